@@ -1,0 +1,31 @@
+"""One learned vector per distance, shared by all heads and layers (Shaw et al. 2018; Adaptive Attention Span, 2.1).
+
+    score(t, x) = q_t . k_{t - x} + q_t . p_x
+"""
+
+import torch
+from torch import Tensor, nn
+
+from models.attention.choice import Choice, Shape
+
+
+class Relative(Choice):
+    example = {"limit": 24}
+
+    def __init__(self, shape: Shape, *, limit: int):
+        super().__init__()
+        self.limit = limit
+        self.table = nn.Parameter(torch.randn(shape.head, limit))  # the last column is x = 1, the first x = S
+
+    def for_next_layer(self) -> "Relative":
+        return self
+
+    def content(self, q: Tensor) -> Tensor:
+        return q
+
+    def query(self, q: Tensor) -> Tensor:
+        return q
+
+    def keys(self, window: int) -> Tensor:
+        """Position keys for x = window .. 1: (d/h, window)."""
+        return self.table[:, self.limit - window :]

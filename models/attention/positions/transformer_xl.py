@@ -1,0 +1,52 @@
+"""Sinusoids through a matrix per layer, with biases u and v shared by all layers (Dai et al. 2019, section 3.3).
+
+    score(t, x) = (q_t + u) . k_{t - x} + (q_t + v) . W_r R_{x - 1}
+
+`clamp`: in evaluation, distances beyond it count as it (clamp_len of the released evaluation scripts).
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from models.attention.choice import Choice, Shape
+
+
+class TransformerXL(Choice):
+    limit = None
+
+    def __init__(self, shape: Shape, *, clamp: int | None = None):
+        super().__init__()
+        self.shape, self.clamp = shape, clamp
+        self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.head))
+        self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.head))
+        self.project = nn.Linear(shape.width, shape.width, bias=False)  # W_r
+        self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
+
+    def for_next_layer(self) -> "TransformerXL":
+        """Its own W_r, the same u and v."""
+        other = TransformerXL(self.shape, clamp=self.clamp)
+        other.u, other.v = self.u, self.v
+        return other
+
+    def content(self, q: Tensor) -> Tensor:
+        return q + self.u
+
+    def query(self, q: Tensor) -> Tensor:
+        return q + self.v
+
+    def keys(self, window: int) -> Tensor:
+        """Position keys for x = window .. 1: (h, d/h, window)."""
+        weight = self.project.weight
+        distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
+        if self.clamp is not None and not self.training:
+            distance = distance.clamp(max=self.clamp)
+        r = self.project(dropout(sinusoid(distance, self.shape.width), self.dropout, self.training))
+        return r.view(window, self.shape.heads, self.shape.head).permute(1, 2, 0)
+
+
+def sinusoid(position: Tensor, width: int) -> Tensor:
+    """Sines in the first half of the channels, cosines in the second, wavelengths up to 10000: (n, width)."""
+    steps = torch.arange(0, width, 2, device=position.device, dtype=position.dtype)
+    angles = position[:, None] * 10000 ** (-steps / width)
+    return torch.cat([angles.sin(), angles.cos()], -1)[:, :width]

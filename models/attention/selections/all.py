@@ -1,0 +1,13 @@
+"""Every visible key is kept."""
+
+from torch import Tensor
+
+from models.attention.choice import Choice, Shape
+
+
+class All(Choice):
+    def __init__(self, shape: Shape):
+        super().__init__()
+
+    def forward(self, masked: Tensor) -> Tensor:
+        return masked

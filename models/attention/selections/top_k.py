@@ -1,0 +1,29 @@
+"""The k largest scores of each row (Explicit Sparse Transformer, section 2, equation 2).
+
+    t = k-th largest of the row;   kept = score where score >= t, else -inf
+
+Ties with the threshold stay, so a row can keep more than k. A row with fewer than k visible keys keeps all of
+them. The threshold is a constant: no gradient flows through the comparison.
+"""
+
+import math
+
+from torch import Tensor
+
+from models.attention.choice import Choice, Shape
+
+
+class TopK(Choice):
+    example = {"k": 3}
+
+    def __init__(self, shape: Shape, *, k: int):
+        super().__init__()
+        if k < 1:
+            raise ValueError(f"k must be at least 1, got {k}")
+        self.k = k
+
+    def forward(self, masked: Tensor) -> Tensor:
+        if self.k >= masked.size(-1):
+            return masked
+        threshold = masked.detach().topk(self.k, dim=-1, sorted=True).values[..., -1:]
+        return masked.masked_fill(masked < threshold, -math.inf)

@@ -1,0 +1,28 @@
+"""The soft mask of Adaptive Attention Span (section 2.2, equation 4), shared by adaptive and dynamic spans.
+
+    m(x) = clamp((R + z - (x - 1)) / R, 0, 1)        x = 1 .. S
+
+At z = 0 it keeps R keys (1 at x = 1 down to 1/R at x = R), as in the paper's results and released code;
+the printed formula, without the -1, keeps R - 1.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
+    """log m(x), -inf where m = 0. Broadcasts x with z.
+
+    In z the gradient is the derivative from the left: it counts the key that has just reached m = 1 and not the
+    key still at m = 0. For z off the whole numbers the two sides agree.
+    """
+    m = ((ramp + z - (x - 1)) / ramp).clamp(0, 1)
+    inside = m > 0
+    return torch.where(inside, m, 1).log().masked_fill(~inside, -math.inf)
+
+
+def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
+    """The number of keys with m > 0, elementwise in z."""
+    return (z.detach().ceil().long() + ramp).clamp(max=limit)

@@ -1,0 +1,36 @@
+"""What the engine asks of a span."""
+
+import torch
+from torch import Tensor
+
+from models.attention.choice import Choice, Shape
+
+
+class Span(Choice):
+    """limit: the farthest x that any head may ever see, None for no limit."""
+
+    limit: int | None = None
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+        self.heads = shape.heads
+
+    def extent(self, inputs: Tensor) -> Tensor | None:
+        """z for a block of layer inputs (B T d): (h 1 1), or (B h T 1) if it depends on the query; None: no mask."""
+        return None
+
+    def log_mask(self, x: Tensor, z: Tensor | None) -> Tensor | None:
+        """log m at the ranks x (any shape that broadcasts with z's last two axes); None where m = 1 up to the limit."""
+        return None
+
+    def reach(self, z: Tensor | None) -> Tensor:
+        """How many past keys each head can see now: (h,) whole numbers. The engine computes no others."""
+        return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
+
+    def remember(self, window: int) -> int:
+        """How many past inputs a layer keeps for the next block, given the window it just used."""
+        return self.limit
+
+    def facts(self) -> dict:
+        """spans of the heads, their mean and the farthest reach, in characters, R included (the paper's convention)."""
+        return {"spans": [float(self.limit)] * self.heads, "mean_span": float(self.limit), "max_span": float(self.limit)}

@@ -1,0 +1,52 @@
+"""A span learned by each head (Adaptive Attention Span, section 2.2).
+
+    m(x) = clamp((R + z - (x - 1)) / R, 0, 1)     z = S z'     loss += lambda / M  sum z
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from models.attention.choice import Shape
+from models.attention.spans._ramp import log_ramp, ramp_reach
+from models.attention.spans._span import Span
+
+CACHE_STEP = 64  # the cache grows and shrinks in steps, as in the released code, and keeps one step spare
+
+
+class Adaptive(Span):
+    example = {"limit": 8, "ramp": 3, "loss": 0.01}
+
+    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, loss: float = 2e-6):
+        super().__init__(shape)
+        if ramp > limit:
+            raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
+        self.limit, self.ramp, self.loss = limit, ramp, loss
+        self.fraction = nn.Parameter(torch.zeros(shape.heads, 1, 1))  # z'
+
+    def extent(self, inputs: Tensor) -> Tensor:
+        return self.limit * self.fraction
+
+    def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
+        return log_ramp(x, z, self.ramp)
+
+    def reach(self, z: Tensor) -> Tensor:
+        return ramp_reach(z, self.ramp, self.limit).flatten()
+
+    def remember(self, window: int) -> int:
+        return min(self.limit, CACHE_STEP * math.ceil(window / CACHE_STEP) + CACHE_STEP)
+
+    def penalty(self) -> Tensor:
+        return self.loss * self.limit * self.fraction.mean()
+
+    def after_step(self) -> None:
+        self.fraction.data.clamp_(0, 1)
+
+    def facts(self) -> dict:
+        z = self.limit * self.fraction.detach().double().flatten()
+        return {
+            "spans": (z + self.ramp).clamp(max=self.limit).tolist(),
+            "mean_span": float(min(self.limit, math.ceil(z.mean().item()) + self.ramp)),
+            "max_span": float(ramp_reach(z, self.ramp, self.limit).max()),
+        }

@@ -1,0 +1,52 @@
+"""A span computed from the input at the query (Adaptive Attention Span, section 2.3).
+
+    z_t = S sigmoid(v . x_t + b)     m(x) = clamp((R + z_t - (x - 1)) / R, 0, 1)     loss += lambda / M  sum z_t
+
+The paper leaves open how the penalty is reduced over time and batch (here: the mean) and where v starts (zeros).
+"""
+
+import torch
+from torch import Tensor, nn
+
+from models.attention.choice import Shape
+from models.attention.spans._ramp import log_ramp, ramp_reach
+from models.attention.spans._span import Span
+
+
+class Dynamic(Span):
+    example = {"limit": 8, "ramp": 3, "loss": 0.01}
+
+    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, loss: float = 2e-6, start: float = -4.0):
+        super().__init__(shape)
+        if ramp > limit:
+            raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
+        self.limit, self.ramp, self.loss = limit, ramp, loss
+        self.weight = nn.Parameter(torch.zeros(shape.heads, shape.width))  # v
+        self.bias = nn.Parameter(torch.full((shape.heads,), start))  # b
+        self._fraction = torch.tensor(0.0)  # mean over heads, time and batch of the last block: for the penalty
+        self._seen: list[Tensor] = []  # evaluated spans by head since the last facts()
+
+    def extent(self, inputs: Tensor) -> Tensor:
+        fraction = torch.sigmoid(inputs @ self.weight.T + self.bias).transpose(1, 2)[..., None]  # B h T 1
+        if self.training:
+            self._fraction = fraction.mean()
+        else:
+            z = self.limit * fraction.detach().double()
+            self._seen.append((z + self.ramp).clamp(max=self.limit).mean((0, 2, 3)))
+        return self.limit * fraction
+
+    def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
+        return log_ramp(x, z, self.ramp)
+
+    def reach(self, z: Tensor) -> Tensor:
+        return ramp_reach(z, self.ramp, self.limit).amax((0, 2, 3))
+
+    def penalty(self) -> Tensor:
+        return self.loss * self.limit * self._fraction
+
+    def facts(self) -> dict:
+        """Means over what was evaluated since the last call; before any evaluation, where the spans start."""
+        start = self.limit * torch.sigmoid(self.bias.detach().double()) + self.ramp
+        spans = torch.stack(self._seen).mean(0) if self._seen else start.clamp(max=self.limit)
+        self._seen = []
+        return {"spans": spans.tolist(), "mean_span": spans.mean().item(), "max_span": spans.max().item()}

@@ -1,0 +1,15 @@
+"""The same S keys for every head (Adaptive Attention Span, section 2.1).
+
+    m(x) = 1 for x <= S, else 0
+"""
+
+from models.attention.choice import Shape
+from models.attention.spans._span import Span
+
+
+class Fixed(Span):
+    example = {"limit": 5}
+
+    def __init__(self, shape: Shape, *, limit: int):
+        super().__init__(shape)
+        self.limit = limit

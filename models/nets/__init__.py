@@ -1,0 +1,13 @@
+"""The nets around the attention, by name."""
+
+from torch import nn
+
+from models.nets.char_lm import CharLM
+from models.nets.transformer_xl import TransformerXLNet
+
+NETS = {"char_lm": CharLM, "transformer_xl": TransformerXLNet}
+
+
+def build(net: dict, attention: dict, symbols: int) -> nn.Module:
+    """The net that a job asks for: `net` and `attention` as in job.json, `symbols` the size V of the vocabulary."""
+    return NETS[net["name"]](symbols, attention, net)

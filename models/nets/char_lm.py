@@ -1,0 +1,66 @@
+"""The sequential character model of Adaptive Attention Span (section 3, released code).
+
+No dropout on embeddings, residuals or outputs; input and output embeddings are separate; a token does not attend
+to itself.
+"""
+
+from torch import Tensor, nn
+
+from models.attention import Shape, layers
+from models.nets.blocks import Block
+
+
+class CharLM(nn.Module):
+    attends_self = False
+
+    def __init__(self, symbols: int, attention: dict, net: dict):
+        """symbols V; attention and net as in job.json: four choices; layers, width, heads, inner, dropouts."""
+        super().__init__()
+        shape = Shape(net["width"], net["heads"])
+        made = layers(net["layers"], shape, attention, self.attends_self, net["attention_dropout"])
+        self.embedding = nn.Embedding(symbols, shape.width)  # N(0, 1)
+        self.blocks = nn.ModuleList(Block(layer, net["inner"], net["dropout"]) for layer in made)
+        self.output = nn.Linear(shape.width, symbols)
+
+    @property
+    def attentions(self) -> list:
+        return [block.attention for block in self.blocks]
+
+    def start(self, batch: int) -> list[Tensor]:
+        """The memories of streams that have not begun, one per layer, for the mode the net is in."""
+        return [layer.start(batch) for layer in self.attentions]
+
+    def forward(self, tokens: Tensor, past: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        """tokens: B T -> logits for the next token: B T V, and the memories for the next block."""
+        x, kept = self.embed(tokens), []
+        for block, memory in zip(self.blocks, past, strict=True):
+            x, memory = block(x, memory)
+            kept.append(memory)
+        return self.read_out(x), kept
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        return self.embedding(tokens)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        return self.output(x)
+
+    def penalty(self):
+        """What the choices of all layers add to the loss, in nats."""
+        return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
+
+    def after_step(self) -> None:
+        for layer in self.attentions:
+            for choice in layer.choices:
+                choice.after_step()
+
+    def facts(self) -> dict:
+        """Facts of the choices: numbers by layer; mean_span is the mean of the layers', max_span their maximum."""
+        found: dict[str, list] = {}
+        for layer in self.attentions:
+            for choice in layer.choices:
+                for key, value in choice.facts().items():
+                    found.setdefault(key, []).append(value)
+        if "mean_span" in found:
+            found["mean_span"] = sum(found["mean_span"]) / len(found["mean_span"])
+            found["max_span"] = max(found["max_span"])
+        return found

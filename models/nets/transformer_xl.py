@@ -1,0 +1,45 @@
+"""Transformer-XL (Dai et al. 2019; settings of the released code).
+
+Differs from the sequential model: a token attends to itself, input and output share one matrix, embeddings are
+scaled by sqrt(d), dropout also on embeddings and sub-layer outputs, everything starts at N(0, .02).
+"""
+
+import math
+
+from torch import Tensor, nn
+from torch.nn.functional import dropout, linear
+
+from models.nets.blocks import Block
+from models.nets.char_lm import CharLM
+
+
+class TransformerXLNet(CharLM):
+    attends_self = True
+
+    def __init__(self, symbols: int, attention: dict, net: dict):
+        super().__init__(symbols, attention, net)
+        dropout = net["dropout"]
+        self.blocks = nn.ModuleList(Block(layer, net["inner"], dropout, dropout) for layer in self.attentions)
+        self.bias = self.output.bias
+        del self.output
+        self.dropout = dropout
+        for module in self.modules():
+            _start(module)
+        for layer in self.attentions:
+            layer.position.dropout = dropout
+        nn.init.zeros_(self.bias)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        x = self.embedding(tokens)
+        return dropout(x * math.sqrt(x.size(-1)), self.dropout, self.training)
+
+    def read_out(self, x: Tensor) -> Tensor:
+        return linear(dropout(x, self.dropout, self.training), self.embedding.weight, self.bias)
+
+
+def _start(module: nn.Module) -> None:
+    """Weights N(0, .02), layer-norm weights N(1, .02), biases 0."""
+    if isinstance(module, nn.Linear | nn.Embedding | nn.LayerNorm):
+        nn.init.normal_(module.weight, float(isinstance(module, nn.LayerNorm)), 0.02)
+        if getattr(module, "bias", None) is not None:
+            nn.init.zeros_(module.bias)

@@ -1,0 +1,66 @@
+"""Small nets for tests: every combination of choices, at sizes worked out by hand."""
+
+from itertools import product
+
+import torch
+
+from models.attention import AXES, formula
+from models.nets import build
+
+NET = {
+    "name": "char_lm",
+    "layers": 2,
+    "width": 12,
+    "heads": 3,
+    "inner": 16,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+}
+SOFTMAX = {"name": "softmax"}
+
+
+def example(axis: str, name: str) -> dict:
+    """The choice with the settings that its own file gives as an example."""
+    return {"name": name, **AXES[axis][name].example}
+
+
+COMBINATIONS = [
+    dict(zip(AXES, (example(axis, name) for axis, name in zip(AXES, names, strict=True)), strict=True))
+    for names in product(*AXES.values())
+]
+
+
+def label(attention: dict) -> str:
+    return "-".join(choice["name"] for choice in attention.values())
+
+
+def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0, **sizes):
+    """A net in double precision whose learned spans have moved away from where they start."""
+    torch.manual_seed(seed)
+    made = build({**NET, "name": net, **sizes}, attention, symbols).double()
+    for name, parameter in made.named_parameters():
+        if name.endswith("span.fraction"):
+            parameter.data.uniform_(0, 0.6)
+        if name.endswith("span.weight"):
+            parameter.data.normal_(0, 0.5)
+        if name.endswith("span.bias"):
+            parameter.data.fill_(-1.0)
+        if name.endswith("normaliser.a"):
+            parameter.data.normal_()
+    return made
+
+
+def by_definition(net):
+    """The same net computing the dense definition, nothing trimmed."""
+    for layer in net.attentions:
+        layer.attend, layer.trims = formula.attend, False
+    return net
+
+
+def read(net, tokens, block: int):
+    """Logits of a stream read block by block: B N V."""
+    past, parts = net.start(tokens.size(0)), []
+    for piece in tokens.split(block, 1):
+        logits, past = net(piece, past)
+        parts.append(logits)
+    return torch.cat(parts, 1)

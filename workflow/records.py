@@ -1,0 +1,122 @@
+"""The record: what a run leaves behind, and the only thing that crosses from runs to tables and pages.
+
+Closed and versioned. A run that breaks leaves a record too, with its status and its reason.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from workflow.choices import Refused
+from workflow.jobs import Job
+
+VERSION = 1
+Status = Literal["ok", "diverged", "oom", "timeout", "error"]
+
+
+class Closed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Point(Closed):
+    """One row of a learning curve. bpc: bits per character; spans in characters."""
+
+    step: int
+    train_bpc: float
+    dev_bpc: float
+    mean_span: float | None = None
+    max_span: float | None = None
+    tokens_per_s: float
+
+
+class Macs(Closed):
+    """Multiply-accumulates per predicted character, in three readings of the same trained net.
+
+    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached.
+    dense: the graph as the definition computes it in one training block, nothing trimmed.
+    executed: the graph as the engine computes it, after trimming to what the heads reach.
+    """
+
+    paper: float
+    dense: float
+    executed: float
+
+
+class Cost(Closed):
+    seconds: float
+    tokens_per_s: float
+    peak_memory_bytes: int
+    parameters: int
+    macs: Macs | None = None
+
+
+class Origin(Closed):
+    """Where a number comes from. `source` is a digest of every file that can change a number."""
+
+    commit: str
+    dirty: bool
+    source: str
+    device: str
+    driver: str | None
+    threads: int
+    precision: str
+    deterministic: bool
+    versions: dict[str, str]
+    host_memory_bytes: int
+    started: str
+
+
+class Record(Closed):
+    version: Literal[1] = VERSION
+    status: Status
+    reason: str | None = None
+    digest: str
+    job: Job
+    metrics: dict[str, float] = {}
+    facts: dict[str, Any] = {}
+    cost: Cost | None = None
+    curve: list[Point] = []
+    origin: Origin
+    log: list[str] = []
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a whole file or nothing: a temporary neighbour, flushed to disk, then renamed."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def write_record(path: str | Path, record: Record) -> None:
+    write_text(path, record.model_dump_json(indent=1) + "\n")
+
+
+def read_record(path: str | Path) -> Record:
+    """Read one record. `Refused` where the file is truncated, foreign, or of another version."""
+    try:
+        raw = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: not a record (truncated or not JSON: {error}); delete it and run again") from None
+    found = raw.get("version") if isinstance(raw, dict) else None
+    if found != VERSION:
+        raise Refused(f"{path}: record version {found!r}, this suite reads {VERSION}; move the results folder away")
+    try:
+        return Record.model_validate(raw)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise Refused(f"{path}: not a record of this suite: {where}: {first['msg']}") from None
