@@ -29,6 +29,10 @@ class Choice(nn.Module):
     def after_step(self) -> None:
         """Bring parameters back into range after an optimiser step."""
 
+    def macs(self, block: int, window: int) -> int:
+        """Multiply-accumulates for a block of one stream beyond the products that every attention makes."""
+        return 0
+
     def facts(self) -> dict:
         """Numbers worth keeping, one entry per head where they differ by head."""
         return {}

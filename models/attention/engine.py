@@ -34,27 +34,23 @@ def _chunk(q, k, v, z, places, choices, seen: int, window: int, drop: float) -> 
         return torch.zeros_like(q)
     c = q.size(-2)
     first = seen - (window + c - 1)
-    k, v = (_rows(part, first, seen) for part in (k, v))
-    score = band(choices.position.content(q) @ k.transpose(-1, -2), window)
+    missing, first = max(0, -first), max(0, first)  # the stream may have begun after the band's first column
+    content = choices.position.content(q) @ k[:, :, first:seen].transpose(-1, -2)
+    score = band(pad(content, (missing, 0)) if missing else content, window)
     score = (score + choices.position.query(q) @ places[..., -window:]) / math.sqrt(q.size(-1))
     x = torch.arange(window, 0, -1, device=q.device)
     log_m = choices.span.log_mask(x, z)
     masked = score if log_m is None else score + log_m
-    if first < 0:
+    if missing:
         masked = masked.masked_fill(_before_the_stream(x, c, seen), -math.inf)
     p = choices.normaliser(choices.selection(masked))
-    return unband(dropout(p, drop)) @ v
-
-
-def _rows(part: Tensor, first: int, last: int) -> Tensor:
-    """Rows first .. last of keys or values; rows before the stream's start are zeros."""
-    return part[:, :, first:last] if first >= 0 else pad(part[:, :, :last], (0, 0, -first, 0))
+    return unband(dropout(p, drop))[..., missing:] @ v[:, :, first:seen]
 
 
 def _before_the_stream(x: Tensor, c: int, seen: int) -> Tensor:
     """True where a query's key lies before the stream's start: (c, W).
 
-    A query that sees no key at all keeps x = 1, whose value is a zero vector, and so gives 0.
+    A query that sees no key at all keeps x = 1, a column that has no value, and so gives 0.
     """
     visible = torch.arange(seen - c + 1, seen + 1, device=x.device)[:, None]
     return x > visible.clamp(min=1)

@@ -17,9 +17,15 @@ from torch.nn.functional import dropout
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:
-    """q: B h T d/h, k and v: B h K d/h of which the last T are the block's own. Gives B h T d/h.
+    """q: B h T d/h, k and v: B h K d/h of which the last T are the block's own. Gives B h T d/h."""
+    return dropout(weights(q, k, z, choices, reach=reach), drop) @ v
 
-    Computes all T x K scores; `reach` only bounds the position keys that exist. A query with no visible key gives 0.
+
+def weights(q: Tensor, k: Tensor, z: Tensor | None, choices, *, reach: int) -> Tensor:
+    """The weight of every key for every query: B h T K.
+
+    Computes all T x K scores; `reach` only bounds the position keys that exist. A query with no visible key has
+    weights 0.
     """
     T, K = q.size(-2), k.size(-2)
     query = torch.arange(K - T, K, device=q.device)[:, None]
@@ -35,5 +41,4 @@ def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach:
     masked = masked.masked_fill(~visible, -math.inf)
     empty = ~visible.any(-1, keepdim=True)
     kept = choices.selection(masked).masked_fill(empty, 0.0)
-    p = choices.normaliser(kept).masked_fill(empty, 0.0)
-    return dropout(p, drop) @ v
+    return choices.normaliser(kept).masked_fill(empty, 0.0)

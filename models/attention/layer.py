@@ -22,6 +22,7 @@ class Attention(nn.Module):
             nn.Linear(shape.width, shape.width, bias=False) for _ in range(4)
         )
         self.attend, self.trims = engine.attend, True
+        self.shapes = (0, 0, 0)  # T, keys at hand and window of the last block: what was computed, for whoever counts
 
     @property
     def choices(self) -> list[Choice]:
@@ -47,6 +48,7 @@ class Attention(nn.Module):
         new = x[None] if self.training else torch.stack([self.key(x), self.value(x)])
         seen = torch.cat([past[:, :, max(0, past.size(2) - window) :].to(new.dtype), new], 2)
         k, v = (self.key(seen[0]), self.value(seen[0])) if self.training else seen
+        self.shapes = (x.size(1), seen.size(2), window)
         q, k, v = (self._split(part) for part in (self.query(x), k, v))
         drop = self.dropout if self.training else 0.0
         y = self.attend(q, k, v, z, self, reach=window, drop=drop)

@@ -44,6 +44,9 @@ class TransformerXL(Choice):
         r = self.project(dropout(sinusoid(distance, self.shape.width), self.dropout, self.training))
         return r.view(window, self.shape.heads, self.shape.head).permute(1, 2, 0)
 
+    def macs(self, block: int, window: int) -> int:
+        return window * self.shape.width**2
+
 
 def sinusoid(position: Tensor, width: int) -> Tensor:
     """Sines in the first half of the channels, cosines in the second, wavelengths up to 10000: (n, width)."""

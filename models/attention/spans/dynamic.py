@@ -44,6 +44,9 @@ class Dynamic(Span):
     def penalty(self) -> Tensor:
         return self.loss * self.limit * self._fraction
 
+    def macs(self, block: int, window: int) -> int:
+        return block * self.weight.numel()
+
     def facts(self) -> dict:
         """Means over what was evaluated since the last call; before any evaluation, where the spans start."""
         start = self.limit * torch.sigmoid(self.bias.detach().double()) + self.ramp

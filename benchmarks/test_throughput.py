@@ -1,0 +1,46 @@
+"""Throughput of every cell of a plan, through pytest-benchmark: a training step and one more character.
+
+Run by `python -m workflow.scripts.throughput`, alone on the device. The cells take turns (A B C, A B C, ...), so that
+a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
+"""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from workflow.measure import subject
+from workflow.measure.steps import prediction, training_step
+from workflow.training.origin import pick_device
+
+PLAN = os.environ.get("THROUGHPUT_PLAN")
+PASSES = int(os.environ.get("THROUGHPUT_PASSES", "1"))
+SECONDS = float(os.environ.get("THROUGHPUT_SECONDS", "0.1"))
+BATCH = int(os.environ.get("THROUGHPUT_PREDICT_BATCH", "1"))
+ROWS = subject.cells(json.loads(Path(PLAN).read_text())) if PLAN else []
+TURNS = [(turn, kind, row) for turn in range(PASSES) for row in ROWS for kind in ("train", "predict")]
+
+
+@pytest.mark.skipif(not PLAN, reason="needs a plan: run python -m workflow.scripts.throughput")
+@pytest.mark.parametrize("turn, kind, row", TURNS, ids=[f"{t}-{kind}-{row['cell']}" for t, kind, row in TURNS])
+def test_throughput(benchmark, turn, kind, row):
+    device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
+    job, net, trained = subject.load(row, Path(PLAN).parent / "runs", device)
+    torch.set_num_threads(job.training.threads)
+    make = training_step(job, net, device) if kind == "train" else prediction(job, net, device, BATCH)
+    step, characters = make
+
+    def synchronised():
+        step()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+
+    synchronised()
+    start = time.perf_counter()
+    synchronised()
+    rounds = max(3, min(200, int(SECONDS / (time.perf_counter() - start))))
+    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, characters=characters, trained=trained)
+    benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

@@ -1,0 +1,1 @@
+"""What a way of attending costs: multiply-accumulates, memory, time."""

@@ -1,0 +1,17 @@
+"""Peak memory of this process: CUDA's allocator on a GPU, resident set on a CPU."""
+
+import resource
+
+import torch
+
+
+def peak_bytes(device: torch.device) -> int:
+    """Highest number of bytes held so far. On a CPU this counts the libraries too: see `base_bytes`."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def reserved_bytes(device: torch.device) -> int | None:
+    """What CUDA's allocator took from the device; None on a CPU."""
+    return torch.cuda.max_memory_reserved(device) if device.type == "cuda" else None

@@ -1,0 +1,65 @@
+"""Peak memory of one cell, in a process of its own: what one measures must not stand on what another left.
+
+The processes are forked from one that has imported the libraries and touched nothing, so that the memory of a cell
+is what its process holds above that.
+"""
+
+import gc
+import multiprocessing
+from collections.abc import Callable
+
+import torch
+
+from workflow.measure.memory import peak_bytes, reserved_bytes
+from workflow.training.watchdog import limit_memory, status_of
+
+STEPS = 2  # the second step holds what the optimiser allocated in the first
+
+
+def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600) -> dict:
+    """`work(*arguments)` in a forked process; a process that dies or takes too long gives oom or timeout."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
+    process.start()
+    there.close()
+    found = {"status": "timeout", "reason": f"no answer in {seconds:.0f} s"}
+    try:
+        if here.poll(seconds):
+            found = here.recv()
+    except EOFError:
+        found = {"status": "oom", "reason": "the process was killed"}
+    process.kill() if process.is_alive() and found["status"] == "timeout" else None
+    process.join()
+    return found
+
+
+def _send(pipe, work, arguments) -> None:
+    try:
+        answer = {"status": "ok", "reason": None, **work(*arguments)}
+    except (Exception, MemoryError) as error:
+        answer = {"status": status_of(error), "reason": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+    pipe.send(answer)
+    pipe.close()
+
+
+def weigh(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
+    """Bytes above the libraries that `STEPS` calls of the function given by `make()` hold at their peak."""
+    torch.set_num_threads(threads)
+    gc.collect()
+    base = 0 if device.type == "cuda" else peak_bytes(device)
+    if budget is not None:
+        _bound(budget, device)
+    step, _ = make()
+    for _ in range(STEPS):
+        step()
+    return {"bytes": peak_bytes(device) - base, "reserved": reserved_bytes(device)}
+
+
+def _bound(budget: int, device: torch.device) -> None:
+    """Let the process hold `budget` bytes more than it does now."""
+    if device.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))
+    else:
+        with open("/proc/self/status") as status:
+            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+        limit_memory(held + budget)

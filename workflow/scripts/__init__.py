@@ -1,0 +1,1 @@
+"""One script per rule, of the same name."""

@@ -1,0 +1,100 @@
+"""Weigh every cell, and find the longest S that fits: `python -m workflow.scripts.memory PLAN OUT --budget-mb N --longest S`.
+
+Each cell in a process of its own, for a training step and for the prediction of a character. The longest S is found
+by doubling until a training step no longer fits the budget: `oom` is the result, not a failure.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import torch
+
+from workflow.measure import subject
+from workflow.measure.steps import prediction, training_step
+from workflow.measure.weigh import in_fresh_process, weigh
+from workflow.records import write_text
+from workflow.scripts._main import run
+from workflow.training.origin import pick_device
+
+
+def training(row: dict, runs: Path, device: str) -> dict:
+    on = pick_device(device)
+    job, net, _ = subject.load(row, runs, on)
+    return weigh(lambda: training_step(job, net, on), on, job.training.threads)
+
+
+def evaluation(row: dict, runs: Path, device: str) -> dict:
+    on = pick_device(device)
+    job, net, _ = subject.load(row, runs, on)
+    return weigh(lambda: prediction(job, net, on, job.evaluation.streams), on, job.training.threads)
+
+
+def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
+    """One training step of the cell with its limit raised to S and its spans, in characters, as trained."""
+    on = pick_device(device)
+    job, net, _ = subject.load(row, runs, on)
+    net = subject.with_limit(job, net, S, on)
+    return weigh(lambda: training_step(job, net, on), on, job.training.threads, budget)
+
+
+def longest(row: dict, runs: Path, options) -> dict:
+    """The largest S, by doubling, at which a training step fits the budget."""
+    S, fits = row["job"]["attention"]["span"]["limit"], None
+    while S <= options.longest:
+        found = in_fresh_process(longer, row, runs, options.device, S, options.budget_mb << 20, seconds=120)
+        if found["status"] != "ok":
+            return {"longest_S": fits, "longest_S_ended": found["status"]}
+        fits, S = S, 2 * S
+    return {"longest_S": fits, "longest_S_ended": "the end of the search"}
+
+
+def measure(row: dict, runs: Path, options) -> dict:
+    made = {"cell": row["cell"], "digest": row["digest"], "memory_budget_bytes": options.budget_mb << 20}
+    trained = in_fresh_process(training, row, runs, options.device)
+    evaluated = in_fresh_process(evaluation, row, runs, options.device)
+    failed = next((found for found in (trained, evaluated) if found["status"] != "ok"), None)
+    made |= {
+        "status": failed["status"] if failed else "ok",
+        "reason": failed["reason"] if failed else None,
+        "memory_train_bytes": trained.get("bytes"),
+        "memory_evaluate_bytes": evaluated.get("bytes"),
+        "memory_reserved_bytes": trained.get("reserved"),
+    }
+    return made
+
+
+def searched(rows: list[dict]) -> set[str]:
+    """The cells from which the longest S is sought: plain ones with a limit, each at its largest S, once per span."""
+    best: dict[str, dict] = {}
+    for row in rows:
+        attention = row["job"]["attention"]
+        plain = attention["selection"]["name"] == "all" and attention["normaliser"]["name"] == "softmax"
+        if plain and attention["span"].get("limit"):
+            name, limit = attention["span"]["name"], attention["span"]["limit"]
+            if name not in best or limit > best[name]["job"]["attention"]["span"]["limit"]:
+                best[name] = row
+    return {row["cell"] for row in best.values()}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="memory", description="Weigh every cell; find the longest S that fits.")
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--budget-mb", type=int, required=True)
+    parser.add_argument("--longest", type=int, required=True)
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)  # no thread pool may exist before the forks
+    rows = subject.cells(json.loads(options.plan.read_text()))
+    runs = options.plan.parent / "runs"
+    seek = searched(rows)
+    found = []
+    for row in rows:
+        made = measure(row, runs, options)
+        found.append(made | (longest(row, runs, options) if row["cell"] in seek else {}))
+    write_text(options.out, json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,93 @@
+"""Time every cell: `python -m workflow.scripts.throughput PLAN OUT --passes N --seconds S --predict-batch B`.
+
+Runs benchmarks/test_throughput.py with the device to itself and pools each cell's rounds over all passes.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from workflow.measure import subject
+from workflow.measure.lease import lease
+from workflow.records import write_text
+from workflow.scripts._main import run
+from workflow.training.origin import ROOT, pick_device
+
+
+def bench(options) -> dict:
+    """pytest-benchmark's report, every round of every turn in it."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_throughput.py"]
+        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
+        settings = {
+            "THROUGHPUT_PLAN": str(options.plan.resolve()),
+            "THROUGHPUT_PASSES": str(options.passes),
+            "THROUGHPUT_SECONDS": str(options.seconds),
+            "THROUGHPUT_PREDICT_BATCH": str(options.predict_batch),
+            "THROUGHPUT_DEVICE": options.device,
+        }
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **settings}, check=False)
+        return json.loads(report.read_text()) if report.exists() else {"benchmarks": []}
+
+
+def pooled(report: dict) -> dict[tuple[str, str], dict]:
+    """(cell, kind) -> median milliseconds, characters per second, spread (interquartile range over median)."""
+    rounds, about = defaultdict(list), {}
+    for one in report["benchmarks"]:
+        key = one["extra_info"]["cell"], one["extra_info"]["kind"]
+        rounds[key] += one["stats"]["data"]
+        about[key] = one["extra_info"]
+    found = {}
+    for key, seconds in rounds.items():
+        low, median, high = np.percentile(seconds, [25, 50, 75])
+        found[key] = {
+            "ms": 1000 * median,
+            "tokens_per_s": about[key]["characters"] / median,
+            "spread": (high - low) / median,
+            "trained": about[key]["trained"],
+        }
+    return found
+
+
+def rows(plan: list[dict], found: dict, device: str) -> list[dict]:
+    """One object per cell, with train_* and predict_* columns; a cell that was not timed says so."""
+    made = []
+    for row in subject.cells(plan):
+        one = {"cell": row["cell"], "digest": row["digest"], "device": device, "status": "ok", "reason": None}
+        for kind in ("train", "predict"):
+            timed = found.get((row["cell"], kind))
+            if timed is None:
+                one |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
+                continue
+            one |= {f"{kind}_{column}": timed[column] for column in ("ms", "tokens_per_s", "spread")}
+            one["trained"] = timed["trained"]
+        made.append(one)
+    return made
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="throughput", description="Time every cell.")
+    parser.add_argument("plan", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--passes", type=int, required=True)
+    parser.add_argument("--seconds", type=float, required=True)
+    parser.add_argument("--predict-batch", type=int, default=1)
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args(argv)
+    device = pick_device(options.device)
+    with lease(device, alone=True):
+        report = bench(options)
+    plan = json.loads(options.plan.read_text())
+    write_text(options.out, json.dumps(rows(plan, pooled(report), device.type), indent=1))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,128 @@
+"""Train and evaluate one job: `python -m workflow.scripts.train JOB FOLDER --data FILE [--device auto]`.
+
+JOB is the job's JSON or the path of a job.json. Writes job.json, record.json, curve.csv and weights.pt into FOLDER.
+Whatever happens inside the run becomes a record; only bad input ends with an error.
+"""
+
+import argparse
+import shutil
+import time
+import traceback
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import torch
+
+from workflow.choices import Refused
+from workflow.corpora import store
+from workflow.jobs import Job, read_job
+from workflow.measure import formulas, graph
+from workflow.measure.lease import lease
+from workflow.measure.memory import peak_bytes
+from workflow.records import Cost, Macs, Record, read_record, write_record, write_text
+from workflow.scripts._main import run
+from workflow.training import checkpoint
+from workflow.training.loop import Run
+from workflow.training.origin import ROOT, describe, pick_device
+from workflow.training.probes import probe
+from workflow.training.watchdog import limit_memory, status_of, time_limit
+
+PUBLISHED = ROOT / "results" / "published"
+
+
+def published(digest: str) -> Path | None:
+    """The record of this job among those that came with the project, made on another machine."""
+    return next(iter(sorted(PUBLISHED.glob(f"*/{digest}.json"))), None)
+
+
+def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
+    """Train, evaluate, measure; a run that breaks gives its record with the reason."""
+    corpus = store.read(data)
+    if corpus.sha256 != job.data_sha256:
+        raise Refused(f"{data}: corpus checksum {corpus.sha256}, the job was made for {job.data_sha256}")
+    torch.set_num_threads(job.training.threads)
+    if device.type == "cpu":
+        limit_memory(int(0.9 * psutil.virtual_memory().available))
+    origin = describe(device, job.training.precision)
+    made = {"digest": job.digest, "job": job, "origin": origin}
+    began, attempt = time.perf_counter(), None
+    try:
+        attempt = Run(job, corpus, folder, device)
+        attempt.resume()
+        with time_limit(job.training.time_limit_s - attempt.seconds):
+            attempt.train()
+            made |= finish(attempt)
+        return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **made)
+    except (Exception, MemoryError) as error:
+        if isinstance(error, Refused):
+            raise
+        log = (attempt.log if attempt else []) + traceback.format_exc().splitlines()
+        reason = f"{type(error).__name__}: {error}".strip()[:500]
+        print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
+        curve = attempt.curve if attempt else []
+        return Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **made)
+
+
+def finish(attempt: Run) -> dict:
+    """Scores on dev and test, facts, and what the run cost."""
+    job, net, corpus = attempt.job, attempt.net, attempt.corpus
+    test, scored = attempt.evaluate(corpus.test, job.evaluation.tokens)
+    dev, _ = attempt.evaluate(corpus.dev, job.evaluation.tokens)
+    facts = net.facts()
+    tokens = attempt.streams.data[: job.evaluation.streams, : 64 * job.training.block].to(attempt.device)
+    executed = graph.executed(net, tokens, job.training.block)
+    span = facts.get("mean_span", 0.0)
+    shape = job.net
+    macs = Macs(
+        paper=formulas.mac(L=shape.layers, d=shape.width, ff=shape.inner, S=span),
+        dense=graph.dense(net, job.training.block),
+        executed=executed,
+    )
+    characters = job.training.steps * job.training.batch * job.training.block
+    cost = Cost(
+        seconds=attempt.seconds,
+        tokens_per_s=characters / attempt.training_seconds,
+        peak_memory_bytes=peak_bytes(attempt.device),
+        parameters=sum(parameter.numel() for parameter in net.parameters()),
+        macs=macs,
+    )
+    metrics = {
+        "train_bpc": attempt.curve[-1]["train_bpc"],
+        "dev_bpc": dev,
+        "test_bpc": test,
+        "tokens_scored": float(scored),
+    }
+    return {"metrics": metrics, "facts": {**facts, **probe(net, corpus)}, "cost": cost}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="train", description="Train and evaluate one job.")
+    parser.add_argument("job", help="the job as JSON, or the path of a job.json")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args(argv)
+    job, folder = read_job(options.job), options.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
+    found = published(job.digest)
+    if found:
+        read_record(found)
+        shutil.copyfile(found, folder / "record.json")
+        print(f"record of job {job.digest} came with the project: {found.parent.name}")
+        return
+    device = pick_device(options.device)
+    with lease(device, alone=False):
+        record = fulfil(job, options.data, folder, device)
+    curve = pd.DataFrame([point.model_dump() for point in record.curve])
+    write_text(folder / "curve.csv", curve.to_csv(index=False))
+    if record.status == "ok":
+        state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
+        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": state["net"]})
+    write_record(folder / "record.json", record)
+    (folder / "checkpoint.pt").unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,1 @@
+"""Data, batches, loss and score: one file per task."""

@@ -1,0 +1,42 @@
+"""The whole state of a run in one file: written atomically, read without executing code in it."""
+
+import os
+import pickle
+import zipfile
+from pathlib import Path
+
+import torch
+
+from workflow.choices import Refused
+
+VERSION = 1
+
+
+def save(path: Path, state: dict) -> None:
+    """`state`: tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            torch.save({"version": VERSION, **state}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def load(path: Path, digest: str, device: torch.device) -> dict:
+    """The state saved for the job `digest`. `Refused` where the file is truncated, foreign or another job's."""
+    try:
+        state = torch.load(path, map_location=device, weights_only=True)
+    except (RuntimeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile, ValueError) as error:
+        line = str(error).strip().splitlines()[0][:120] if str(error).strip() else type(error).__name__
+        raise Refused(f"{path}: not a checkpoint of this suite ({line}); delete it to start anew") from None
+    found = state.get("version") if isinstance(state, dict) else None
+    if found != VERSION:
+        raise Refused(f"{path}: checkpoint version {found!r}, this suite reads {VERSION}; delete it to start anew")
+    if state.get("digest") != digest:
+        raise Refused(f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew")
+    return state

@@ -1,0 +1,163 @@
+"""The loop: every variant, no variant named.
+
+    read a block -> loss + penalty -> backward -> update -> after_step -> (score) -> (checkpoint)
+
+Killed at any moment and started again, a run ends with the numbers of one that was never interrupted: the
+checkpoint holds the net, the optimiser, the memories, the place in the text and every random state.
+"""
+
+import math
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import torch
+
+from models.nets import build
+from workflow.jobs import Job
+from workflow.tasks import char_lm
+from workflow.training import checkpoint
+from workflow.training.optimisers import OPTIMISERS, learning_rate
+from workflow.training.watchdog import Diverged
+
+LOOK_EVERY = 16  # steps between looks at the loss: each look waits for the device
+
+
+class Run:
+    """One job on its corpus. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
+
+    def __init__(self, job: Job, corpus, folder: Path, device: torch.device):
+        self.job, self.corpus, self.device = job, corpus, device
+        self.checkpoint_path = folder / "checkpoint.pt"
+        training = job.training
+        torch.manual_seed(job.seed)
+        self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
+        self.parameters = list(self.net.parameters())
+        self.optimiser = OPTIMISERS[training.optimiser](self.parameters, training.lr, training.clip)
+        self.streams = char_lm.Streams(corpus.train, training.batch, training.block, job.seed, device)
+        self.past = self.net.start(training.batch)
+        self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
+        self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
+        self.curve: list[dict] = []
+        self.log: list[str] = []
+
+    def train(self) -> None:
+        """From where the run stands to its last step."""
+        training, began, before = self.job.training, time.perf_counter(), self.seconds
+        self.net.train()
+        while self.step < training.steps:
+            start = time.perf_counter()
+            self._update()
+            self.training_seconds += time.perf_counter() - start
+            if self.step % LOOK_EVERY == 0 or self.step == training.steps:
+                self._look()
+            if self.step % training.evaluate_every == 0 or self.step == training.steps:
+                self._score()
+            self.seconds = before + time.perf_counter() - began
+            if self.step % training.checkpoint_every == 0 or self.step == training.steps:
+                checkpoint.save(self.checkpoint_path, self.state_dict())
+
+    def _update(self) -> None:
+        """One optimiser step; the batch of streams in `accumulate` parts, whose penalties count once in all."""
+        training = self.job.training
+        self.step += 1
+        inputs, targets, anew = self.streams.read()
+        if anew:
+            self.past = self.net.start(training.batch)
+        parts, size = training.accumulate, training.batch // training.accumulate
+        kept = []
+        for part in range(parts):
+            rows = slice(part * size, (part + 1) * size)
+            with self._precision():
+                logits, past = self.net(inputs[rows], [memory[:, rows] for memory in self.past])
+            loss = char_lm.loss(logits, targets[rows])
+            ((loss + self.net.penalty()) / parts).backward()
+            self.total += loss.detach().double() / parts
+            kept.append(past)
+        self.past = [torch.cat(memories, 1) for memories in zip(*kept, strict=True)] if parts > 1 else kept[0]
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate(
+                self.step,
+                lr=training.lr,
+                warmup=training.warmup,
+                schedule=training.schedule,
+                steps=training.steps,
+            )
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        self.net.after_step()
+
+    def _precision(self):
+        """bf16 where the rung asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
+        half = self.job.training.precision == "bf16" and self.device.type == "cuda"
+        return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
+
+    def _look(self) -> None:
+        since = self.step - (self.curve[-1]["step"] if self.curve else 0)
+        mean, bound = self.total.item() / since if since else 0.0, self.job.training.loss_bound
+        if not math.isfinite(mean) or mean > bound:
+            raise Diverged(f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
+
+    def _score(self) -> None:
+        """A point of the learning curve."""
+        since = self.step - (self.curve[-1]["step"] if self.curve else 0)
+        dev, _ = self.evaluate(self.corpus.dev, self.job.evaluation.dev_tokens)
+        facts = self.net.facts()
+        tokens = since * self.job.training.batch * self.job.training.block
+        took = self.training_seconds - self.point_seconds
+        point = {
+            "step": self.step,
+            "train_bpc": char_lm.bits(self.total.item() / since),
+            "dev_bpc": dev,
+            "mean_span": facts.get("mean_span"),
+            "max_span": facts.get("max_span"),
+            "tokens_per_s": tokens / took if took else 0.0,
+        }
+        self.curve.append(point)
+        self.point_seconds = self.training_seconds
+        self.total.zero_()
+        self.say("step {step}  train {train_bpc:.3f}  dev {dev_bpc:.3f} bpc  {tokens_per_s:.0f} tokens/s".format(**point))
+
+    def evaluate(self, tokens, limit: int) -> tuple[float, int]:
+        """bpc on a split and the characters scored, as the job's evaluation says."""
+        evaluation = self.job.evaluation
+        with self._precision():
+            return char_lm.evaluate(
+                self.net, tokens, streams=evaluation.streams, block=evaluation.block, limit=limit
+            )
+
+    def say(self, line: str) -> None:
+        self.log.append(line)
+        print(line, flush=True)
+
+    def state_dict(self) -> dict:
+        return {
+            "digest": self.job.digest,
+            "net": self.net.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "streams": self.streams.state_dict(),
+            "past": self.past,
+            "total": self.total,
+            "step": self.step,
+            "seconds": [self.seconds, self.training_seconds, self.point_seconds],
+            "curve": self.curve,
+            "log": self.log,
+            "random": torch.get_rng_state(),
+            "random_cuda": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
+        }
+
+    def resume(self) -> None:
+        """Go on from the checkpoint if there is one."""
+        if not self.checkpoint_path.exists():
+            return
+        state = checkpoint.load(self.checkpoint_path, self.job.digest, self.device)
+        self.net.load_state_dict(state["net"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.streams.load_state_dict(state["streams"])
+        self.past, self.total, self.step = state["past"], state["total"], state["step"]
+        self.seconds, self.training_seconds, self.point_seconds = state["seconds"]
+        self.curve, self.log = state["curve"], state["log"]
+        torch.set_rng_state(state["random"].cpu())
+        if state["random_cuda"]:
+            torch.cuda.set_rng_state_all([one.cpu() for one in state["random_cuda"]])
+        self.say(f"resumed at step {self.step}")

@@ -1,0 +1,55 @@
+"""What ends a run before its last step, and the status its record then carries."""
+
+import resource
+import signal
+from contextlib import contextmanager
+
+import torch
+
+_OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc")
+
+
+class Diverged(Exception):
+    """The loss is not a number, or above the bound."""
+
+
+class TimeLimit(Exception):
+    """The run's time is used up."""
+
+
+def status_of(error: BaseException) -> str:
+    """diverged | oom | timeout | error."""
+    if isinstance(error, Diverged):
+        return "diverged"
+    if isinstance(error, TimeLimit):
+        return "timeout"
+    starved = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
+    if starved or isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return "oom"
+    return "error"
+
+
+@contextmanager
+def time_limit(seconds: float):
+    """Raise `TimeLimit` in the main thread once `seconds` have passed, also between steps."""
+
+    def ring(signum, frame):
+        raise TimeLimit(f"time limit of {seconds:.0f} s reached")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def limit_memory(budget: int) -> None:
+    """Let this process hold at most `budget` bytes of its own data: beyond, an allocation fails instead of the host.
+
+    The kernel would otherwise kill the process, and a killed run leaves no record.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    bound = budget if hard == resource.RLIM_INFINITY else min(budget, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (bound, hard))
