@@ -102,7 +102,7 @@ class Job(Closed):
     rung: str
     task: Literal["char_lm"]
     corpus: str
-    data_sha256: str
+    checksum: str
     attention: Attention
     net: Net
     training: Training
@@ -129,7 +129,8 @@ class Asked(Closed):
     ablation: str
     paper: str
     variant: str
-    corpus: str  # the paper's corpus; job.corpus is the text that stands in for it at this rung
+    corpus: str  # the corpus of the paper
+    text: str  # what stands in for it at this rung, by name; job.corpus names its file
     S: int | None
     k: int | None
     job: Job
@@ -163,7 +164,7 @@ def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None) -> 
     return Attention(**{axis: fill(axis, choice, offered) for axis, choice in choices.items()})
 
 
-def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, corpus: str, sha256: str):
+def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, corpus: str, checksum: str):
     """(S, k, seed, job) over the grid of one variant on one corpus."""
     refuse_unknown("recipe", variant.recipe, rung.recipes)
     recipe = rung.recipes[variant.recipe]
@@ -175,7 +176,7 @@ def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, corpus: str, sha2
             rung=rung.rung,
             task="char_lm",
             corpus=corpus,
-            data_sha256=sha256,
+            checksum=checksum,
             attention=attention,
             net=Net(**recipe.net),
             training=Training(**{**rung.training, **recipe.training}),
@@ -193,15 +194,14 @@ def plan(config: Config) -> list[Asked]:
         if ablation.paper not in config.papers:
             continue
         for corpus, (label, variant) in product(ablation.corpora, ablation.variants.items()):
-            text = rung.corpora.get(corpus, corpus)
-            sha256 = corpora.sha256(text, config.data_dir)
-            for S, k, job in _jobs_of(variant, ablation, rung, text, sha256):
+            text = config.corpus or rung.corpora.get(corpus, corpus)
+            slug, checksum = corpora.slug(text), corpora.checksum(text)
+            for S, k, job in _jobs_of(variant, ablation, rung, slug, checksum):
                 key = (name, label, corpus, job.digest)
                 if key not in seen:  # a variant without S or k appears once however large the grid is
                     seen.add(key)
-                    rows.append(
-                        Asked(ablation=name, paper=ablation.paper, variant=label, corpus=corpus, S=S, k=k, job=job)
-                    )
+                    who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": corpus}
+                    rows.append(Asked(**who, text=text, S=S, k=k, job=job))
     return rows
 
 

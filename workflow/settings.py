@@ -102,6 +102,7 @@ class Config(Closed):
 
     rung: str
     papers: list[str]
+    corpus: str | None = None
     data_dir: str | None = None
     device: str = "auto"
 

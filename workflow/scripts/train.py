@@ -39,8 +39,8 @@ def published(digest: str) -> Path | None:
 def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
     """Train, evaluate, measure; a run that breaks gives its record with the reason."""
     corpus = store.read(data)
-    if corpus.sha256 != job.data_sha256:
-        raise Refused(f"{data}: corpus checksum {corpus.sha256}, the job was made for {job.data_sha256}")
+    if corpus.checksum != job.checksum:
+        raise Refused(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))

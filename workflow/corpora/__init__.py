@@ -1,0 +1,1 @@
+"""Texts by name: embedded ones that every installation holds, and real ones that are looked for, then fetched."""

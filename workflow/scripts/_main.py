@@ -1,0 +1,26 @@
+"""How every script ends: bad input in one line, no traceback; anything unforeseen with its traceback."""
+
+import sys
+from collections.abc import Callable
+
+from pydantic import ValidationError
+
+from workflow.choices import Refused
+
+
+def run(main: Callable[[], None]) -> None:
+    """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission)."""
+    try:
+        main()
+    except Refused as error:
+        _end(str(error), 2)
+    except ValidationError as error:
+        first = error.errors()[0]
+        _end(f"{error.title}: {'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}", 2)
+    except OSError as error:
+        _end(f"{error.filename or 'system'}: {error.strerror or error}", 1)
+
+
+def _end(line: str, status: int) -> None:
+    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {' '.join(line.split())}", file=sys.stderr)
+    sys.exit(status)
