@@ -1,0 +1,83 @@
+"""All runs as one table: a row per row of the plan, joined with its record and with what was measured of its cell."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.records import Record
+
+METRICS = ("train_bpc", "dev_bpc", "test_bpc")
+FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
+SHAPE = ("layers", "width", "heads", "inner")
+MEASURES = {
+    "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),
+    "memory": (
+        "memory_train_bytes",
+        "memory_evaluate_bytes",
+        "memory_reserved_bytes",
+        "memory_budget_bytes",
+        "longest_S",
+        "longest_S_ended",
+    ),
+    "throughput": (
+        "train_tokens_per_s",
+        "train_ms",
+        "train_spread",
+        "predict_tokens_per_s",
+        "predict_ms",
+        "predict_spread",
+    ),
+}
+
+
+def gather(plan: list[dict], records: dict[str, Record], measures: dict[str, list[dict]]) -> list[dict]:
+    """One flat object per row of the plan; what is not there is None."""
+    by_cell = {kind: {one["cell"]: one for one in rows} for kind, rows in measures.items()}
+    return [_row(asked, records[asked["digest"]], by_cell) for asked in plan]
+
+
+def _row(asked: dict, record: Record, by_cell: dict) -> dict:
+    job, cost = record.job, record.cost
+    row = {key: asked[key] for key in ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "cell", "text")}
+    row |= {"seed": job.seed, "rung": job.rung, "status": record.status, "reason": record.reason}
+    row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
+    row |= {"source": record.origin.source}
+    row |= {axis: choice["name"] for axis, choice in job.attention.model_dump().items()}
+    row |= {key: getattr(job.net, key) for key in SHAPE}
+    row |= {key: record.metrics.get(key) for key in METRICS} | {key: record.facts.get(key) for key in FACTS}
+    row |= {key: getattr(cost, key, None) for key in ("parameters", "seconds", "tokens_per_s", "peak_memory_bytes")}
+    macs = cost.macs if cost else None
+    row |= {f"macs_{key}": getattr(macs, key, None) for key in ("paper", "dense", "executed")}
+    row["curve"] = [point.model_dump() for point in record.curve]
+    for kind, columns in MEASURES.items():
+        found = by_cell.get(kind, {}).get(asked["cell"], {})
+        row |= {column: found.get(column) for column in columns}
+        row[f"{kind}_status"], row[f"{kind}_reason"] = found.get("status"), found.get("reason")
+    return row
+
+
+def load(path: str | Path) -> pd.DataFrame:
+    """results/runs.json as a frame; columns as `gather` makes them, missing numbers NaN."""
+    return frame(json.loads(Path(path).read_text(encoding="utf-8")))
+
+
+def frame(rows: list[dict]) -> pd.DataFrame:
+    runs = pd.DataFrame(rows)
+    numbers = [*METRICS, "mean_span", "max_span", "S", "k"]
+    numbers += ["parameters", "macs_paper", "macs_dense", "macs_executed", "seconds", "tokens_per_s", "peak_memory_bytes"]
+    numbers += [column for columns in MEASURES.values() for column in columns if column not in ("unsupported", "longest_S_ended")]
+    for column in numbers:
+        runs[column] = pd.to_numeric(runs[column])
+    return runs
+
+
+def provenance(runs: pd.DataFrame) -> str:
+    """Rung, device and seeds behind a table or figure, in one line."""
+    if not len(runs):
+        return "no runs"
+    seeds = runs["seed"].nunique()
+    texts = ", ".join(sorted(runs["text"].unique()))
+    parts = [", ".join(sorted(runs[column].unique())) for column in ("rung", "device")]
+    steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
+    return f"rung {parts[0]}; {parts[1]}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"

@@ -1,0 +1,53 @@
+rule flops:
+    input:
+        asked.records,
+        plan="results/plan.json",
+    output:
+        "results/measures/flops.json",
+    log:
+        "logs/flops.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m workflow.scripts.flops {input.plan} {output} > {log} 2>&1"
+
+
+rule memory:
+    input:
+        asked.records,
+        plan="results/plan.json",
+    output:
+        "results/measures/memory.json",
+    params:
+        budget=asked.measure.memory_mb,
+        longest=asked.measure.longest_S,
+    log:
+        "logs/memory.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        gpu=asked.gpus,
+    shell:
+        "python -m workflow.scripts.memory {input.plan} {output} --device {config[device]}"
+        " --budget-mb {params.budget} --longest {params.longest} > {log} 2>&1"
+
+
+rule throughput:
+    input:
+        asked.records,
+        plan="results/plan.json",
+    output:
+        "results/measures/throughput.json",
+    params:
+        times=asked.measure,
+    log:
+        "logs/throughput.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores  # a timing has the machine to itself
+    resources:
+        gpu=asked.gpus,
+    shell:
+        "python -m workflow.scripts.throughput {input.plan} {output} --device {config[device]}"
+        " --passes {params.times.passes} --seconds {params.times.seconds}"
+        " --predict-batch {params.times.predict_batch} > {log} 2>&1"

@@ -1,0 +1,47 @@
+rule jobs:
+    output:
+        "results/plan.json",
+    params:
+        config=asked.as_json,
+        jobs=sorted(asked.jobs),
+    log:
+        "logs/jobs.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m workflow.scripts.jobs {params.config:q} {output} > {log} 2>&1"
+
+
+rule train:
+    input:
+        data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
+    output:
+        "results/runs/{digest}/record.json",
+    params:
+        job=lambda w: slice_of(asked.jobs[w.digest]),
+    log:
+        "logs/train/{digest}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        gpu=asked.gpus,
+    shell:
+        "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
+        " --data {input.data} --device {config[device]} > {log} 2>&1"
+
+
+rule gather:
+    input:
+        asked.records,
+        plan="results/plan.json",
+        measures=expand("results/measures/{kind}.json", kind=("flops", "memory", "throughput")),
+        source="workflow/frame.py",
+    output:
+        "results/runs.json",
+    log:
+        "logs/gather.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m workflow.scripts.gather {input.plan} {output} > {log} 2>&1"

@@ -1,0 +1,1 @@
+"""One pure function per table: `build(runs) -> cells`."""

@@ -1,0 +1,64 @@
+"""The form all tables share: one row per cell, so that a number never loses its unit, its runs or its failure.
+
+row, column    where the cell stands
+value          a number or a text; low, high: 95 % interval over n seeds (Student's t), None below two seeds
+unit, kind     measured | analytic | setting | cited
+published      id of what the paper prints for this cell, or None
+digests        the runs behind the number
+status, note   ok | failed | not run, and why
+"""
+
+import pandas as pd
+from scipy.stats import t
+
+COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
+
+
+def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
+    """The runs whose columns have the wanted values."""
+    for column, value in wanted.items():
+        runs = runs[runs[column] == value]
+    return runs
+
+
+def interval(values: list[float]) -> tuple[float, float | None, float | None]:
+    """Mean and 95 % interval over seeds."""
+    mean, n = sum(values) / len(values), len(values)
+    if n < 2:
+        return mean, None, None
+    half = t.ppf(0.975, n - 1) * pd.Series(values).std() / n**0.5
+    return mean, mean - half, mean + half
+
+
+def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
+    """The cell of a measured quantity `what` over the seeds in `runs`. One broken run of many is told in the note."""
+    ok = runs[runs["status"] == "ok"] if len(runs) else runs
+    values = [float(value) for value in ok[what].dropna()] if len(ok) else []
+    broken = [f"seed {run.seed}: {run.status}: {run.reason}" for run in runs[runs["status"] != "ok"].itertuples()]
+    mean, low, high = interval(values) if values else (None, None, None)
+    status = "ok" if values else "failed" if broken else "not run"
+    note = "; ".join(broken) or ("" if values else "no run of this variant" if not len(runs) else "not measured")
+    return cell(
+        row, column, mean, unit, "measured", published, low=low, high=high, n=len(values), runs=runs, status=status, note=note
+    )
+
+
+def cell(row, column, value, unit, kind, published=None, *, low=None, high=None, n=None, runs=None, status="ok", note=""):
+    """One cell."""
+    digests = list(runs["digest"].unique()) if runs is not None and len(runs) else []
+    stands = (row, column, value, low, high, n, unit, kind, published, digests, status, note)
+    return dict(zip(COLUMNS, stands, strict=True))
+
+
+def analytic(row: str, column: str, value: float, unit: str, published: str | None = None, note: str = "") -> dict:
+    """A number from a formula, at the paper's size."""
+    return cell(row, column, value, unit, "analytic", published, note=note)
+
+
+def cited(row: str, column: str, published: str, unit: str, note: str = "not trained here") -> dict:
+    """A cell that only the paper fills."""
+    return cell(row, column, None, unit, "cited", published, note=note)
+
+
+def table(cells: list[dict]) -> pd.DataFrame:
+    return pd.DataFrame(cells, columns=COLUMNS)
