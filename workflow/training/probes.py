@@ -29,7 +29,7 @@ def probe(net, corpus) -> dict:
     facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
     spans = [_spans(layer, z) for layer, (_, z) in zip(net.attentions, seen, strict=True) if z is not None and z.dim() == 4]
     if spans:
-        text = "".join(corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist())
+        text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
         facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
     return facts
 
@@ -49,13 +49,17 @@ def _spans(layer, z) -> torch.Tensor:
 
 
 def _by_distance(layers: list[torch.Tensor]) -> dict:
-    """Mean weight on one key at each distance, queries and the distances of a bin averaged: weight[layer][head][bin]."""
+    """Mean weight on one key at each distance, queries and the distances of a bin averaged: weight[layer][head][bin].
+
+    distance: the middle of a bin; keys: how many distances it holds.
+    """
     window = max(weights.size(-1) for weights in layers) - QUERIES
     edges = torch.logspace(0, torch.log10(torch.tensor(window + 1.0)), BINS + 1).round().long().unique()
     means = [_by_rank(weights, window) for weights in layers]
     pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
     return {
         "distance": [(low + high - 1) / 2 for low, high in pairs],
+        "keys": [high - low for low, high in pairs],
         "weight": [[[round(row[low - 1 : high - 1].mean().item(), 8) for low, high in pairs] for row in mean] for mean in means],
     }
 

@@ -1,0 +1,33 @@
+# make       the environment, every run, table, figure and page of rung `laptop`, and where the report is
+# make test  lint, format, unit, contract and equivalence tests, and the whole DAG at rung `smoke`
+
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Fresh memory costs page faults on every step; keep freed blocks. Recorded with every timing.
+export MALLOC_TRIM_THRESHOLD_ := 1073741824
+export MALLOC_MMAP_THRESHOLD_ := 1073741824
+
+.PHONY: all test clean
+
+all: .venv/installed
+	snakemake
+
+test: .venv/installed
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+	python -m pytest -q
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) --version 2>&1): make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt .
+	touch $@
+
+clean:
+	rm -rf .venv .snakemake logs results/data results/runs results/measures results/tables results/figures \
+	  results/plan.json results/runs.json reports/*.html reports/papers reports/ablations reports/runs reports/files

@@ -1,0 +1,1 @@
+"""Two pure functions per figure: `data(runs)` gives the numbers behind it, `draw(data)` the picture."""

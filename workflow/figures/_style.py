@@ -1,0 +1,98 @@
+"""One look for all figures: a colour per variant, safe for colour-blind readers (Okabe and Ito), text kept as text."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import pandas as pd  # noqa: E402
+
+from workflow.tables._cells import interval  # noqa: E402
+
+COLOURS = {
+    "fixed": "#0072B2",
+    "adaptive": "#D55E00",
+    "dynamic": "#009E73",
+    "top_k": "#CC79A7",
+    "adaptive_top_k": "#8A5A00",
+    "sparsemax": "#56B4E9",
+    "entmax15": "#7A68A6",
+    "entmax_alpha": "#B8A000",
+    "transformer_xl": "#3B3B3B",
+    "published": "#8C8C8C",
+}
+SEQUENCE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#8A5A00", "#3B3B3B"]
+LABELS = {
+    "fixed": "fixed span",
+    "adaptive": "adaptive span",
+    "dynamic": "dynamic span",
+    "top_k": "top-k",
+    "adaptive_top_k": "adaptive span, top-k",
+    "sparsemax": "sparsemax",
+    "entmax15": "entmax-1.5",
+    "entmax_alpha": "entmax-α",
+    "transformer_xl": "Transformer-XL",
+    "published": "published",
+}
+GREY = "#777777"
+
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "attention-suite",
+        "svg.fonttype": "none",
+        "font.family": "DejaVu Sans",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": GREY,
+        "axes.grid": True,
+        "grid.color": "#BBBBBB",
+        "grid.linewidth": 0.4,
+        "grid.alpha": 0.6,
+        "legend.frameon": False,
+        "lines.linewidth": 1.6,
+        "figure.constrained_layout.use": True,
+        "figure.max_open_warning": 0,
+    }
+)
+
+
+def canvas(columns: int = 1, width: float = 4.8, height: float = 3.2, rows: int = 1, **options):
+    """A figure and its axes, `width` x `height` inches a panel."""
+    return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
+
+
+def nothing(message: str):
+    """The picture of a figure whose runs are missing or failed: it says so."""
+    figure, axes = canvas()
+    axes.axis("off")
+    axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
+    return figure
+
+
+def summary(runs: pd.DataFrame, by: list[str], what: str) -> pd.DataFrame:
+    """Mean and 95 % interval of `what` over the seeds of each group; failed runs left out, their number kept."""
+    rows = []
+    for key, group in runs.groupby(by, dropna=False, sort=True):
+        ok = group[group["status"] == "ok"][what].dropna().astype(float).tolist()
+        mean, low, high = interval(ok) if ok else (None, None, None)
+        row = dict(zip(by, key, strict=True))
+        rows.append({**row, "mean": mean, "low": low, "high": high, "n": len(ok), "failed": len(group) - len(ok)})
+    return pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "n", "failed"])
+
+
+def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
+    """A line through the means, its interval as a band."""
+    data = data.dropna(subset=["mean"]).sort_values(x)
+    axes.plot(data[x], data["mean"], marker="o", markersize=4, color=colour, label=label, **style)
+    banded = data.dropna(subset=["low", "high"])
+    if len(banded):
+        axes.fill_between(banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0)
+
+
+def span_axis(axes, values) -> None:
+    """S on a scale of powers of two, every S named."""
+    axes.set_xscale("log", base=2)
+    ticks = sorted(set(values))
+    axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("span limit S (characters)")

@@ -1,0 +1,42 @@
+"""Adaptive Attention Span, Figure 4: the span of every head by layer."""
+
+import pandas as pd
+
+from workflow.figures._style import COLOURS, canvas, nothing
+from workflow.published import digitised_spans
+from workflow.tables._cells import pick
+
+TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
+CAPTION = "Left: our heads at the largest S of the rung, all seeds. Right: the paper's small model at S = 4096, read off its plot."
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """source, layer, head, span."""
+    ours = pick(runs, ablation="span_limit", variant="adaptive", status="ok")
+    ours = ours[ours["S"] == ours["S"].max()]
+    rows = [
+        {"source": "measured", "layer": layer, "head": head, "span": span}
+        for spans in ours["spans"]
+        if isinstance(spans, list)
+        for layer, heads in enumerate(spans, 1)
+        for head, span in enumerate(sorted(heads), 1)
+    ]
+    theirs = digitised_spans().rename(columns={"head_rank": "head"}).assign(source="published")
+    return pd.concat([pd.DataFrame(rows, columns=["source", "layer", "head", "span"]), theirs[["source", "layer", "head", "span"]]])
+
+
+def draw(data: pd.DataFrame):
+    if not (data["source"] == "measured").any():
+        return nothing("no run with adaptive spans has ended well")
+    figure, axes = canvas(2)
+    for panel, (source, title) in zip(axes, (("measured", "measured here"), ("published", "the paper's model")), strict=True):
+        one = data[data["source"] == source]
+        colour = COLOURS["adaptive" if source == "measured" else "published"]
+        shift = (one["head"] - one["head"].mean()) / (one["head"].max() + 1) * 0.7
+        panel.scatter(one["layer"] + shift, one["span"], s=16, color=colour, alpha=0.75, linewidths=0)
+        panel.set_yscale("log")
+        panel.set_xticks(sorted(one["layer"].unique()))
+        panel.set_xlabel("layer")
+        panel.set_ylabel("span of a head (characters)")
+        panel.set_title(title)
+    return figure

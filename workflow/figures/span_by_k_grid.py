@@ -1,0 +1,50 @@
+"""The grid of span limits and k as four maps."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.figures._style import canvas, nothing, summary
+from workflow.tables._cells import pick
+
+TITLE = "Span limit S by number of kept keys k"
+CAPTION = "Means over seeds. k = all: no selection. Darker is more."
+PANELS = (
+    ("dev_bpc", "dev bits per character", ".3f"),
+    ("mean_span", "average span (characters)", ".0f"),
+    ("macs_executed", "executed multiply-adds / character", ".3g"),
+    ("train_tokens_per_s", "training, characters / s", ".3g"),
+)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """quantity, S, k (0: all), mean, low, high, n."""
+    mine = pick(runs, ablation="span_by_k")
+    mine = mine.assign(k=mine["k"].fillna(0))
+    return pd.concat([summary(mine, ["S", "k"], what).assign(quantity=what) for what, _, _ in PANELS])
+
+
+def draw(data: pd.DataFrame):
+    if not data["mean"].notna().any():
+        return nothing("no run of this grid has ended well")
+    figure, axes = canvas(2, rows=2, height=2.8)
+    for panel, (what, title, form) in zip(axes.flat, PANELS, strict=True):
+        one = data[data["quantity"] == what].pivot(index="k", columns="S", values="mean").astype(float)
+        one = one.reindex([*sorted(k for k in one.index if k), 0])
+        panel.imshow(one.to_numpy(), cmap="Blues", aspect="auto")
+        panel.set_xticks(range(len(one.columns)), [f"{S:.0f}" for S in one.columns])
+        panel.set_yticks(range(len(one.index)), ["all" if k == 0 else f"{k:.0f}" for k in one.index])
+        panel.set_xlabel("S")
+        panel.set_ylabel("k")
+        panel.set_title(title)
+        panel.grid(False)
+        _name_cells(panel, one.to_numpy(), form)
+    return figure
+
+
+def _name_cells(panel, values: np.ndarray, form: str) -> None:
+    """The number in each cell, white on dark."""
+    low, high = np.nanmin(values) if np.isfinite(values).any() else 0, np.nanmax(values) if np.isfinite(values).any() else 1
+    for (row, column), value in np.ndenumerate(values):
+        dark = high > low and (value - low) / (high - low) > 0.6
+        text = format(value, form) if np.isfinite(value) else "–"
+        panel.text(column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize=8)

@@ -1,0 +1,47 @@
+"""Draw one figure: `python -m workflow.scripts.figure NAME RUNS OUT` writes OUT.svg, .pdf, .png and the data as OUT.csv."""
+
+import argparse
+import os
+from importlib import import_module
+from pathlib import Path
+
+from workflow.choices import refuse_unknown
+from workflow.frame import load, provenance
+from workflow.records import write_text
+from workflow.scripts._main import run
+
+HERE = Path(__file__).parent.parent / "figures"
+
+
+def names() -> list[str]:
+    return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_"))
+
+
+def save(figure, out: str, title: str, origin: str) -> None:
+    """The three formats, the same bytes for the same data; title and origin in their metadata."""
+    facts = {
+        "svg": {"Title": title, "Description": origin, "Date": None},
+        "pdf": {"Title": title, "Subject": origin, "CreationDate": None},
+        "png": {"Title": title, "Description": origin},
+    }
+    for ending, metadata in facts.items():
+        temporary = f"{out}.part.{ending}"
+        figure.savefig(temporary, metadata=metadata, dpi=160)
+        os.replace(temporary, f"{out}.{ending}")
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="figure", description="Draw one figure.")
+    parser.add_argument("name")
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("out")
+    options = parser.parse_args(argv)
+    refuse_unknown("figure", options.name, names())
+    builder, runs = import_module(f"workflow.figures.{options.name}"), load(options.runs)
+    numbers = builder.data(runs)
+    write_text(f"{options.out}.csv", numbers.to_csv(index=False))
+    save(builder.draw(numbers), options.out, builder.TITLE, provenance(runs))
+
+
+if __name__ == "__main__":
+    run(main)
