@@ -26,6 +26,7 @@ workflow.default_target = "all"
 
 rule all:
     input:
+        asked.records,
         "reports/index.html",
         asked.targets().values(),
         rules.page_runs.output,

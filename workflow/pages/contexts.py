@@ -1,0 +1,146 @@
+"""What each page tells, as plain values for its template."""
+
+import json
+from datetime import UTC, datetime
+
+import pandas as pd
+
+from workflow import frame
+from workflow.pages import artefacts
+from workflow.pages.site import Site
+from workflow.published import papers
+from workflow.records import Record
+from workflow.settings import CONFIG, known_ablations, load_ablation
+from workflow.tables import analytic as analytic_table
+
+HEADLINE = (("dev_bpc", "dev", "bpc"), ("mean_span", "avg. span", ""), ("macs_executed", "executed", ""))
+HEADLINE += (("train_tokens_per_s", "training, characters / s", ""), ("predict_tokens_per_s", "prediction, characters / s", ""))
+
+
+def runs_of(site: Site) -> pd.DataFrame:
+    return frame.load(site.results / "runs.json")
+
+
+def asked(runs: pd.DataFrame) -> list[tuple[str, object]]:
+    """The ablations that were run, in a stable order."""
+    return [(name, load_ablation(name)) for name in known_ablations() if name in set(runs["ablation"])]
+
+
+def failures(runs: pd.DataFrame) -> list[dict]:
+    """Runs and measures that broke, each with its reason."""
+    broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
+    found = [_failure(run, run.status, run.reason) for run in broken.itertuples()]
+    for kind in frame.MEASURES:
+        bad = runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")].drop_duplicates("cell")
+        found += [_failure(run, kind, getattr(run, f"{kind}_reason")) for run in bad.itertuples()]
+    return found
+
+
+def _failure(run, status: str, reason: str) -> dict:
+    return {"digest": run.digest, "what": f"{run.ablation}: {run.variant}", "status": status, "reason": reason}
+
+
+def index(site: Site) -> dict:
+    runs = runs_of(site)
+    found = [
+        {"name": name, "question": ablation.question, "paper": ablation.paper, "answer": headline(runs, name)}
+        for name, ablation in asked(runs)
+    ]
+    done = sorted({paper for paper in runs["paper"]})
+    return {
+        "title": "What does this way of attending cost, and what does it buy?",
+        "provenance": frame.provenance(runs),
+        "sources": sorted(runs["source"].unique()),
+        "papers": [(paper, papers()[paper].title) for paper in done],
+        "ablations": found,
+        "failures": failures(runs),
+        "runs": runs["digest"].nunique(),
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "picture": artefacts.figure(site, "quality_against_cost"),
+    }
+
+
+def headline(runs: pd.DataFrame, ablation: str) -> dict:
+    """A small table per question: one line per variant at its largest S, means over seeds and texts kept apart."""
+    mine = runs[runs["ablation"] == ablation]
+    rows = []
+    for (corpus, variant), group in mine.groupby(["corpus", "variant"], sort=False):
+        largest = group[group["S"] == group["S"].max()] if group["S"].notna().any() else group
+        ok = largest[largest["status"] == "ok"]
+        label = f"{variant} ({corpus})" if mine["corpus"].nunique() > 1 else variant
+        values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in HEADLINE]
+        rows.append({"label": label, "values": values, "failed": not len(ok)})
+    return {"columns": [title for _, title, _ in HEADLINE], "rows": rows}
+
+
+def paper(site: Site, name: str) -> dict:
+    runs = runs_of(site)
+    parts = [(key, ablation) for key, ablation in asked(runs) if ablation.paper == name]
+    return {
+        "title": papers()[name].title,
+        "provenance": frame.provenance(runs[runs["paper"] == name]),
+        "sections": [
+            {
+                "name": key,
+                "question": ablation.question,
+                "tables": [artefacts.table(site, table) for table in ablation.tables],
+                "figures": [artefacts.figure(site, figure) for figure in ablation.figures],
+            }
+            for key, ablation in parts
+        ],
+    }
+
+
+def ablation(site: Site, name: str) -> dict:
+    runs, one = runs_of(site), load_ablation(name)
+    mine = runs[runs["ablation"] == name]
+    return {
+        "title": one.question,
+        "name": name,
+        "paper": one.paper,
+        "provenance": frame.provenance(mine),
+        "tables": [artefacts.table(site, table) for table in one.tables],
+        "figures": [artefacts.figure(site, figure) for figure in one.figures],
+        "runs": [_line(run) for run in mine.itertuples()],
+        "yaml": (CONFIG / "ablations" / f"{name}.yaml").read_text(encoding="utf-8"),
+    }
+
+
+def _line(run) -> dict:
+    choice = f"{run.span}, {run.selection}, {run.normaliser}, {run.position}"
+    keep = ("variant", "corpus", "seed", "digest", "status", "reason", "dev_bpc", "test_bpc", "mean_span")
+    limits = {key: None if pd.isna(getattr(run, key)) else int(getattr(run, key)) for key in ("S", "k")}
+    return {key: getattr(run, key) for key in keep} | limits | {"choice": choice, "seconds": run.seconds}
+
+
+def run(site: Site, record: Record, uses: list[tuple[str, str]], svg) -> dict:
+    job = record.job
+    return {
+        "title": f"Run {record.digest}",
+        "record": record,
+        "job": json.dumps(job.model_dump(), indent=1),
+        "attention": {axis: _words(choice) for axis, choice in job.attention.model_dump().items()},
+        "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict)},
+        "origin": record.origin.model_dump(),
+        "uses": uses,
+        "svg": svg,
+        "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
+        f" results/runs/{record.digest} --data results/data/{job.corpus}.npz",
+    }
+
+
+def _words(choice: dict) -> str:
+    settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
+    return f"{choice['name']} ({settings})" if settings else choice["name"]
+
+
+def analytic(site: Site) -> dict:
+    rows = analytic_table.build()
+    done = rows[rows["result"].notna()]
+    return {
+        "title": analytic_table.TITLE,
+        "rows": rows.to_dict("records"),
+        "count": len(done),
+        "rounding": int(done["rounds_to_paper"].sum()),
+        "open": len(rows) - len(done),
+    }

@@ -1,0 +1,55 @@
+"""Write pages: `python -m workflow.scripts.page index|paper|ablation|runs|analytic [NAME]`."""
+
+import argparse
+import json
+from pathlib import Path
+
+from workflow.choices import Refused, refuse_unknown
+from workflow.pages import contexts
+from workflow.pages.site import Site
+from workflow.records import read_record
+from workflow.scripts._main import run
+from workflow.settings import PAPERS, known_ablations
+
+KINDS = ("index", "paper", "ablation", "runs", "analytic")
+
+
+def write_runs(site: Site) -> None:
+    """A page for every run of the plan."""
+    from workflow.pages.learning import curve
+
+    uses: dict[str, list[tuple[str, str]]] = {}
+    for row in json.loads((site.results / "plan.json").read_text(encoding="utf-8")):
+        pair = (row["ablation"], row["variant"])
+        if pair not in uses.setdefault(row["digest"], []):
+            uses[row["digest"]].append(pair)
+    for digest, asked_by in uses.items():
+        record = read_record(site.results / "runs" / digest / "record.json")
+        context = contexts.run(site, record, asked_by, curve(record))
+        site.write("run.html.j2", f"runs/{digest}.html", **context)
+
+
+def write(site: Site, kind: str, name: str | None) -> None:
+    if kind == "runs":
+        write_runs(site)
+    elif kind in ("index", "analytic"):
+        site.write(f"{kind}.html.j2", f"{kind}.html", **getattr(contexts, kind)(site))
+    elif name is None:
+        raise Refused(f"page '{kind}' needs a name")
+    else:
+        refuse_unknown(kind, name, PAPERS if kind == "paper" else known_ablations())
+        site.write(f"{kind}.html.j2", f"{kind}s/{name}.html", **getattr(contexts, kind)(site, name))
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="page", description="Write pages.")
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_args(argv)
+    write(Site(options.results, options.reports), options.kind, options.name)
+
+
+if __name__ == "__main__":
+    run(main)
