@@ -4,10 +4,6 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Fresh memory costs page faults on every step; keep freed blocks. Recorded with every timing.
-export MALLOC_TRIM_THRESHOLD_ := 1073741824
-export MALLOC_MMAP_THRESHOLD_ := 1073741824
-
 .PHONY: all test clean
 
 all: .venv/installed

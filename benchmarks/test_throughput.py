@@ -42,5 +42,7 @@ def test_throughput(benchmark, turn, kind, row):
     start = time.perf_counter()
     synchronised()
     rounds = max(3, min(200, int(SECONDS / (time.perf_counter() - start))))
-    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, characters=characters, trained=trained)
+    benchmark.extra_info.update(
+        cell=row["cell"], digest=row["digest"], kind=kind, characters=characters, trained=trained
+    )
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

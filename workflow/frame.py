@@ -65,8 +65,21 @@ def load(path: str | Path) -> pd.DataFrame:
 def frame(rows: list[dict]) -> pd.DataFrame:
     runs = pd.DataFrame(rows)
     numbers = [*METRICS, "mean_span", "max_span", "S", "k"]
-    numbers += ["parameters", "macs_paper", "macs_dense", "macs_executed", "seconds", "tokens_per_s", "peak_memory_bytes"]
-    numbers += [column for columns in MEASURES.values() for column in columns if column not in ("unsupported", "longest_S_ended")]
+    numbers += [
+        "parameters",
+        "macs_paper",
+        "macs_dense",
+        "macs_executed",
+        "seconds",
+        "tokens_per_s",
+        "peak_memory_bytes",
+    ]
+    numbers += [
+        column
+        for columns in MEASURES.values()
+        for column in columns
+        if column not in ("unsupported", "longest_S_ended")
+    ]
     for column in numbers:
         runs[column] = pd.to_numeric(runs[column])
     return runs

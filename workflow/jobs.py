@@ -33,6 +33,9 @@ class Attention(Closed):
     @model_validator(mode="after")
     def in_range(self):
         span, k = self.span, self.selection.get("k")
+        for name, value in (("S", span.get("limit", 1)), ("R", span.get("ramp", 1)), ("k", 1 if k is None else k)):
+            if not isinstance(value, int):
+                raise Refused(f"{name} must be a whole number, got {value!r}")
         if span.get("limit", 1) < 1:
             raise Refused(f"S must be at least 1, got {span['limit']}")
         if span.get("ramp", 1) > span.get("limit", float("inf")):
@@ -172,16 +175,20 @@ def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, corpus: str, chec
     tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
     for S, k, seed in product(spans, tops, rung.seeds):
         attention = attention_of(variant, rung, S, k)
-        yield S, attention.selection.get("k"), Job(
-            rung=rung.rung,
-            task="char_lm",
-            corpus=corpus,
-            checksum=checksum,
-            attention=attention,
-            net=Net(**recipe.net),
-            training=Training(**{**rung.training, **recipe.training}),
-            evaluation=Evaluation(**{**rung.evaluation, **recipe.evaluation}),
-            seed=seed,
+        yield (
+            S,
+            attention.selection.get("k"),
+            Job(
+                rung=rung.rung,
+                task="char_lm",
+                corpus=corpus,
+                checksum=checksum,
+                attention=attention,
+                net=Net(**recipe.net),
+                training=Training(**{**rung.training, **recipe.training}),
+                evaluation=Evaluation(**{**rung.evaluation, **recipe.evaluation}),
+                seed=seed,
+            ),
         )
 
 

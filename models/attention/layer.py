@@ -14,13 +14,13 @@ class Attention(nn.Module):
     where weights stand still, it remembers their keys and values instead.
     """
 
-    def __init__(self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0):
+    def __init__(
+        self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0
+    ):
         super().__init__()
         self.shape, self.attends_self, self.dropout = shape, attends_self, dropout
         self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
-        self.query, self.key, self.value, self.out = (
-            nn.Linear(shape.width, shape.width, bias=False) for _ in range(4)
-        )
+        self.query, self.key, self.value, self.out = (nn.Linear(shape.width, shape.width, bias=False) for _ in range(4))
         self.attend, self.trims = engine.attend, True
         self.shapes = (0, 0, 0)  # T, keys at hand and window of the last block: what was computed, for whoever counts
 

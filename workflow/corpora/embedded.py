@@ -10,7 +10,18 @@ from pathlib import Path
 from workflow.choices import Refused
 
 PIN = "sympy==1.14.0"
-PACKAGES = ("assumptions", "calculus", "concrete", "core", "functions", "logic", "matrices", "series", "sets", "simplify")
+PACKAGES = (
+    "assumptions",
+    "calculus",
+    "concrete",
+    "core",
+    "functions",
+    "logic",
+    "matrices",
+    "series",
+    "sets",
+    "simplify",
+)
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 

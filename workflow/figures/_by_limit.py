@@ -26,7 +26,9 @@ def draw(data: pd.DataFrame, ylabel: str, published: dict[int, float] | None = N
     ours.legend()
     if published:
         theirs = axes[0][1]
-        theirs.plot(list(published), list(published.values()), "s--", color=COLOURS["published"], label="fixed span, published")
+        theirs.plot(
+            list(published), list(published.values()), "s--", color=COLOURS["published"], label="fixed span, published"
+        )
         span_axis(theirs, published)
         theirs.set_ylabel(ylabel)
         theirs.set_title("the paper's model")

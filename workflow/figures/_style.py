@@ -86,7 +86,9 @@ def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) ->
     axes.plot(data[x], data["mean"], marker="o", markersize=4, color=colour, label=label, **style)
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
-        axes.fill_between(banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0)
+        axes.fill_between(
+            banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0
+        )
 
 
 def span_axis(axes, values) -> None:

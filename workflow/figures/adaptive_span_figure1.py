@@ -8,14 +8,16 @@ from workflow.tables._cells import pick
 
 TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
 CAPTION = (
-    "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose attention is nearest and "
-    "farthest on average; dev text, one seed."
+    "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose "
+    "attention is nearest and farthest on average; dev text, one seed."
 )
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """distance, weight, head for the two heads, from the run with the longest fixed span."""
-    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok").sort_values(["S", "seed"], ascending=[False, True])
+    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok").sort_values(
+        ["S", "seed"], ascending=[False, True]
+    )
     found = next((one for one in fixed["attention_by_distance"] if isinstance(one, dict)), None)
     if found is None:
         return pd.DataFrame(columns=["head", "distance", "weight"])
@@ -26,7 +28,9 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     for name, flat in (("A: nearest", reach.argmin()), ("B: farthest", reach.argmax())):
         layer, head = np.unravel_index(flat, reach.shape)
         label = f"head {name} (layer {layer + 1}, head {head + 1})"
-        rows += [{"head": label, "distance": x, "weight": w} for x, w in zip(distance, weight[layer, head], strict=True)]
+        rows += [
+            {"head": label, "distance": x, "weight": w} for x, w in zip(distance, weight[layer, head], strict=True)
+        ]
     return pd.DataFrame(rows)
 
 

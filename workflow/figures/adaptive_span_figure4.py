@@ -7,7 +7,10 @@ from workflow.published import digitised_spans
 from workflow.tables._cells import pick
 
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
-CAPTION = "Left: our heads at the largest S of the rung, all seeds. Right: the paper's small model at S = 4096, read off its plot."
+CAPTION = (
+    "Left: our heads at the largest S of the rung, all seeds. Right: the paper's small model at S = 4096, read "
+    "off its plot."
+)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
@@ -22,14 +25,18 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         for head, span in enumerate(sorted(heads), 1)
     ]
     theirs = digitised_spans().rename(columns={"head_rank": "head"}).assign(source="published")
-    return pd.concat([pd.DataFrame(rows, columns=["source", "layer", "head", "span"]), theirs[["source", "layer", "head", "span"]]])
+    return pd.concat(
+        [pd.DataFrame(rows, columns=["source", "layer", "head", "span"]), theirs[["source", "layer", "head", "span"]]]
+    )
 
 
 def draw(data: pd.DataFrame):
     if not (data["source"] == "measured").any():
         return nothing("no run with adaptive spans has ended well")
     figure, axes = canvas(2)
-    for panel, (source, title) in zip(axes, (("measured", "measured here"), ("published", "the paper's model")), strict=True):
+    for panel, (source, title) in zip(
+        axes, (("measured", "measured here"), ("published", "the paper's model")), strict=True
+    ):
         one = data[data["source"] == source]
         colour = COLOURS["adaptive" if source == "measured" else "published"]
         shift = (one["head"] - one["head"].mean()) / (one["head"].max() + 1) * 0.7

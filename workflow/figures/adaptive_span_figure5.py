@@ -24,7 +24,9 @@ def draw(data: pd.DataFrame):
         return nothing("no run with a dynamic span has ended well")
     figure, axes = canvas(width=9.5, height=2.6)
     axes.step(data["place"], data["span"], where="mid", color=COLOURS["dynamic"])
-    axes.set_xticks(data["place"], [" " if one == "<eos>" else one for one in data["character"]], family="DejaVu Sans Mono")
+    axes.set_xticks(
+        data["place"], [" " if one == "<eos>" else one for one in data["character"]], family="DejaVu Sans Mono"
+    )
     axes.tick_params(axis="x", length=0, labelsize=8)
     axes.grid(axis="x", visible=False)
     axes.margins(x=0.01)

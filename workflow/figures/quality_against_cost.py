@@ -6,7 +6,9 @@ from workflow.figures._style import COLOURS, LABELS, canvas, nothing, summary
 from workflow.tables._cells import pick
 
 TITLE = "Quality against cost"
-CAPTION = "Down is better, in the left panel left is cheaper, in the others right is faster. Bars: 95 % interval over seeds."
+CAPTION = (
+    "Down is better, in the left panel left is cheaper, in the others right is faster. Bars: 95 % interval over seeds."
+)
 PANELS = (
     ("macs_executed", "executed multiply-adds / character"),
     ("train_tokens_per_s", "training, characters / s"),

@@ -43,7 +43,10 @@ def draw(data: pd.DataFrame):
 
 def _name_cells(panel, values: np.ndarray, form: str) -> None:
     """The number in each cell, white on dark."""
-    low, high = np.nanmin(values) if np.isfinite(values).any() else 0, np.nanmax(values) if np.isfinite(values).any() else 1
+    low, high = (
+        np.nanmin(values) if np.isfinite(values).any() else 0,
+        np.nanmax(values) if np.isfinite(values).any() else 1,
+    )
     for (row, column), value in np.ndenumerate(values):
         dark = high > low and (value - low) / (high - low) > 0.6
         text = format(value, form) if np.isfinite(value) else "–"

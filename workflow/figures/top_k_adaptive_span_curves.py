@@ -8,8 +8,8 @@ from workflow.tables._cells import pick
 
 TITLE = "Top-k on adaptive spans while training"
 CAPTION = (
-    "Left: our runs, each seed a line. Right: the three logs released with Explicit Sparse Transformer (enwik8, paper's size; "
-    "none reached its planned 600,000 steps)."
+    "Left: our runs, each seed a line. Right: the three logs released with Explicit Sparse Transformer (enwik8,"
+    " paper's size; none reached its planned 600,000 steps)."
 )
 PANELS = (("dev_bpc", "dev bits per byte"), ("mean_span", "mean span (characters)"))
 

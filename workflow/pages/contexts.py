@@ -14,7 +14,10 @@ from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
 
 HEADLINE = (("dev_bpc", "dev", "bpc"), ("mean_span", "avg. span", ""), ("macs_executed", "executed", ""))
-HEADLINE += (("train_tokens_per_s", "training, characters / s", ""), ("predict_tokens_per_s", "prediction, characters / s", ""))
+HEADLINE += (
+    ("train_tokens_per_s", "training, characters / s", ""),
+    ("predict_tokens_per_s", "prediction, characters / s", ""),
+)
 
 
 def runs_of(site: Site) -> pd.DataFrame:

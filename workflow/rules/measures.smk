@@ -18,15 +18,15 @@ rule memory:
         plan="results/plan.json",
     output:
         "results/measures/memory.json",
-    params:
-        budget=asked.measure.memory_mb,
-        longest=asked.measure.longest_S,
     log:
         "logs/memory.log",
     conda:
         "../../environment.yml"
     resources:
         gpu=asked.gpus,
+    params:
+        budget=asked.measure.memory_mb,
+        longest=asked.measure.longest_S,
     shell:
         "python -m workflow.scripts.memory {input.plan} {output} --device {config[device]}"
         " --budget-mb {params.budget} --longest {params.longest} > {log} 2>&1"
@@ -38,8 +38,6 @@ rule throughput:
         plan="results/plan.json",
     output:
         "results/measures/throughput.json",
-    params:
-        times=asked.measure,
     log:
         "logs/throughput.log",
     conda:
@@ -47,6 +45,8 @@ rule throughput:
     threads: workflow.cores  # a timing has the machine to itself
     resources:
         gpu=asked.gpus,
+    params:
+        times=asked.measure,
     shell:
         "python -m workflow.scripts.throughput {input.plan} {output} --device {config[device]}"
         " --passes {params.times.passes} --seconds {params.times.seconds}"

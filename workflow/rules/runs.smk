@@ -1,13 +1,13 @@
 rule jobs:
     output:
         "results/plan.json",
-    params:
-        config=asked.as_json,
-        jobs=sorted(asked.jobs),
     log:
         "logs/jobs.log",
     conda:
         "../../environment.yml"
+    params:
+        config=asked.as_json,
+        jobs=sorted(asked.jobs),
     shell:
         "python -m workflow.scripts.jobs {params.config:q} {output} > {log} 2>&1"
 
@@ -17,8 +17,6 @@ rule train:
         data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
     output:
         "results/runs/{digest}/record.json",
-    params:
-        job=lambda w: slice_of(asked.jobs[w.digest]),
     log:
         "logs/train/{digest}.log",
     conda:
@@ -26,6 +24,8 @@ rule train:
     threads: 1
     resources:
         gpu=asked.gpus,
+    params:
+        job=lambda w: slice_of(asked.jobs[w.digest]),
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
         " --data {input.data} --device {config[device]} > {log} 2>&1"
@@ -35,7 +35,9 @@ rule gather:
     input:
         asked.records,
         plan="results/plan.json",
-        measures=expand("results/measures/{kind}.json", kind=("flops", "memory", "throughput")),
+        measures=expand(
+            "results/measures/{kind}.json", kind=("flops", "memory", "throughput")
+        ),
         source="workflow/frame.py",
     output:
         "results/runs.json",

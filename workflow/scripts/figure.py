@@ -1,4 +1,7 @@
-"""Draw one figure: `python -m workflow.scripts.figure NAME RUNS OUT` writes OUT.svg, .pdf, .png and the data as OUT.csv."""
+"""Draw one figure: `python -m workflow.scripts.figure NAME RUNS OUT`.
+
+Writes OUT.svg, OUT.pdf, OUT.png and the numbers behind it as OUT.csv.
+"""
 
 import argparse
 import os

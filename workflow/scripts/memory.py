@@ -1,4 +1,6 @@
-"""Weigh every cell, and find the longest S that fits: `python -m workflow.scripts.memory PLAN OUT --budget-mb N --longest S`.
+"""Weigh every cell, and find the longest S that fits.
+
+    python -m workflow.scripts.memory PLAN OUT --budget-mb N --longest S
 
 Each cell in a process of its own, for a training step and for the prediction of a character. The longest S is found
 by doubling until a training step no longer fits the budget: `oom` is the result, not a failure.
@@ -41,7 +43,7 @@ def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
 def longest(row: dict, runs: Path, options) -> dict:
     """The largest S, by doubling, at which a training step fits the budget."""
     S, fits = row["job"]["attention"]["span"]["limit"], None
-    while S <= options.longest:
+    while options.longest >= S:
         found = in_fresh_process(longer, row, runs, options.device, S, options.budget_mb << 20, seconds=120)
         if found["status"] != "ok":
             return {"longest_S": fits, "longest_S_ended": found["status"]}

@@ -39,11 +39,24 @@ def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, pu
     status = "ok" if values else "failed" if broken else "not run"
     note = "; ".join(broken) or ("" if values else "no run of this variant" if not len(runs) else "not measured")
     return cell(
-        row, column, mean, unit, "measured", published, low=low, high=high, n=len(values), runs=runs, status=status, note=note
+        row,
+        column,
+        mean,
+        unit,
+        "measured",
+        published,
+        low=low,
+        high=high,
+        n=len(values),
+        runs=runs,
+        status=status,
+        note=note,
     )
 
 
-def cell(row, column, value, unit, kind, published=None, *, low=None, high=None, n=None, runs=None, status="ok", note=""):
+def cell(
+    row, column, value, unit, kind, published=None, *, low=None, high=None, n=None, runs=None, status="ok", note=""
+):
     """One cell."""
     digests = list(runs["digest"].unique()) if runs is not None and len(runs) else []
     stands = (row, column, value, low, high, n, unit, kind, published, digests, status, note)

@@ -36,7 +36,12 @@ def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
 
 
 def _only_cited(label: str, stem: str) -> list[dict]:
-    columns = (("#layers", "layers", "layers"), ("avg. span", "span", "characters"), ("dev", "dev", "bpc"), ("test", "test", "bpc"))
+    columns = (
+        ("#layers", "layers", "layers"),
+        ("avg. span", "span", "characters"),
+        ("dev", "dev", "bpc"),
+        ("test", "test", "bpc"),
+    )
     return [cited(label, name, _id(stem, key), unit) for name, key, unit in columns if _id(stem, key)]
 
 

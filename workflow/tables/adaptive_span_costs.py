@@ -6,9 +6,9 @@ from workflow.tables._cells import cited, measured, pick, table
 
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
-    "Each cell measured on one trained net, alone on the device; memory is what a process of its own holds above the libraries. "
-    "The longest S is found by doubling until a training step no longer fits the budget. The paper's figures are for 8 V100 and "
-    "its small model: compare the direction, not the numbers."
+    "Each cell measured on one trained net, alone on the device; memory is what a process of its own holds "
+    "above the libraries. The longest S is found by doubling until a training step no longer fits the budget. "
+    "The paper's figures are for 8 V100 and its small model: compare the direction, not the numbers."
 )
 COSTS = [
     ("training", "memory_train_bytes", "bytes"),

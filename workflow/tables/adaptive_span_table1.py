@@ -6,8 +6,9 @@ from workflow.tables import _models
 
 TITLE = "Character language models on text8 (Adaptive Attention Span, Table 1)"
 CAPTION = (
-    "Our rows are trained at the rung named below, on the text that stands in for text8 there. Comparable with the paper: "
-    "what is computed at paper size, ratios, orderings. Not comparable: bits per character and spans."
+    "Our rows are trained at the rung named below, on the text that stands in for text8 there. Comparable with "
+    "the paper: what is computed at paper size, ratios, orderings. Not comparable: bits per character and "
+    "spans."
 )
 ROWS = [
     ("T12 (Al-Rfou)", "t12", None),

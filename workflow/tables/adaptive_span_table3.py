@@ -6,10 +6,14 @@ from workflow.tables._cells import measured, pick, table
 
 TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
 CAPTION = (
-    "The paper's rows have S = 1024; ours the largest S of the rung. Comparable: whether dynamic equals adaptive, and the "
-    "share of multiply-adds that either saves against the fixed span."
+    "The paper's rows have S = 1024; ours the largest S of the rung. Comparable: whether dynamic equals "
+    "adaptive, and the share of multiply-adds that either saves against the fixed span."
 )
-ROWS = [("Adaptive span", "adaptive", "as.t3.adaptive"), ("Dynamic span", "dynamic", "as.t3.dynamic"), ("Fixed span", "fixed", None)]
+ROWS = [
+    ("Adaptive span", "adaptive", "as.t3.adaptive"),
+    ("Dynamic span", "dynamic", "as.t3.dynamic"),
+    ("Fixed span", "fixed", None),
+]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:

@@ -49,5 +49,3 @@ def step(printed: float) -> float:
     if printed >= 1e18:
         return 10.0 ** (math.floor(math.log10(printed)) - 1)
     return 1.0
-
-

@@ -6,9 +6,10 @@ from workflow.tables._cells import cell, measured, pick, table
 
 TITLE = "What each way of attending costs, and what it buys"
 CAPTION = (
-    "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the dense definition, and "
-    "what the engine executes after trimming to what the heads reach; torch's counter and fvcore check the count of the same "
-    "graph. Ratios are to the fixed span with softmax. Speeds and memory are measured once per cell, in turns, on this device."
+    "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "
+    "dense definition, and what the engine executes after trimming to what the heads reach; torch's counter and"
+    " fvcore check the count of the same graph. Ratios are to the fixed span with softmax. Speeds and memory "
+    "are measured once per cell, in turns, on this device."
 )
 BASE = "fixed"
 QUALITY = [

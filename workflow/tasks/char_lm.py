@@ -1,9 +1,9 @@
 """Character language modelling: contiguous streams, read block by block (Adaptive Attention Span, section 3).
 
-    the corpus, cut into B streams      abcdefgh|ijklmnop       B = 2
-    a step reads T characters of each   abc      ijk            T = 3, inputs
-    and predicts the ones after them    bcd      jkl            targets
-    the next step reads on              def      lmn            what came before is in the layers' memories
+the corpus, cut into B streams      abcdefgh|ijklmnop       B = 2
+a step reads T characters of each   abc      ijk            T = 3, inputs
+and predicts the ones after them    bcd      jkl            targets
+the next step reads on              def      lmn            what came before is in the layers' memories
 """
 
 import math

@@ -116,15 +116,15 @@ class Run:
         self.curve.append(point)
         self.point_seconds = self.training_seconds
         self.total.zero_()
-        self.say("step {step}  train {train_bpc:.3f}  dev {dev_bpc:.3f} bpc  {tokens_per_s:.0f} tokens/s".format(**point))
+        self.say(
+            "step {step}  train {train_bpc:.3f}  dev {dev_bpc:.3f} bpc  {tokens_per_s:.0f} tokens/s".format(**point)
+        )
 
     def evaluate(self, tokens, limit: int) -> tuple[float, int]:
         """bpc on a split and the characters scored, as the job's evaluation says."""
         evaluation = self.job.evaluation
         with self._precision():
-            return char_lm.evaluate(
-                self.net, tokens, streams=evaluation.streams, block=evaluation.block, limit=limit
-            )
+            return char_lm.evaluate(self.net, tokens, streams=evaluation.streams, block=evaluation.block, limit=limit)
 
     def say(self, line: str) -> None:
         self.log.append(line)

@@ -27,7 +27,9 @@ def probe(net, corpus) -> dict:
         layer.attend = engine.attend
     net.facts()  # spans seen here do not belong to an evaluation
     facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
-    spans = [_spans(layer, z) for layer, (_, z) in zip(net.attentions, seen, strict=True) if z is not None and z.dim() == 4]
+    spans = [
+        _spans(layer, z) for layer, (_, z) in zip(net.attentions, seen, strict=True) if z is not None and z.dim() == 4
+    ]
     if spans:
         text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
         facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
@@ -60,7 +62,9 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
     return {
         "distance": [(low + high - 1) / 2 for low, high in pairs],
         "keys": [high - low for low, high in pairs],
-        "weight": [[[round(row[low - 1 : high - 1].mean().item(), 8) for low, high in pairs] for row in mean] for mean in means],
+        "weight": [
+            [[round(row[low - 1 : high - 1].mean().item(), 8) for low, high in pairs] for row in mean] for mean in means
+        ],
     }
 
 

@@ -1,7 +1,7 @@
 """What the members of the alpha-entmax family share.
 
-    p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
-    dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019, proposition 2)
+p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
+dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019, proposition 2)
 """
 
 from torch import Tensor

@@ -1,7 +1,7 @@
 """entmax with alpha = 1.5 (Peters et al. 2019, algorithm 2), exact by sorting.
 
-    p = [z / 2 - tau]_+ ^ 2;   over the rho largest, with mean m and sum of squared deviations ss,
-    tau(rho) = m - sqrt((1 - ss) / rho), for the largest rho with tau(rho) <= z_rho / 2
+p = [z / 2 - tau]_+ ^ 2;   over the rho largest, with mean m and sum of squared deviations ss,
+tau(rho) = m - sqrt((1 - ss) / rho), for the largest rho with tau(rho) <= z_rho / 2
 """
 
 import torch

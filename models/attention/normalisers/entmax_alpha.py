@@ -1,7 +1,7 @@
 """alpha-entmax with alpha learned by each head, by bisection (Correia et al. 2019).
 
-    p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
-    dp_i / dalpha = (p_i - q_i) / (alpha - 1)^2 - (p_i ln p_i - q_i sum_j p_j ln p_j) / (alpha - 1),   q = s / sum s
+p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
+dp_i / dalpha = (p_i - q_i) / (alpha - 1)^2 - (p_i ln p_i - q_i sum_j p_j ln p_j) / (alpha - 1),   q = s / sum s
 """
 
 import torch

@@ -1,7 +1,7 @@
 """sparsemax: alpha = 2 (Martins and Astudillo 2016, algorithm 1).
 
-    p = [z - tau]_+;   with z sorted, rho the largest rank with 1 + rho z_rho > sum_{j <= rho} z_j,
-    tau = (sum_{j <= rho} z_j - 1) / rho
+p = [z - tau]_+;   with z sorted, rho the largest rank with 1 + rho z_rho > sum_{j <= rho} z_j,
+tau = (sum_{j <= rho} z_j - 1) / rho
 """
 
 import torch

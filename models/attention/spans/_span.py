@@ -33,4 +33,8 @@ class Span(Choice):
 
     def facts(self) -> dict:
         """spans of the heads, their mean and the farthest reach, in characters, R included (the paper's convention)."""
-        return {"spans": [float(self.limit)] * self.heads, "mean_span": float(self.limit), "max_span": float(self.limit)}
+        return {
+            "spans": [float(self.limit)] * self.heads,
+            "mean_span": float(self.limit),
+            "max_span": float(self.limit),
+        }

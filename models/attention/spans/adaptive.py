@@ -1,6 +1,6 @@
 """A span learned by each head (Adaptive Attention Span, section 2.2).
 
-    m(x) = clamp((R + z - (x - 1)) / R, 0, 1)     z = S z'     loss += lambda / M  sum z
+m(x) = clamp((R + z - (x - 1)) / R, 0, 1)     z = S z'     loss += lambda / M  sum z
 """
 
 import math

@@ -1,6 +1,6 @@
 """The same S keys for every head (Adaptive Attention Span, section 2.1).
 
-    m(x) = 1 for x <= S, else 0
+m(x) = 1 for x <= S, else 0
 """
 
 from models.attention.choice import Shape

@@ -1,0 +1,63 @@
+"""A results folder as the rules would leave it, from runs made up in `_runs`."""
+
+import json
+
+from tests._jobs import job
+from tests._runs import everything, failed
+from workflow.records import Cost, Macs, Point, Record, write_record
+from workflow.scripts import figure, page, table
+from workflow.settings import known_ablations
+from workflow.training.origin import describe, pick_device
+
+EVIL = "<script>alert('x')</script>"
+
+
+def results(folder, broken=False) -> None:
+    """plan, runs, records, tables and figures; `broken`: one ablation's runs failed with a reason that is an attack."""
+    runs = everything()
+    rows = json.loads(runs.to_json(orient="records"))
+    if broken:
+        rows = [failed(**_who(row)) | {"reason": EVIL} if row["variant"] == "sparsemax" else row for row in rows]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "runs.json").write_text(json.dumps(rows))
+    (folder / "plan.json").write_text(json.dumps([{**_who(row), "digest": row["digest"]} for row in rows]))
+    for row in rows:
+        write_record(folder / "runs" / row["digest"] / "record.json", record(row))
+    for kind, script in (("tables", table), ("figures", figure)):
+        (folder / kind).mkdir()
+        for name in script.names():
+            script.main([name, str(folder / "runs.json"), str(folder / kind / name)])
+
+
+def _who(row: dict) -> dict:
+    return {key: row[key] for key in ("ablation", "variant", "S", "k", "seed", "corpus")}
+
+
+def record(row: dict) -> Record:
+    made = job(seed=row["seed"])
+    points = [Point(**point) for point in row["curve"]]
+    cost = Cost(
+        seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=Macs(paper=1, dense=3, executed=2)
+    )
+    facts = {"spans": row["spans"], "mean_span": row["mean_span"]}
+    return Record(
+        status=row["status"],
+        reason=row["reason"],
+        digest=row["digest"],
+        job=made,
+        metrics={"dev_bpc": row["dev_bpc"]} if row["dev_bpc"] else {},
+        facts=facts,
+        cost=cost if row["status"] == "ok" else None,
+        curve=points,
+        origin=describe(pick_device("cpu"), "fp32"),
+        log=["step 1", EVIL],
+    )
+
+
+def pages(results_folder, reports) -> None:
+    """Every page of the report."""
+    where = ["--results", str(results_folder), "--reports", str(reports)]
+    for words in (["index"], ["analytic"], ["runs"], ["paper", "adaptive_span"], ["paper", "explicit_sparse"]):
+        page.main([*words, *where])
+    for name in known_ablations():
+        page.main(["ablation", name, *where])

@@ -1,0 +1,227 @@
+"""From config to jobs, and the one line that bad input gets."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workflow.choices import Refused, fill
+from workflow.dag import Dag
+from workflow.jobs import Attention, Net, plan
+from workflow.records import read_record, write_text
+from workflow.settings import CONFIG, Ablation, Rung, load_config, parse, read_yaml
+
+ROOT = Path(__file__).parent.parent
+BASE = read_yaml(CONFIG / "config.yaml")
+
+
+def asked(**changes):
+    return plan(load_config({**BASE, "rung": "smoke", **changes}))
+
+
+def test_two_ablations_share_a_job():
+    digests = [row.job.digest for row in asked()]
+    assert len(set(digests)) < len(digests)
+
+
+def test_a_digest_depends_on_every_setting_and_a_cell_on_all_but_the_seed():
+    one = asked()[0].job
+    other = one.model_copy(update={"seed": one.seed + 1})
+    longer = one.model_copy(update={"training": one.training.model_copy(update={"steps": 7})})
+    assert len({one.digest, other.digest, longer.digest}) == 3
+    assert one.cell == other.cell != longer.cell
+
+
+def test_every_setting_of_a_choice_stands_in_the_job():
+    row = next(row for row in asked() if row.ablation == "dynamic_span" and row.variant == "dynamic")
+    assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "loss": 1e-4, "start": -4.0}
+
+
+def test_a_variant_can_give_its_own_settings():
+    assert fill("span", {"name": "adaptive", "ramp": 4}, {"limit": 64, "ramp": 32})["ramp"] == 4
+
+
+def test_the_grid_holds_every_s_with_every_k():
+    rows = [row for row in plan(load_config({**BASE, "rung": "laptop"})) if row.ablation == "span_by_k"]
+    pairs = {(row.S, row.k) for row in rows}
+    assert pairs == {(S, k) for S in (32, 64, 128, 256) for k in (None, 8, 32)}
+
+
+def test_a_text_of_the_users_takes_the_place_of_the_rungs(tmp_path):
+    (tmp_path / "mine.txt").write_text("some text\n" * 100)
+    rows = asked(corpus=f"file:{tmp_path / 'mine.txt'}")
+    assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
+    assert (
+        Dag.of({**BASE, "rung": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
+        .texts[rows[0].job.corpus]
+        .startswith("file:")
+    )
+
+
+@pytest.mark.parametrize(
+    "changes, line",
+    [
+        ({"rung": "laptob"}, "unknown rung 'laptob': did you mean 'laptop'?"),
+        ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
+        ({"device": "gpu"}, "unknown device 'gpu'"),
+        ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
+        ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
+        ({"rungs": "smoke"}, "unknown key in config: 'rungs': did you mean 'rung'?"),
+        ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span'"),
+    ],
+)
+def test_bad_config(changes, line):
+    with pytest.raises(Refused) as refused:
+        plan(load_config({**BASE, "rung": "smoke", **changes}))
+    assert line in str(refused.value) and "\n" not in str(refused.value)
+
+
+RUNG = read_yaml(CONFIG / "rungs" / "smoke.yaml")
+QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
+
+
+@pytest.mark.parametrize(
+    "model, raw, line",
+    [
+        (Rung, {**RUNG, "seed": [1]}, "unknown key in f: 'seed': did you mean 'seeds'?"),
+        (Rung, {**RUNG, "S": [0, 8]}, "S must be at least 1, got 0"),
+        (Rung, {**RUNG, "k": ["x"]}, "k.0 = 'x'"),
+        (Rung, {**RUNG, "recipes": {"base": {"nett": {}}}}, "unknown key in f: 'nett': did you mean 'net'?"),
+        (
+            Rung,
+            {**RUNG, "measure": {**RUNG["measure"], "pases": 1}},
+            "unknown key in f: 'pases': did you mean 'passes'?",
+        ),
+        (Ablation, {**QUESTION, "question": "No."}, "does not end in a question mark"),
+        (
+            Ablation,
+            {**QUESTION, "variants": {"a": {"spam": "fixed"}}},
+            "unknown key in f: 'spam': did you mean 'span'?",
+        ),
+        (Ablation, {**QUESTION, "grid": {"s": "all"}}, "unknown key in f: 's': did you mean 'S'?"),
+    ],
+)
+def test_bad_files(model, raw, line):
+    with pytest.raises(Refused) as refused:
+        parse(model, raw, "f")
+    assert line in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "axis, choice, line",
+    [
+        ("span", "adaptiv", "unknown span 'adaptiv': did you mean 'adaptive'?"),
+        ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
+        ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
+        ("normaliser", "entmax", "unknown normaliser 'entmax'"),
+    ],
+)
+def test_bad_choices(axis, choice, line):
+    with pytest.raises(Refused) as refused:
+        fill(axis, choice, {})
+    assert line in str(refused.value)
+
+
+def attention(limit=8, k=2, **span):
+    name = {"name": "fixed", "limit": limit, **span}
+    parts = {"normaliser": {"name": "softmax"}, "position": {"name": "relative", "limit": limit}}
+    return Attention(span=name, selection={"name": "top_k", "k": k}, **parts)
+
+
+def net(**changes):
+    return Net(**{"name": "char_lm", "layers": 1, "width": 8, "heads": 2, "inner": 8, **changes})
+
+
+@pytest.mark.parametrize(
+    "make, line",
+    [
+        (lambda: attention(limit=0), "S must be at least 1, got 0"),
+        (lambda: attention(k=0), "k must be at least 1, got 0"),
+        (lambda: attention(ramp=9), "ramp R = 9 must not exceed S = 8"),
+        (lambda: attention(limit="many"), "S must be a whole number, got 'many'"),
+        (lambda: net(heads=3), "heads must divide width, got heads = 3, width = 8"),
+    ],
+)
+def test_out_of_range(make, line):
+    with pytest.raises(Refused) as refused:
+        make()
+    assert line in str(refused.value)
+
+
+def command(module, *words):
+    done = subprocess.run(
+        [sys.executable, "-m", f"workflow.scripts.{module}", *words], cwd=ROOT, capture_output=True, text=True
+    )
+    return done.returncode, done.stderr.strip()
+
+
+def test_scripts_end_with_one_line_and_no_traceback(tmp_path):
+    status, line = command("jobs", json.dumps({**BASE, "rung": "smal"}), str(tmp_path / "plan.json"))
+    assert status == 2 and line.startswith("jobs.py: unknown rung 'smal'") and "\n" not in line
+    assert not (tmp_path / "plan.json").exists()
+
+
+def test_a_job_with_an_unknown_key_is_refused_in_one_line(tmp_path):
+    job = json.loads(asked()[0].job.canonical()) | {"sede": 3}
+    status, line = command("train", json.dumps(job), str(tmp_path / "run"), "--data", "none.npz")
+    assert status == 2 and "sede" in line and "\n" not in line
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("", "truncated or not JSON"),
+        ('{"version": 1, "sta', "truncated or not JSON"),
+        ("[]", "version None"),
+        ('{"version": 7}', "version 7"),
+    ],
+)
+def test_foreign_records_are_refused(text, line, tmp_path):
+    (tmp_path / "record.json").write_text(text)
+    with pytest.raises(Refused, match=line):
+        read_record(tmp_path / "record.json")
+
+
+def test_a_record_with_an_unknown_key_is_refused(tmp_path):
+    (tmp_path / "record.json").write_text('{"version": 1, "status": "ok", "colour": "red"}')
+    with pytest.raises(Refused, match="not a record of this suite"):
+        read_record(tmp_path / "record.json")
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
+    def full(fd):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workflow.records.os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_text(tmp_path / "a.json", "{}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_snakemake_refuses_bad_config_in_one_line():
+    words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "rung=smal"]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "config: unknown rung 'smal'" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_rungs_name_recipes_that_ablations_ask_for():
+    for path in (CONFIG / "rungs").glob("*.yaml"):
+        rows = plan(load_config({**BASE, "rung": path.stem}))
+        assert {row.variant for row in rows} >= {
+            "fixed",
+            "adaptive",
+            "dynamic",
+            "top_k",
+            "entmax_alpha",
+            "transformer_xl",
+        }
+
+
+def test_yaml_that_is_none_is_refused(tmp_path):
+    (tmp_path / "x.yaml").write_text("a: [1,")
+    with pytest.raises(Refused, match="not YAML"):
+        read_yaml(tmp_path / "x.yaml")

@@ -1,0 +1,119 @@
+"""Rows of weights against hand-computed values, another library, and finite differences."""
+
+import math
+
+import entmax
+import pytest
+import torch
+
+from models.attention import NORMALISERS
+from models.attention.choice import Shape
+from models.attention.selections.top_k import TopK
+
+SHAPE = Shape(8, 2)
+INF = math.inf
+
+
+def normaliser(name, alpha=None):
+    made = NORMALISERS[name](SHAPE).double()
+    if alpha is not None:
+        made.a.data.fill_(math.log((alpha - 1) / (2 - alpha)))
+    return made
+
+
+def rows(*shape, seed=0):
+    return 2 * torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+@pytest.mark.parametrize("name, expected", [("sparsemax", (0.75, 0.25)), ("entmax15", (0.674, 0.326))])
+def test_hand_computed(name, expected):
+    p = normaliser(name)(torch.tensor([1.0, 0.5], dtype=torch.float64))
+    assert p.tolist() == pytest.approx(expected, abs=5e-4)
+
+
+@pytest.mark.parametrize("name, oracle", [("sparsemax", entmax.sparsemax), ("entmax15", entmax.entmax15)])
+def test_equals_another_library(name, oracle):
+    z = rows(3, 2, 5, 40)
+    torch.testing.assert_close(normaliser(name)(z), oracle(z, dim=-1), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [1.1, 1.5, 1.9])
+def test_bisection_equals_another_library(alpha):
+    z = rows(3, 2, 5, 40)
+    torch.testing.assert_close(
+        normaliser("entmax_alpha", alpha)(z), entmax.entmax_bisect(z, alpha), rtol=1e-7, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")])
+def test_alpha_joins_the_others(alpha, name):
+    z = rows(1, 2, 6, 12).requires_grad_()
+    weight = rows(1, 2, 6, 12, seed=1)
+    ours, theirs = normaliser("entmax_alpha", alpha)(z), normaliser(name)(z)
+    torch.testing.assert_close(ours, theirs, rtol=2e-3, atol=1e-3)
+    one, other = (torch.autograd.grad((p * weight).sum(), z)[0] for p in (ours, theirs))
+    torch.testing.assert_close(one, other, rtol=1e-2, atol=2e-2)
+
+
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_gradients(name):
+    made = normaliser(name)
+    torch.autograd.gradcheck(made, rows(1, 2, 3, 6).requires_grad_(), atol=1e-6)
+
+
+def test_gradient_in_alpha():
+    made = normaliser("entmax_alpha", 1.4)
+    z, weight = rows(2, 2, 3, 6), rows(2, 2, 3, 6, seed=1)
+
+    def score(a):
+        made.a.data = a.detach()
+        return (made(z) * weight).sum()
+
+    made.a.grad = None
+    a = made.a.data.clone()
+    score(a).backward()
+    h = 1e-5
+    for head in range(2):
+        step = torch.zeros_like(a)
+        step[head] = h
+        slope = (score(a + step) - score(a - step)) / (2 * h)
+        assert made.a.grad[head].item() == pytest.approx(slope.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_hidden_keys_get_nothing_and_change_nothing(name):
+    z = rows(1, 2, 3, 6)
+    hidden = torch.cat([z, torch.full((1, 2, 3, 4), -INF, dtype=torch.float64)], -1)
+    p = normaliser(name)(hidden)
+    assert p[..., 6:].abs().max() == 0
+    torch.testing.assert_close(p[..., :6], normaliser(name)(z), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", NORMALISERS)
+def test_a_constant_added_to_a_row_changes_nothing(name):
+    z = rows(1, 2, 3, 6)
+    torch.testing.assert_close(normaliser(name)(z + 100), normaliser(name)(z), rtol=1e-9, atol=1e-10)
+
+
+def kept(scores, k):
+    return [score for score in TopK(SHAPE, k=k)(torch.tensor(scores)).tolist() if score > -INF]
+
+
+def test_ties_with_the_threshold_stay():
+    assert kept([3.0, 2.0, 2.0, 2.0, 1.0], 2) == [3, 2, 2, 2]
+
+
+def test_fewer_visible_keys_than_k_all_stay():
+    assert kept([1.0, -INF, 3.0, -INF, -INF], 4) == [1, 3]
+
+
+def test_dropped_keys_get_no_gradient():
+    z = torch.tensor([3.0, 1.0, 2.0, 0.0], dtype=torch.float64, requires_grad=True)
+    p = TopK(SHAPE, k=2)(z).softmax(-1)
+    (p * torch.tensor([1.0, 2.0, 5.0, 7.0])).sum().backward()
+    assert z.grad[1] == 0 and z.grad[3] == 0 and z.grad[0] != 0
+
+
+def test_k_below_1_is_refused():
+    with pytest.raises(ValueError, match="k must be at least 1"):
+        TopK(SHAPE, k=0)

@@ -1,0 +1,128 @@
+"""Pages as text: nothing unescaped, no address outside, every link resolves, every number beside its published one."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests import _site
+from workflow.pages.numbers import number, percent
+from workflow.pages.site import own
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    _site.results(folder / "results", broken=True)
+    _site.pages(folder / "results", folder / "reports")
+    return folder / "reports"
+
+
+class Links(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.ids = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for key, value in attributes:
+            if key in ("href", "src", "xlink:href"):
+                self.found.append(value)
+            if key == "id":
+                self.ids.append(value)
+
+
+def every(site):
+    return sorted(site.rglob("*.html"))
+
+
+def test_every_kind_of_page_is_there(site):
+    kinds = {path.relative_to(site).parts[0] for path in every(site)}
+    assert kinds == {"index.html", "analytic.html", "papers", "ablations", "runs"}
+
+
+def test_every_link_resolves_inside_the_folder(site):
+    for path in every(site):
+        links = Links(path.read_text())
+        for link in links.found:
+            if link.startswith("data:,"):
+                continue
+            assert not re.match(r"[a-z]+:", link) and not link.startswith("//"), (path, link)
+            target, _, anchor = link.partition("#")
+            there = (path.parent / target).resolve() if target else path
+            assert there.is_file() and there.is_relative_to(site.resolve()), (path, link)
+            assert not anchor or anchor in Links(there.read_text()).ids, (path, link)
+
+
+def test_no_page_names_an_address_of_the_network(site):
+    for path in every(site):
+        assert not re.findall(r"https?://|url\((?!#)", path.read_text()), path
+
+
+def test_ids_are_unique(site):
+    for path in every(site):
+        ids = Links(path.read_text()).ids
+        assert len(ids) == len(set(ids)), path
+
+
+def test_what_came_from_outside_is_escaped(site):
+    for path in every(site):
+        text = path.read_text()
+        assert _site.EVIL not in text, path
+    assert "&lt;script&gt;alert" in (site / "index.html").read_text()
+
+
+def test_a_failed_cell_shows_its_reason(site):
+    text = (site / "ablations" / "normalisers.html").read_text()
+    assert re.search(r'class="bad">failed</span> <span class="why">[^<]*diverged', text)
+
+
+def test_the_published_value_and_the_difference_stand_in_the_cell(site):
+    text = (site / "papers" / "adaptive_span.html").read_text()
+    assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
+    assert re.search(r"2\.150.{0,300}± 0\.635.{0,300}published 1\.050", text, re.DOTALL)
+
+
+def test_a_page_stays_below_three_megabytes(site):
+    assert max(path.stat().st_size for path in every(site)) < 3e6
+
+
+def test_a_run_page_tells_how_to_repeat_it(site):
+    page = next(iter((site / "runs").glob("*.html")))
+    text = page.read_text()
+    assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in text
+    assert "Learning curve" in text and "sha256:toy" in text
+
+
+@pytest.mark.parametrize(
+    "value, unit, text",
+    [
+        (41_607_168, "multiply-adds / character", "41.61M"),
+        (1.0512, "bpc", "1.051"),
+        (314, "characters", "314"),
+        (5 << 20, "bytes", "5.0 MiB"),
+        (3 << 30, "bytes", "3.00 GiB"),
+        (22e9, "", "22G"),
+        (2504, "parameters", "2,504"),
+        (None, "", ""),
+        (float("nan"), "bpc", ""),
+    ],
+)
+def test_numbers_as_people_read_them(value, unit, text):
+    assert number(value, unit) == text
+
+
+def test_percentages():
+    assert (percent(-0.94), percent(2.0), percent(None)) == ("-0.9 %", "+2.0 %", "")
+
+
+def test_ids_in_figures_become_the_figures_own():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
+    svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
+    assert own(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+
+
+def test_reports_hold_what_they_offer(site):
+    files = {Path(path).suffix for path in (site / "files").iterdir()}
+    assert files == {".csv", ".tex", ".json", ".svg", ".pdf", ".png"}

@@ -1,0 +1,55 @@
+"""The published values: all there, each once, joined by id."""
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from workflow.choices import Refused
+from workflow.published import conflicts, digitised_spans, find, join, load, logs
+from workflow.tables._cells import COLUMNS, cell
+
+
+def test_all_451_values_are_there():
+    assert len(load()) == 451
+    kinds = Counter(value.kind for value in load().values())
+    assert kinds == {"trained": 127, "setting": 124, "cited": 99, "analytic": 80, "speed": 19, "memory": 2}
+
+
+def test_every_conflict_that_a_value_names_is_told():
+    named = {value.conflict for value in load().values() if value.conflict}
+    assert named and named <= set(conflicts())
+
+
+def test_an_unknown_id_is_refused_with_the_nearest():
+    with pytest.raises(Refused, match="did you mean 'as.t1.as_small.flops'"):
+        find("as.t1.as_small.flop")
+
+
+def cells(*rows):
+    return pd.DataFrame([cell(*row) for row in rows], columns=COLUMNS)
+
+
+def test_join_sets_the_published_value_and_the_difference_beside():
+    joined = join(
+        cells(("r", "FLOPS", 41_607_168, "", "analytic", "as.t1.as_small.flops"), ("r", "other", 1.0, "", "measured"))
+    )
+    assert joined["published_value"][0] == 42_000_000
+    assert joined["difference_pct"][0] == pytest.approx(-0.935, abs=0.001)
+    assert pd.isna(joined["published_value"][1]) and pd.isna(joined["difference_pct"][1])
+
+
+def test_join_refuses_an_unknown_id():
+    with pytest.raises(Refused, match="as.t9.nothing"):
+        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
+
+
+def test_a_cell_without_a_number_has_no_difference():
+    joined = join(cells(("r", "test", None, "bpc", "cited", "as.t1.t12.test")))
+    assert joined["published_value"][0] == 1.18 and joined["difference_pct"][0] is None
+
+
+def test_logs_and_digitised_spans():
+    assert logs().groupby("run").size().to_dict() == {"baseline": 162, "top32": 214, "top8": 147} or len(logs()) == 523
+    spans = digitised_spans()
+    assert len(spans) == 96 and spans["span"].between(32, 4096).all()

@@ -1,0 +1,175 @@
+"""The masks of Adaptive Attention Span, and the limits in which two ways of attending must coincide."""
+
+import math
+
+import pytest
+import torch
+
+from models.attention.choice import Shape
+from models.attention.spans._ramp import log_ramp, ramp_reach
+from models.attention.spans.adaptive import Adaptive
+from models.attention.spans.dynamic import Dynamic
+from tests._nets import make, read
+
+SHAPE = Shape(16, 8)
+FIXED = {"name": "fixed", "limit": 8}
+RELATIVE = {"name": "relative", "limit": 8}
+PLAIN = {"span": FIXED, "selection": {"name": "all"}, "normaliser": {"name": "softmax"}, "position": RELATIVE}
+
+
+def stream(length=23):
+    return torch.randint(11, (2, length), generator=torch.Generator().manual_seed(5))
+
+
+def same(one, other):
+    """Equal outputs and equal gradients of all shared parameters."""
+    tokens = stream()
+    a, b = read(one, tokens, 7), read(other, tokens, 7)
+    torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9)
+    a.square().sum().backward()
+    b.square().sum().backward()
+    theirs = dict(other.named_parameters())
+    for name, parameter in one.named_parameters():
+        if name in theirs:
+            torch.testing.assert_close(parameter.grad, theirs[name].grad, rtol=1e-6, atol=1e-8)
+
+
+def copied(target, source):
+    target.load_state_dict(source.state_dict(), strict=False)
+    return target
+
+
+def test_at_z_0_the_mask_keeps_32_keys():
+    x = torch.arange(1, 101)
+    m = log_ramp(x, torch.zeros(1), 32).exp()
+    assert (m > 0).sum() == 32
+    assert m[0] == 1 and m[31] == pytest.approx(1 / 32)
+
+
+def test_the_mask_is_the_clamped_ramp():
+    m = log_ramp(torch.tensor([1, 64, 65, 66, 80, 96, 97]), torch.tensor(64.0), 32).exp()
+    expected = [1, 1, 1, 31 / 32, 17 / 32, 1 / 32, 0]
+    torch.testing.assert_close(m, torch.tensor(expected))
+
+
+@pytest.mark.parametrize("z, reach", [(0.0, 32), (0.2, 33), (1.0, 33), (81.92, 114), (8000.0, 8032), (8192.0, 8192)])
+def test_reach_counts_the_keys_with_weight(z, reach):
+    assert ramp_reach(torch.tensor(z), 32, 8192) == reach
+    assert (log_ramp(torch.arange(1, 8193), torch.tensor(z), 32) > -math.inf).sum() == reach
+
+
+def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
+    """Below a whole z, the key at m = 1 has begun to lose weight and the key at m = 0 has not begun to gain any."""
+    x = torch.arange(1, 7, dtype=torch.float64)
+    values = torch.linspace(1, 2, 6, dtype=torch.float64)
+
+    def mean(z):
+        return (log_ramp(x, z, 3).exp() * values).sum() / log_ramp(x, z, 3).exp().sum()
+
+    z = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
+    mean(z).backward()
+    h = 1e-6
+    left = (mean(torch.tensor(2.0, dtype=torch.float64)) - mean(torch.tensor(2.0 - h, dtype=torch.float64))) / h
+    right = (mean(torch.tensor(2.0 + h, dtype=torch.float64)) - mean(torch.tensor(2.0, dtype=torch.float64))) / h
+    assert z.grad == pytest.approx(left.item(), rel=1e-4)
+    assert z.grad != pytest.approx(right.item(), rel=1e-2)
+
+
+def test_penalty_and_its_gradient():
+    """Reference values: z' = .01 everywhere, S = 8192, lambda = 1 give 81.92 a layer and S / M = 1024 a head."""
+    span = Adaptive(SHAPE, limit=8192, loss=1.0)
+    span.fraction.data.fill_(0.01)
+    span.penalty().backward()
+    assert span.penalty().item() == pytest.approx(81.92)
+    torch.testing.assert_close(span.fraction.grad.flatten(), torch.full((8,), 1024.0))
+
+
+def test_the_window_and_cache_follow_the_span():
+    """Reference values at S = 8192: z' = 0 remembers 128 inputs; z' = .01 reaches 114 keys and remembers 192."""
+    span = Adaptive(SHAPE, limit=8192)
+    assert span.remember(int(span.reach(span.extent(None)).max())) == 128
+    span.fraction.data.fill_(0.01)
+    reach = int(span.reach(span.extent(None)).max())
+    assert (reach, span.remember(reach)) == (114, 192)
+
+
+def test_after_a_step_the_fraction_lies_between_0_and_1():
+    span = Adaptive(SHAPE, limit=64)
+    span.fraction.data[0], span.fraction.data[1] = -0.5, 1.5
+    span.after_step()
+    assert span.fraction.min() == 0 and span.fraction.max() == 1
+
+
+def test_facts_are_the_papers_average_and_maximum():
+    span = Adaptive(Shape(4, 2), limit=100)
+    span.fraction.data.copy_(torch.tensor([0.101, 0.302]).view(2, 1, 1))
+    facts = span.facts()
+    assert facts["mean_span"] == math.ceil(20.15) + 32
+    assert facts["max_span"] == math.ceil(30.2) + 32
+    assert facts["spans"] == pytest.approx([42.1, 62.2], abs=1e-4)
+
+
+def test_dynamic_spans_start_at_their_bias():
+    """b = -4: z = 0.01799 S, 18.4 at S = 1024."""
+    span = Dynamic(SHAPE, limit=1024)
+    z = span.extent(torch.randn(2, 5, 16))
+    torch.testing.assert_close(z, torch.full((2, 8, 5, 1), 18.417), rtol=1e-3, atol=1e-3)
+
+
+def test_adaptive_at_z_S_equals_fixed():
+    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 0.0}})
+    for layer in adaptive.attentions:
+        layer.span.fraction.data.fill_(1.0)
+    same(copied(make(PLAIN), adaptive), adaptive)
+
+
+def test_dynamic_with_a_constant_span_equals_adaptive():
+    dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "loss": 0.0, "start": 0.0}})
+    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 0.0}})
+    adaptive = copied(adaptive, dynamic)
+    for one, other in zip(adaptive.attentions, dynamic.attentions, strict=True):
+        one.span.fraction.data.fill_(0.4375)  # z = 3.5: no whole number, where the two sides of a derivative differ
+        other.span.weight.data.zero_()
+        other.span.bias.data.fill_(math.log(0.4375 / 0.5625))
+    same(adaptive, dynamic)
+
+
+@pytest.mark.parametrize("k", [8, 9, 1000])
+def test_top_k_with_k_at_least_the_keys_equals_all(k):
+    plain = make(PLAIN)
+    same(copied(make({**PLAIN, "selection": {"name": "top_k", "k": k}}), plain), plain)
+
+
+def test_transformer_xl_without_memory_equals_the_plain_transformer_on_each_block():
+    """With nothing remembered, a block does not know the ones before it."""
+    attention = {**PLAIN, "span": {"name": "full", "memory": 7}, "position": {"name": "transformer_xl"}}
+    net = make(attention, "transformer_xl").eval()
+    tokens = stream(14)
+    alone = torch.cat([net(tokens[:, :7], net.start(2))[0], net(tokens[:, 7:], net.start(2))[0]], 1)
+    together = read(net, tokens, 7)
+    torch.testing.assert_close(alone[:, :7], together[:, :7])
+    assert not torch.allclose(alone[:, 7:], together[:, 7:])
+
+
+def test_top_k_never_leaves_a_head_without_keys():
+    """Selection comes after the mask: the winners lie inside the head's own span."""
+    attention = {
+        **PLAIN,
+        "span": {"name": "adaptive", "limit": 8, "ramp": 2, "loss": 0.0},
+        "selection": {"name": "top_k", "k": 1},
+    }
+    net = make(attention)
+    for layer in net.attentions:
+        layer.span.fraction.data.copy_(torch.tensor([0.0, 0.0, 1.0]).view(3, 1, 1))
+    layer = net.attentions[0]
+    x = torch.randn(2, 20, 12, dtype=torch.float64)
+    layer.value.weight.data.copy_(torch.eye(12))
+    layer.out.weight.data.copy_(torch.eye(12))
+    y, _ = layer(x, net.start(2)[0])
+    assert (y[:, 1:].abs().sum(-1) > 0).all()
+
+
+@pytest.mark.parametrize("settings", [{"limit": 8, "ramp": 9}, {"limit": 31}])
+def test_a_ramp_beyond_the_limit_is_refused(settings):
+    with pytest.raises(ValueError, match="must not exceed S"):
+        Adaptive(SHAPE, **settings)

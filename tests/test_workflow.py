@@ -1,0 +1,71 @@
+"""The whole line, from config to pages, at rung smoke, in a folder of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("Snakefile", "environment.yml", "benchmarks", "config", "models", "profiles", "pyproject.toml", "workflow")
+
+
+def snakemake(folder, *words):
+    command = [sys.executable, "-m", "snakemake", "--config", "rung=smoke", *words]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A copy of the project in which everything has been made."""
+    folder = tmp_path_factory.mktemp("smoke")
+    for name in PARTS:
+        whole = (ROOT / name).is_dir()
+        (shutil.copytree if whole else shutil.copy2)(ROOT / name, folder / name)
+    ended = snakemake(folder)
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    return folder, ended.stdout + ended.stderr
+
+
+def test_it_ends_with_the_failed_cells_and_the_path_of_the_report(done):
+    folder, said = done
+    assert "no failed cells" in said
+    assert f"report: {folder / 'reports' / 'index.html'}" in said
+
+
+def test_every_run_ended_well_and_every_cell_was_measured(done):
+    rows = json.loads((done[0] / "results" / "runs.json").read_text())
+    assert {row["status"] for row in rows} == {"ok"}
+    for kind in ("flops", "memory", "throughput"):
+        assert {row[f"{kind}_status"] for row in rows} == {"ok"}, kind
+
+
+def test_every_artefact_of_the_issue_stands(done):
+    kept = {path.name for path in (done[0] / "results").glob("*/*")}
+    tables = [f"adaptive_span_{name}" for name in ("table1", "table2", "table3", "costs", "shares")]
+    tables += ["explicit_sparse_table3", "span_by_k_grid", "quality_against_cost"]
+    figures = [f"adaptive_span_figure{name}" for name in ("1", "2", "3_left", "3_center", "3_right", "4", "5")]
+    figures += ["top_k_adaptive_span_curves", "span_by_k_grid", "quality_against_cost"]
+    assert {f"{name}.{ending}" for name in tables for ending in ("csv", "tex", "json")} <= kept
+    assert {f"{name}.{ending}" for name in figures for ending in ("svg", "pdf", "png", "csv")} <= kept
+
+
+def test_asked_again_there_is_nothing_to_do(done):
+    again = snakemake(done[0], "-n")
+    assert "Nothing to be done" in again.stdout + again.stderr
+
+
+@pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table1", "span_by_k_grid", "top_k"])
+def test_named_targets(target, done):
+    assert "Nothing to be done" in (ended := snakemake(done[0], "-n", "--", target)).stdout + ended.stderr
+
+
+def test_one_changed_figure_is_drawn_anew_and_nothing_is_trained(done):
+    (done[0] / "workflow" / "figures" / "adaptive_span_figure2.py").touch()
+    ended = snakemake(done[0], "-n")
+    asked = ended.stdout + ended.stderr
+    assert "adaptive_span_figure2" in asked and "rule train" not in asked
