@@ -17,6 +17,7 @@ TORCHLESS_FILES = (
     "choices",
     "settings",
     "jobs",
+    "plan",
     "dag",
     "records",
     "frame",

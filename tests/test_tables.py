@@ -80,7 +80,7 @@ def test_table_1_puts_ours_the_papers_and_the_formula_side_by_side():
     flops = at(joined, "Adaptive span, small", "#FLOPS, paper size")
     assert flops["value"] == 41_607_168 and flops["published_value"] == 42e6 and flops["kind"] == "analytic"
     cited = at(joined, "T12 (Al-Rfou)", "test")
-    assert cited["kind"] == "cited" and cited["value"] is None and cited["published_value"] == 1.18
+    assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 1.18
 
 
 def test_top_k_rows_by_k():

@@ -15,8 +15,11 @@ AXES = {"span": "spans", "selection": "selections", "normaliser": "normalisers",
 REQUIRED = object()
 
 
-class Refused(ValueError):
-    """Bad input: one line that names the key, the value and what would be valid."""
+class Refused(Exception):
+    """Bad input: one line that names the key, the value and what would be valid.
+
+    Not a ValueError, which pydantic would wrap into several lines of its own.
+    """
 
 
 def refuse_unknown(what: str, value: str, valid) -> None:
@@ -24,8 +27,9 @@ def refuse_unknown(what: str, value: str, valid) -> None:
     valid = sorted(map(str, valid))
     if value in valid:
         return
-    near = get_close_matches(str(value), valid, n=1, cutoff=0.4)
-    hint = f"did you mean '{near[0]}'? " if near else ""
+    lowered = {one.lower(): one for one in valid}
+    near = get_close_matches(str(value).lower(), lowered, n=1, cutoff=0.4)
+    hint = f"did you mean '{lowered[near[0]]}'? " if near else ""
     raise Refused(f"unknown {what} '{value}': {hint}valid: {', '.join(valid)}")
 
 

@@ -5,7 +5,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.jobs import Asked, Job, plan
+from workflow.jobs import Job
+from workflow.plan import Asked, plan
 from workflow.settings import Ablation, Config, Measure, known_ablations, load_ablation, load_config
 
 HERE = Path(__file__).parent

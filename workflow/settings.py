@@ -39,7 +39,7 @@ class Measure(Closed):
 
 
 class Rung(Closed):
-    """How hard we run: texts, grids of S and k, seeds, nets, steps."""
+    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone."""
 
     rung: str
     about: str
@@ -48,6 +48,7 @@ class Rung(Closed):
     S: list[int] = Field(min_length=1)
     k: list[int] = Field(min_length=1)
     settings: dict[str, Any] = {}
+    settings_at: dict[int, dict[str, Any]] = {}
     recipes: dict[str, Recipe]
     training: dict[str, Any]
     evaluation: dict[str, Any]
@@ -136,27 +137,28 @@ def parse(model: type[BaseModel], raw: dict, where: str):
     try:
         return model.model_validate(raw)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            parent, valid = model, model.model_fields
-            for step in first["loc"][:-1]:
-                field = valid.get(step) if isinstance(valid, dict) else None
-                parent = _model_in(field.annotation) if field else parent
-                valid = parent.model_fields if parent else valid
-            try:
-                refuse_unknown(f"key in {where}:", str(first["loc"][-1]), valid)
-            except Refused as refused:
-                raise refused from None
-        raise Refused(f"{where}: {key} = {first['input']!r}: {first['msg']}") from None
+        first = min(
+            error.errors(), key=lambda one: one["type"] != "extra_forbidden"
+        )  # a misspelt key explains the rest
+    place = first["loc"]
+    if first["type"] == "extra_forbidden":
+        refuse_unknown(f"key in {where}:", str(place[-1]), _model_at(model, place[:-1]).model_fields)
+    raise Refused(f"{where}: {'.'.join(map(str, place))} = {first['input']!r}: {first['msg']}")
 
 
-def _model_in(annotation):
+def _model_at(model: type[BaseModel], place: tuple) -> type[BaseModel]:
+    """The model that a path of keys leads to; keys of mappings and places in lists lead on to what they hold."""
+    for key in place:
+        if key in model.model_fields:
+            model = _model_in(model.model_fields[key].annotation) or model
+    return model
+
+
+def _model_in(annotation) -> type[BaseModel] | None:
     """The pydantic model inside an annotation such as dict[str, Recipe]."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    inside = getattr(annotation, "__args__", ())
-    return next((model for arg in inside if (model := _model_in(arg))), None)
+    return next((model for inside in getattr(annotation, "__args__", ()) if (model := _model_in(inside))), None)
 
 
 def known_ablations() -> list[str]:

@@ -46,6 +46,8 @@ def write(path: Path, corpus: Corpus) -> None:
 
 def read(path: Path) -> Corpus:
     """`Refused` where the file is truncated, foreign or of another version; nothing in it is executed."""
+    if not zipfile.is_zipfile(path):
+        raise Refused(f"{path}: not a corpus of this suite (no archive); delete it and run again")
     try:
         with np.load(path, allow_pickle=False) as file:
             meta = json.loads(str(file["meta"]))

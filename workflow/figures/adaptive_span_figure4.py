@@ -25,9 +25,8 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         for head, span in enumerate(sorted(heads), 1)
     ]
     theirs = digitised_spans().rename(columns={"head_rank": "head"}).assign(source="published")
-    return pd.concat(
-        [pd.DataFrame(rows, columns=["source", "layer", "head", "span"]), theirs[["source", "layer", "head", "span"]]]
-    )
+    rows += theirs.to_dict("records")
+    return pd.DataFrame(rows, columns=["source", "layer", "head", "span"])
 
 
 def draw(data: pd.DataFrame):

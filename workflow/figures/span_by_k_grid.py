@@ -30,9 +30,9 @@ def draw(data: pd.DataFrame):
     for panel, (what, title, form) in zip(axes.flat, PANELS, strict=True):
         one = data[data["quantity"] == what].pivot(index="k", columns="S", values="mean").astype(float)
         one = one.reindex([*sorted(k for k in one.index if k), 0])
-        panel.imshow(one.to_numpy(), cmap="Blues", aspect="auto")
-        panel.set_xticks(range(len(one.columns)), [f"{S:.0f}" for S in one.columns])
-        panel.set_yticks(range(len(one.index)), ["all" if k == 0 else f"{k:.0f}" for k in one.index])
+        panel.pcolormesh(one.to_numpy(), cmap="Blues")
+        panel.set_xticks(np.arange(len(one.columns)) + 0.5, [f"{S:.0f}" for S in one.columns])
+        panel.set_yticks(np.arange(len(one.index)) + 0.5, ["all" if k == 0 else f"{k:.0f}" for k in one.index])
         panel.set_xlabel("S")
         panel.set_ylabel("k")
         panel.set_title(title)
@@ -50,4 +50,6 @@ def _name_cells(panel, values: np.ndarray, form: str) -> None:
     for (row, column), value in np.ndenumerate(values):
         dark = high > low and (value - low) / (high - low) > 0.6
         text = format(value, form) if np.isfinite(value) else "–"
-        panel.text(column, row, text, ha="center", va="center", color="white" if dark else "black", fontsize=8)
+        panel.text(
+            column + 0.5, row + 0.5, text, ha="center", va="center", color="white" if dark else "black", fontsize=8
+        )

@@ -26,7 +26,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     theirs = logs().assign(source="published", seed=0, k=logs()["topk"].fillna(0).astype(int))
     theirs = theirs.rename(columns={"val_bpc": "dev_bpc", "span_avg": "mean_span"})
     columns = ["source", "k", "seed", "step", "dev_bpc", "mean_span"]
-    return pd.concat([pd.DataFrame(rows, columns=columns), theirs[columns]])
+    return pd.DataFrame(rows + theirs.to_dict("records"), columns=columns)
 
 
 def draw(data: pd.DataFrame):

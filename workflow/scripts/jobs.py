@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.jobs import plan
+from workflow.plan import plan
 from workflow.records import write_text
 from workflow.scripts._main import run
 from workflow.settings import load_config
