@@ -20,7 +20,12 @@ PLAN = os.environ.get("THROUGHPUT_PLAN")
 PASSES = int(os.environ.get("THROUGHPUT_PASSES", "1"))
 SECONDS = float(os.environ.get("THROUGHPUT_SECONDS", "0.1"))
 BATCH = int(os.environ.get("THROUGHPUT_PREDICT_BATCH", "1"))
-ROWS = subject.cells(json.loads(Path(PLAN).read_text())) if PLAN else []
+RUNS = Path(PLAN).parent / "runs" if PLAN else Path()
+ROWS = (
+    [row for row in subject.cells(json.loads(Path(PLAN).read_text())) if subject.weights_of(row, RUNS).exists()]
+    if PLAN
+    else []
+)
 TURNS = [(turn, kind, row) for turn in range(PASSES) for row in ROWS for kind in ("train", "predict")]
 
 
@@ -28,10 +33,9 @@ TURNS = [(turn, kind, row) for turn in range(PASSES) for row in ROWS for kind in
 @pytest.mark.parametrize("turn, kind, row", TURNS, ids=[f"{t}-{kind}-{row['cell']}" for t, kind, row in TURNS])
 def test_throughput(benchmark, turn, kind, row):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
-    job, net, trained = subject.load(row, Path(PLAN).parent / "runs", device)
+    job, net = subject.load(row, RUNS, device)
     torch.set_num_threads(job.training.threads)
-    make = training_step(job, net, device) if kind == "train" else prediction(job, net, device, BATCH)
-    step, characters = make
+    step, characters = training_step(job, net, device) if kind == "train" else prediction(job, net, device, BATCH)
 
     def synchronised():
         step()
@@ -42,7 +46,5 @@ def test_throughput(benchmark, turn, kind, row):
     start = time.perf_counter()
     synchronised()
     rounds = max(3, min(200, int(SECONDS / (time.perf_counter() - start))))
-    benchmark.extra_info.update(
-        cell=row["cell"], digest=row["digest"], kind=kind, characters=characters, trained=trained
-    )
+    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, characters=characters)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

@@ -1,11 +1,14 @@
 """Who may import whom, and how long things may get."""
 
 import ast
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from workflow.scripts import schemas
 
 ROOT = Path(__file__).parent.parent
 CODE = [
@@ -93,3 +96,10 @@ def test_every_artefact_is_asked_for_by_an_ablation_and_none_is_missing(folder):
         "analytic"
     }
     assert made == {name for key in known_ablations() for name in getattr(load_ablation(key), folder)}
+
+
+@pytest.mark.parametrize("name", schemas.MODELS)
+def test_schemas_are_what_the_models_say_and_closed(name):
+    written = (schemas.HERE / f"{name}.json").read_text()
+    assert written == schemas.text(name), "run python -m workflow.scripts.schemas"
+    assert json.loads(written)["additionalProperties"] is False

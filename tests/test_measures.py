@@ -104,7 +104,7 @@ def test_out_of_memory_is_a_status():
 
 def test_pooled_rounds_are_told_by_median_and_spread():
     def turn(data):
-        info = {"cell": "c", "kind": "train", "characters": 10, "trained": True}
+        info = {"cell": "c", "kind": "train", "characters": 10}
         return {"extra_info": info, "stats": {"data": data}}
 
     found = pooled({"benchmarks": [turn([1.0, 2.0]), turn([3.0])]})["c", "train"]

@@ -1,5 +1,6 @@
 """The net to be measured, in the state its training left it: what adaptive heads cost depends on what they learned."""
 
+import json
 from pathlib import Path
 
 import torch
@@ -7,6 +8,9 @@ import torch
 from models.nets import build
 from workflow.jobs import Job, read_job
 from workflow.training import checkpoint
+from workflow.training.origin import ROOT
+
+PUBLISHED = ROOT / "results" / "published"
 
 
 def cells(plan: list[dict]) -> list[dict]:
@@ -21,20 +25,27 @@ def symbols_of(state: dict) -> int:
     return state["embedding.weight"].shape[0]
 
 
-def load(row: dict, runs: Path, device: torch.device):
-    """(job, net, whether the net is trained) for a row of the plan.
+def weights_of(row: dict, runs: Path) -> Path:
+    return runs / row["digest"] / "weights.pt"
 
-    A run that left no weights (it failed, or its record came with the project) is measured as it starts.
-    """
+
+def came_with_the_project(kind: str, row: dict) -> dict:
+    """The measure of a cell whose run left no weights here: it failed, or it was made elsewhere, measures and all."""
+    for path in sorted(PUBLISHED.glob(f"*/measures/{kind}.json")):
+        for one in json.loads(path.read_text(encoding="utf-8")):
+            if one["cell"] == row["cell"]:
+                return one
+    why = "not measured: the run left no weights"
+    return {"cell": row["cell"], "digest": row["digest"], "status": "error", "reason": why}
+
+
+def load(row: dict, runs: Path, device: torch.device):
+    """(job, net) for a row of the plan, as its training left it."""
     job = read_job(str(runs / row["digest"] / "job.json"))
-    weights = runs / row["digest"] / "weights.pt"
-    torch.manual_seed(job.seed)
-    if not weights.exists():
-        return job, fresh(job, device), False
-    state = checkpoint.load(weights, row["digest"], device)["net"]
+    state = checkpoint.load(weights_of(row, runs), row["digest"], device)["net"]
     net = build(job.net.model_dump(), job.attention.model_dump(), symbols_of(state)).to(device)
     net.load_state_dict(state)
-    return job, net, True
+    return job, net
 
 
 def fresh(job: Job, device: torch.device, symbols: int = 128):

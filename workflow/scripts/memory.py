@@ -22,20 +22,20 @@ from workflow.training.origin import pick_device
 
 def training(row: dict, runs: Path, device: str) -> dict:
     on = pick_device(device)
-    job, net, _ = subject.load(row, runs, on)
+    job, net = subject.load(row, runs, on)
     return weigh(lambda: training_step(job, net, on), on, job.training.threads)
 
 
 def evaluation(row: dict, runs: Path, device: str) -> dict:
     on = pick_device(device)
-    job, net, _ = subject.load(row, runs, on)
+    job, net = subject.load(row, runs, on)
     return weigh(lambda: prediction(job, net, on, job.evaluation.streams), on, job.training.threads)
 
 
 def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
     """One training step of the cell with its limit raised to S and its spans, in characters, as trained."""
     on = pick_device(device)
-    job, net, _ = subject.load(row, runs, on)
+    job, net = subject.load(row, runs, on)
     net = subject.with_limit(job, net, S, on)
     return weigh(lambda: training_step(job, net, on), on, job.training.threads, budget)
 
@@ -52,6 +52,8 @@ def longest(row: dict, runs: Path, options) -> dict:
 
 
 def measure(row: dict, runs: Path, options) -> dict:
+    if not subject.weights_of(row, runs).exists():
+        return subject.came_with_the_project("memory", row)
     made = {"cell": row["cell"], "digest": row["digest"], "memory_budget_bytes": options.budget_mb << 20}
     trained = in_fresh_process(training, row, runs, options.device)
     evaluated = in_fresh_process(evaluation, row, runs, options.device)
@@ -94,7 +96,8 @@ def main(argv: list[str] | None = None) -> None:
     found = []
     for row in rows:
         made = measure(row, runs, options)
-        found.append(made | (longest(row, runs, options) if row["cell"] in seek else {}))
+        search = row["cell"] in seek and made["status"] == "ok" and "longest_S" not in made
+        found.append(made | (longest(row, runs, options) if search else {}))
     write_text(options.out, json.dumps(found, indent=1))
 
 

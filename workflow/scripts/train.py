@@ -20,15 +20,14 @@ from workflow.jobs import Job, read_job
 from workflow.measure import formulas, graph
 from workflow.measure.lease import lease
 from workflow.measure.memory import peak_bytes
+from workflow.measure.subject import PUBLISHED
 from workflow.records import Cost, Macs, Record, read_record, write_record, write_text
 from workflow.scripts._main import run
 from workflow.training import checkpoint
 from workflow.training.loop import Run
-from workflow.training.origin import ROOT, describe, pick_device
+from workflow.training.origin import describe, pick_device
 from workflow.training.probes import probe
 from workflow.training.watchdog import limit_memory, status_of, time_limit
-
-PUBLISHED = ROOT / "results" / "published"
 
 
 def published(digest: str) -> Path | None:

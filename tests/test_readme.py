@@ -1,0 +1,66 @@
+"""What the README shows works as it stands there."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text()
+BLOCKS = dict(re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", TEXT, re.DOTALL))
+
+
+@pytest.fixture
+def copy(tmp_path):
+    for name in ("config", "models", "tests", "workflow"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "environment.yml", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path / name)
+    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    for place, content in BLOCKS.items():
+        (tmp_path / place).write_text(content)
+    return tmp_path
+
+
+def ended(folder, *words):
+    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True)
+
+
+def test_an_added_ablation_is_a_target_and_asks_for_its_own_runs(copy):
+    assert "config/ablations/ramp.yaml" in BLOCKS
+    (copy / "models/attention/selections/within_margin.py").unlink()
+    asked = ended(copy, "snakemake", "-n", "--config", "rung=smoke", "--", "ramp")
+    said = asked.stdout + asked.stderr
+    assert asked.returncode == 0, said
+    assert "reports/ablations/ramp.html" in said
+    with_it, without = (_trained(copy, name) for name in ("ramp", "dynamic_span"))
+    assert with_it == without  # all records are gathered before a page, the two new ones among them
+    (copy / "config/ablations/ramp.yaml").unlink()
+    assert _trained(copy, "dynamic_span") == without - 2
+
+
+def _trained(folder, target) -> int:
+    said = ended(folder, "snakemake", "-n", "--config", "rung=smoke", "--", target)
+    return (said.stdout + said.stderr).count("rule train:")
+
+
+def test_an_added_variant_passes_the_contract_it_did_not_write(copy):
+    place = copy / "models/attention/__init__.py"
+    source = place.read_text()
+    line = "from models.attention.selections.within_margin import WithinMargin\n"
+    source = source.replace("from models.attention.spans.adaptive", line + "from models.attention.spans.adaptive")
+    source = source.replace('"top_k": TopK}', '"top_k": TopK, "within_margin": WithinMargin}')
+    assert source.count("WithinMargin") == 2  # imported once, named once
+    place.write_text(source)
+    tested = ended(
+        copy, "pytest", "-q", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", "within_margin and fixed"
+    )
+    assert tested.returncode == 0 and "passed" in tested.stdout, tested.stdout[-2000:]
+
+
+def test_the_tree_of_the_readme_is_the_tree():
+    for name in re.findall(r"^    (\w+)/ ", TEXT, re.MULTILINE):
+        assert (ROOT / name).is_dir(), name
