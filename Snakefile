@@ -1,7 +1,10 @@
 """config asks, workflow runs, models compute, results keep, reports tell."""
 
+from snakemake.logging import logger
+
 from workflow.choices import Refused
-from workflow.dag import Dag, slice_of
+from workflow.dag import Dag
+from workflow.progress import Progress
 
 
 configfile: "config/config.yaml"
@@ -10,7 +13,12 @@ configfile: "config/config.yaml"
 try:
     asked = Dag.of(config)
 except Refused as refused:
-    raise SystemExit(f"config: {refused}") from None
+    raise SystemExit(f"refused: {refused}") from None
+
+if not workflow.output_settings.dryrun:
+    logger.addFilter(
+        Progress(asked.expected_seconds, workflow.cores, alone=("throughput",))
+    )
 
 
 include: "workflow/rules/corpora.smk"
@@ -27,10 +35,10 @@ workflow.default_target = "all"
 rule all:
     input:
         asked.records,
+        asked.targets.values(),
         "reports/index.html",
-        asked.targets().values(),
+        "reports/analytic.html",
         rules.page_runs.output,
-        rules.page_analytic.output,
 
 
 onsuccess:

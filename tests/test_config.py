@@ -1,6 +1,7 @@
 """From config to jobs, and the one line that bad input gets."""
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -8,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from workflow.choices import Refused, fill
+from workflow.closed import parse, read_yaml
 from workflow.dag import Dag
 from workflow.jobs import Attention, Net
 from workflow.plan import plan
-from workflow.records import read_record, write_text
-from workflow.settings import CONFIG, Ablation, Rung, load_config, parse, read_yaml
+from workflow.records import Record, read_record, write_record, write_text
+from workflow.settings import CONFIG, Ablation, Rung, load_config
 
 ROOT = Path(__file__).parent.parent
 BASE = read_yaml(CONFIG / "config.yaml")
@@ -69,8 +71,9 @@ def test_a_text_of_the_users_takes_the_place_of_the_rungs(tmp_path):
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
-        ({"rungs": "smoke"}, "unknown key in config: 'rungs': did you mean 'rung'?"),
-        ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span'"),
+        ({"rungs": "smoke"}, "config: unknown key 'rungs': did you mean 'rung'?"),
+        ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
+        ({"papers": ["aiayn"]}, "papers: no ablation belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):
@@ -86,22 +89,33 @@ QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
 @pytest.mark.parametrize(
     "model, raw, line",
     [
-        (Rung, {**RUNG, "seed": [1]}, "unknown key in f: 'seed': did you mean 'seeds'?"),
-        (Rung, {**RUNG, "S": [0, 8]}, "S must be at least 1, got 0"),
-        (Rung, {**RUNG, "k": ["x"]}, "k.0 = 'x'"),
-        (Rung, {**RUNG, "recipes": {"base": {"nett": {}}}}, "unknown key in f: 'nett': did you mean 'net'?"),
+        (Rung, {**RUNG, "seed": [1]}, "f: unknown key 'seed': did you mean 'seeds'?"),
+        (Rung, {**RUNG, "S": [0, 8]}, "f: S must be at least 1, got 0"),
+        (
+            Rung,
+            {**RUNG, "k": ["x"]},
+            "f: k.0 = 'x': Input should be a valid integer",
+        ),
+        (Rung, {**RUNG, "recipes": {"base": {"nett": {}}}}, "f: unknown key 'nett': did you mean 'net'?"),
         (
             Rung,
             {**RUNG, "measure": {**RUNG["measure"], "pases": 1}},
-            "unknown key in f: 'pases': did you mean 'passes'?",
+            "f: unknown key 'pases': did you mean 'passes'?",
         ),
         (Ablation, {**QUESTION, "question": "No."}, "does not end in a question mark"),
         (
             Ablation,
             {**QUESTION, "variants": {"a": {"spam": "fixed"}}},
-            "unknown key in f: 'spam': did you mean 'span'?",
+            "f: unknown key 'spam': did you mean 'span'?",
         ),
-        (Ablation, {**QUESTION, "grid": {"s": "all"}}, "unknown key in f: 's': did you mean 'S'?"),
+        (Ablation, {**QUESTION, "grid": {"s": "all"}}, "f: unknown key 's': did you mean 'S'?"),
+        (
+            Ablation,
+            {**QUESTION, "paper": "adaptive_spam"},
+            "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?",
+        ),
+        (Ablation, {**QUESTION, "tables": ["span_by_k"]}, "unknown table 'span_by_k': did you mean 'span_by_k_grid'?"),
+        (Ablation, {**QUESTION, "figures": ["adaptive_span_fig5"]}, "did you mean 'adaptive_span_figure5'?"),
     ],
 )
 def test_bad_files(model, raw, line):
@@ -117,6 +131,9 @@ def test_bad_files(model, raw, line):
         ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
         ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
         ("normaliser", "entmax", "unknown normaliser 'entmax'"),
+        ("selection", {"name": "top_k", "k": "many"}, "selection 'top_k': k must be a number, got 'many'"),
+        ("span", {"limit": 3}, "unknown span 'None'"),
+        ("position", None, "no position is named; valid: relative, transformer_xl"),
     ],
 )
 def test_bad_choices(axis, choice, line):
@@ -131,6 +148,16 @@ def attention(limit=8, k=2, **span):
     return Attention(span=name, selection={"name": "top_k", "k": k}, **parts)
 
 
+def test_a_value_out_of_range_is_named_with_its_place(monkeypatch):
+    rung = parse(Rung, {**RUNG, "recipes": {**RUNG["recipes"], "base": NARROW}}, "f")
+    monkeypatch.setattr("workflow.settings.Config.load_rung", lambda self: rung)
+    with pytest.raises(Refused, match="ablation dynamic_span, variant adaptive, rung smoke: net: heads must divide"):
+        asked()
+
+
+NARROW = {"net": {"name": "char_lm", "layers": 1, "width": 7, "heads": 2, "inner": 8}}
+
+
 def net(**changes):
     return Net(**{"name": "char_lm", "layers": 1, "width": 8, "heads": 2, "inner": 8, **changes})
 
@@ -138,10 +165,11 @@ def net(**changes):
 @pytest.mark.parametrize(
     "make, line",
     [
-        (lambda: attention(limit=0), "S must be at least 1, got 0"),
-        (lambda: attention(k=0), "k must be at least 1, got 0"),
+        (lambda: attention(limit=0), "S must be a whole number and at least 1, got 0"),
+        (lambda: attention(k=0), "k must be a whole number and at least 1, got 0"),
+        (lambda: attention(k=True), "k must be a whole number and at least 1, got True"),
         (lambda: attention(ramp=9), "ramp R = 9 must not exceed S = 8"),
-        (lambda: attention(limit="many"), "S must be a whole number, got 'many'"),
+        (lambda: attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
         (lambda: net(heads=3), "heads must divide width, got heads = 3, width = 8"),
     ],
 )
@@ -206,7 +234,7 @@ def test_snakemake_refuses_bad_config_in_one_line():
     words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "rung=smal"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode != 0
-    assert "config: unknown rung 'smal'" in done.stderr and "Traceback" not in done.stderr
+    assert "refused: unknown rung 'smal'" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_rungs_name_recipes_that_ablations_ask_for():
@@ -220,6 +248,32 @@ def test_rungs_name_recipes_that_ablations_ask_for():
             "entmax_alpha",
             "transformer_xl",
         }
+
+
+@pytest.mark.parametrize("folder", ["rungs", "published"])
+def test_a_file_bears_the_name_that_it_gives_itself(folder):
+    key = {"rungs": "rung", "published": "paper"}[folder]
+    for path in (CONFIG / folder).glob("*.yaml"):
+        assert read_yaml(path).get(key, path.stem) == path.stem
+
+
+def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
+    """A run that diverged has NaN in its curve."""
+    nowhere = {"step": 1, "train_bpc": float("nan"), "dev_bpc": float("inf"), "tokens_per_s": 1.0}
+    origin = {key: "" for key in ("commit", "source", "device", "precision", "started")}
+    origin |= {
+        "dirty": True,
+        "driver": None,
+        "threads": 1,
+        "deterministic": True,
+        "versions": {},
+        "host_memory_bytes": 1,
+    }
+    job = asked()[0].job
+    made = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
+    write_record(tmp_path / "record.json", made)
+    again = read_record(tmp_path / "record.json").curve[0]
+    assert math.isnan(again.train_bpc) and again.dev_bpc == math.inf
 
 
 def test_yaml_that_is_none_is_refused(tmp_path):

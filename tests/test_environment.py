@@ -2,36 +2,50 @@
 
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+PINS = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+PINS = {canonicalize_name(name): version for name, version in PINS.items()}
+WITH_TORCH = ("nvidia-", "cuda-", "triton")  # torch's build for a GPU pins these itself
 
 
-def name(requirement: str) -> str:
-    return re.split(r"[<>=!~ \[]", requirement, maxsplit=1)[0].lower().replace("_", "-")
-
-
-def project() -> list[str]:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-
-
-def pins() -> dict[str, str]:
-    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and not line.startswith("#")]
-    return {name(line): line.split("==")[1] for line in lines}
+def needed(lines: list[str]) -> dict[str, Requirement]:
+    """What must be installed for `lines`: the requirements, theirs, and so on, on this machine."""
+    found: dict[str, Requirement] = {}
+    while lines:
+        one = Requirement(lines.pop())
+        name = canonicalize_name(one.name)
+        if name in found or (one.marker and not one.marker.evaluate({"extra": ""})) or name.startswith(WITH_TORCH):
+            continue
+        found[name] = one
+        lines += requires(name) or []
+    return found
 
 
 def test_conda_and_pip_ask_for_the_same():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    asked = next(entry["pip"] for entry in environment if isinstance(entry, dict))
+    asked = next(entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict))
     assert asked[0] == "-c constraints.txt"
-    assert sorted(asked[1:]) == sorted(project())
+    assert sorted(asked[1:]) == sorted(PROJECT["dependencies"])
+    assert f"python{PROJECT['requires-python']}" in CONDA["dependencies"]
 
 
-def test_every_dependency_is_pinned():
-    assert {name(requirement) for requirement in project()} <= set(pins())
+def test_everything_that_gets_installed_is_pinned():
+    assert set(needed(list(PROJECT["dependencies"]))) <= set(PINS)
+
+
+def test_every_pin_is_one_that_the_project_allows():
+    for line in PROJECT["dependencies"]:
+        one = Requirement(line)
+        assert one.specifier.contains(PINS[canonicalize_name(one.name)]), line
 
 
 def test_torch_is_asked_for_as_a_range_and_pinned():
-    assert "torch>=2.11,<3" in project() and pins()["torch"] == "2.13.0"
+    assert "torch>=2.11,<3" in PROJECT["dependencies"] and PINS["torch"] == "2.13.0"

@@ -28,7 +28,7 @@ def refuse_unknown(what: str, value: str, valid) -> None:
     if value in valid:
         return
     lowered = {one.lower(): one for one in valid}
-    near = get_close_matches(str(value).lower(), lowered, n=1, cutoff=0.4)
+    near = get_close_matches(value.lower(), lowered, n=1, cutoff=0.4)
     hint = f"did you mean '{lowered[near[0]]}'? " if near else ""
     raise Refused(f"unknown {what} '{value}': {hint}valid: {', '.join(valid)}")
 
@@ -58,13 +58,18 @@ def fill(axis: str, choice: str | dict, offered: dict) -> dict:
     `choice` is a name, or a mapping with `name` and settings; `offered` are values of the rung and of
     the grid, used where the choice takes them. Explicit settings win over offered ones.
     """
+    if choice is None:
+        raise Refused(f"no {axis} is named; valid: {', '.join(names(axis))}")
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.pop("name", None)
-    takes = settings(axis, name)
+    takes = settings(axis, str(name))
     for key in given:
         refuse_unknown(f"setting of {axis} '{name}'", key, takes)
     filled = {**takes, **{key: offered[key] for key in takes if key in offered}, **given}
     missing = [key for key, value in filled.items() if value is REQUIRED]
     if missing:
         raise Refused(f"{axis} '{name}' needs a value for '{missing[0]}'")
+    for key, value in filled.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise Refused(f"{axis} '{name}': {key} must be a number, got {value!r}")
     return {"name": name, **filled}

@@ -1,8 +1,9 @@
 """What the Snakefile needs to know of the config: jobs, texts, tables, figures, pages. Imports no torch."""
 
-import json
+import os
 import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from workflow.jobs import Job
@@ -33,6 +34,11 @@ class Dag:
         return self.config.model_dump_json()
 
     @property
+    def data_dir(self) -> str:
+        """Named in the shell line and not in params: where a text lies changes nothing that is made of it."""
+        return self.config.data_dir or ""
+
+    @cached_property
     def jobs(self) -> dict[str, Job]:
         return {row.job.digest: row.job for row in self.rows}
 
@@ -58,6 +64,7 @@ class Dag:
         """Runs take turns on a GPU; on a CPU they share it."""
         return int(self.config.device == "cuda" or (self.config.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
+    @property
     def targets(self) -> dict[str, list[str]]:
         """Names that can be asked for on the command line: artefacts, ablations, papers."""
         named: dict[str, list[str]] = {}
@@ -65,27 +72,40 @@ class Dag:
             named.setdefault(name, []).append(f"results/tables/{name}.csv")
         for name in self.figures:
             named.setdefault(name, []).append(f"results/figures/{name}.svg")
-        for name in self.ablations:
-            named.setdefault(name, []).append(f"reports/ablations/{name}.html")
-        for paper in self.papers:
-            named.setdefault(paper, []).append(f"reports/papers/{paper}.html")
+        for name, one in self.ablations.items():
+            page = f"reports/ablations/{name}.html"
+            named.setdefault(name, []).append(page)
+            named.setdefault(one.paper, [f"reports/papers/{one.paper}.html"]).append(page)
         return named
 
     @property
-    def papers(self) -> list[str]:
-        return [paper for paper in self.config.papers if any(one.paper == paper for one in self.ablations.values())]
+    def memory_options(self) -> str:
+        return f"--device {self.config.device} --budget-mb {self.measure.memory_mb} --longest {self.measure.longest_S}"
+
+    @property
+    def throughput_options(self) -> str:
+        one = self.measure
+        rounds = f"--passes {one.passes} --seconds {one.seconds} --predict-batch {one.predict_batch}"
+        return f"--device {self.config.device} {rounds}"
+
+    @property
+    def expected_seconds(self) -> dict[str, float]:
+        """What a job of each slow rule takes on two cores, roughly, until one has been seen."""
+        cells = len({job.cell for job in self.jobs.values()})
+        timed = 2 * self.measure.passes * (self.measure.seconds + 0.2)
+        return {"train": 15, "flops": 4 + 0.2 * cells, "memory": 5 + 4 * cells, "throughput": 5 + timed * cells}
 
     def sources(self, kind: str, name: str) -> list[str]:
         """The files whose change makes an artefact anew: Snakemake does not watch what `python -m` imports."""
-        folder = HERE / kind
-        files = [folder / f"{name}.py", *sorted(folder.glob("_*.py")), HERE / "frame.py", HERE / "published.py"]
-        return [str(path) for path in files if path.exists()]
+        shared = ["frame.py", "published.py", "measure/formulas.py"]
+        return _files(f"{kind}/{name}.py", f"{kind}/_*.py", *shared) + _files("../config/published/*")
 
+    @property
     def page_sources(self) -> list[str]:
-        files = [*sorted((HERE / "pages").glob("*.py")), *sorted((HERE / "templates").glob("*"))]
-        return [str(path) for path in files]
+        return _files("pages/*.py", "templates/*")
 
 
-def slice_of(job: Job) -> str:
-    """A run's own part of the config, as one argument of a shell line."""
-    return json.dumps(json.loads(job.canonical()))
+def _files(*patterns: str) -> list[str]:
+    """Relative to where Snakemake runs, so that a checkout that was moved is not made anew."""
+    found = [path for pattern in patterns for path in sorted(HERE.glob(pattern))]
+    return [os.path.relpath(path) for path in found]

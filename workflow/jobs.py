@@ -5,15 +5,16 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import ConfigDict, Field, PositiveInt, model_validator
 
+from workflow import closed
 from workflow.choices import Refused
 
 VERSION = 1
 
 
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Closed(closed.Closed):
+    model_config = ConfigDict(frozen=True)
 
 
 class Attention(Closed):
@@ -26,16 +27,12 @@ class Attention(Closed):
 
     @model_validator(mode="after")
     def in_range(self):
-        span, k = self.span, self.selection.get("k")
-        for name, value in (("S", span.get("limit", 1)), ("R", span.get("ramp", 1)), ("k", 1 if k is None else k)):
-            if not isinstance(value, int):
-                raise Refused(f"{name} must be a whole number, got {value!r}")
-        if span.get("limit", 1) < 1:
-            raise Refused(f"S must be at least 1, got {span['limit']}")
-        if span.get("ramp", 1) > span.get("limit", float("inf")):
-            raise Refused(f"ramp R = {span['ramp']} must not exceed S = {span['limit']}")
-        if k is not None and k < 1:
-            raise Refused(f"k must be at least 1, got {k}")
+        for key, symbol in (("limit", "S"), ("ramp", "R"), ("k", "k")):
+            for value in (choice[key] for choice in (self.span, self.selection, self.position) if key in choice):
+                if type(value) is not int or value < 1:
+                    raise Refused(f"{symbol} must be a whole number and at least 1, got {value!r}")
+        if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
+            raise Refused(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
         return self
 
 
@@ -127,5 +124,9 @@ def _digest(content: dict) -> str:
 
 def read_job(text: str) -> Job:
     """A job from its JSON text or from the path of a job.json."""
-    raw = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
-    return Job.model_validate_json(raw)
+    inline = text.lstrip().startswith("{")
+    try:
+        raw = json.loads(text if inline else Path(text).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"{'job' if inline else text}: not JSON ({error})") from None
+    return closed.parse(Job, raw, "job" if inline else text)

@@ -6,7 +6,9 @@ the same job share its digest, and so its run.
 
 from itertools import product
 
-from workflow.choices import AXES, fill, refuse_unknown
+from workflow.choices import AXES, Refused, fill, refuse_unknown
+from workflow.closed import parse
+from workflow.corpora.catalogue import Catalogue
 from workflow.jobs import Attention, Closed, Evaluation, Job, Net, Training
 from workflow.settings import Ablation, Config, Rung, Variant, known_ablations, load_ablation, load_corpora
 
@@ -24,69 +26,69 @@ class Asked(Closed):
     job: Job
 
 
-def _values(asked, offered: list[int], key: str) -> list:
-    """`all`, `max`, `min`, a number, or a list of numbers, against what the rung offers."""
-    named = {"all": offered, "max": offered[-1:], "min": offered[:1], None: [None]}
-    if isinstance(asked, str):
-        refuse_unknown(f"value of {key}", asked, ("all", "max", "min"))
-    if asked is None or isinstance(asked, str):
-        return named[asked]
-    return asked if isinstance(asked, list) else [asked]
+def plan(config: Config) -> list[Asked]:
+    """Every job that the config asks for, in a stable order."""
+    rung, corpora = config.load_rung(), load_corpora()
+    found = {name: load_ablation(name) for name in known_ablations()}
+    rows = {}
+    for name, ablation in found.items():
+        if ablation.paper not in config.papers:
+            continue
+        for row in _rows(name, ablation, rung, corpora, config.corpus):
+            # a variant without S or k appears once however large the grid is
+            rows.setdefault((name, row.variant, row.corpus, row.job.digest), row)
+    if not rows:
+        raise Refused(f"papers: no ablation belongs to {', '.join(config.papers)}; see config/ablations/")
+    return list(rows.values())
+
+
+def _rows(name: str, ablation: Ablation, rung: Rung, corpora: Catalogue, corpus: str | None):
+    """The rows of one ablation; `corpus`, where given, is read in place of the rung's texts."""
+    for place, (label, variant) in product(ablation.corpora, ablation.variants.items()):
+        text = corpus or rung.corpora.get(place, place)
+        who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": place, "text": text}
+        read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text)}
+        try:
+            for S, k, job in _jobs_of(variant, ablation, rung, read):
+                yield Asked(**who, S=S, k=k, job=job)
+        except Refused as refused:
+            raise Refused(f"ablation {name}, variant {label}, rung {rung.rung}: {refused}") from None
+
+
+def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, read: dict):
+    """(S, k, job) over the grid of one variant on one corpus."""
+    refuse_unknown("recipe", variant.recipe, rung.recipes)
+    recipe = rung.recipes[variant.recipe]
+    shared = {
+        "net": parse(Net, recipe.net, "net"),
+        "training": parse(Training, {**rung.training, **recipe.training}, "training"),
+        "evaluation": parse(Evaluation, {**rung.evaluation, **recipe.evaluation}, "evaluation"),
+    }
+    spans = _values(variant.S if variant.S is not None else ablation.grid.S, rung.S, "S")
+    tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
+    for S, k, seed in product(spans, tops, rung.seeds):
+        attention = attention_of(variant, rung, S, k)
+        job = {"rung": rung.rung, "task": "char_lm", **read, "attention": attention, **shared, "seed": seed}
+        yield S, attention.selection.get("k"), parse(Job, job, "job")
 
 
 def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None) -> Attention:
     """The four choices of a variant: its own, else its recipe's, with the settings of rung and grid."""
     recipe = rung.recipes[variant.recipe]
+    grid = {"limit": S, "k": k}
     offered = {**rung.settings, **recipe.settings, **rung.settings_at.get(S, {})}
-    if S is not None:
-        offered["limit"] = S
-    if k is not None:
-        offered["k"] = k
+    offered |= {key: value for key, value in grid.items() if value is not None}
     default = {"selection": "all", "normaliser": "softmax", **recipe.attention}
+    for axis in default:
+        refuse_unknown("axis", axis, AXES)
     choices = {axis: getattr(variant, axis) or default.get(axis) for axis in AXES}
-    return Attention(**{axis: fill(axis, choice, offered) for axis, choice in choices.items()})
+    return parse(Attention, {axis: fill(axis, choice, offered) for axis, choice in choices.items()}, "attention")
 
 
-def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, corpus: str, checksum: str):
-    """(S, k, seed, job) over the grid of one variant on one corpus."""
-    refuse_unknown("recipe", variant.recipe, rung.recipes)
-    recipe = rung.recipes[variant.recipe]
-    spans = _values(variant.S if variant.S is not None else ablation.grid.S, rung.S, "S")
-    tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
-    for S, k, seed in product(spans, tops, rung.seeds):
-        attention = attention_of(variant, rung, S, k)
-        yield (
-            S,
-            attention.selection.get("k"),
-            Job(
-                rung=rung.rung,
-                task="char_lm",
-                corpus=corpus,
-                checksum=checksum,
-                attention=attention,
-                net=Net(**recipe.net),
-                training=Training(**{**rung.training, **recipe.training}),
-                evaluation=Evaluation(**{**rung.evaluation, **recipe.evaluation}),
-                seed=seed,
-            ),
-        )
-
-
-def plan(config: Config) -> list[Asked]:
-    """Every job that the config asks for, in a stable order."""
-    rung, corpora = config.load_rung(), load_corpora()
-    rows, seen = [], set()
-    for name in known_ablations():
-        ablation = load_ablation(name)
-        if ablation.paper not in config.papers:
-            continue
-        for corpus, (label, variant) in product(ablation.corpora, ablation.variants.items()):
-            text = config.corpus or rung.corpora.get(corpus, corpus)
-            slug, checksum = corpora.slug(text), corpora.checksum(text)
-            for S, k, job in _jobs_of(variant, ablation, rung, slug, checksum):
-                key = (name, label, corpus, job.digest)
-                if key not in seen:  # a variant without S or k appears once however large the grid is
-                    seen.add(key)
-                    who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": corpus}
-                    rows.append(Asked(**who, text=text, S=S, k=k, job=job))
-    return rows
+def _values(asked, offered: list[int], key: str) -> list:
+    """`all`, `max`, `min`, a number, or a list of numbers, against what the rung offers."""
+    if isinstance(asked, str):
+        named = {"all": offered, "max": offered[-1:], "min": offered[:1]}
+        refuse_unknown(f"value of {key}", asked, named)
+        return named[asked]
+    return asked if isinstance(asked, list) else [asked]

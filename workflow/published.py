@@ -4,17 +4,14 @@ from functools import cache
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed, parse, read_yaml
 from workflow.measure.formulas import FORMULAS
-from workflow.settings import CONFIG, PAPERS, parse, read_yaml
+from workflow.settings import CONFIG, PAPERS
 
 FOLDER = CONFIG / "published"
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class Published(Closed):

@@ -9,17 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-
 from workflow.choices import Refused
+from workflow.closed import Closed, parse
 from workflow.jobs import Job
 
 VERSION = 1
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
 
 
 class Point(Closed):
@@ -114,9 +109,4 @@ def read_record(path: str | Path) -> Record:
     found = raw.get("version") if isinstance(raw, dict) else None
     if found != VERSION:
         raise Refused(f"{path}: record version {found!r}, this suite reads {VERSION}; move the results folder away")
-    try:
-        return Record.model_validate(raw)
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise Refused(f"{path}: not a record of this suite: {where}: {first['msg']}") from None
+    return parse(Record, raw, f"{path}: not a record of this suite")

@@ -1,21 +1,20 @@
-"""The files a person edits, read strictly: an unknown key is refused with the nearest valid name."""
+"""The files a person edits, read strictly."""
 
 import os
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, field_validator
+from pydantic import Field, PositiveInt, field_validator
 
 from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed, parse, read_yaml
+from workflow.corpora.catalogue import Catalogue
 
-CONFIG = Path(__file__).parent.parent / "config"
+ROOT = Path(__file__).parent.parent
+CONFIG = ROOT / "config"
 PAPERS = ("adaptive_span", "explicit_sparse", "aiayn")
-
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+Values = int | str | list[int] | None
 
 
 class Recipe(Closed):
@@ -58,7 +57,7 @@ class Rung(Closed):
     @classmethod
     def positive(cls, values, info):
         if min(values) < 1:
-            raise ValueError(f"{info.field_name} must be at least 1, got {min(values)}")
+            raise Refused(f"{info.field_name} must be at least 1, got {min(values)}")
         return sorted(values)
 
 
@@ -70,13 +69,13 @@ class Variant(Closed):
     selection: str | dict | None = None
     normaliser: str | dict | None = None
     position: str | dict | None = None
-    S: int | str | list[int] | None = None
-    k: int | str | list[int] | None = None
+    S: Values = None
+    k: Values = None
 
 
 class Grid(Closed):
-    S: int | str | list[int] | None = None
-    k: int | str | list[int] | None = None
+    S: Values = None
+    k: Values = None
 
 
 class Ablation(Closed):
@@ -94,15 +93,28 @@ class Ablation(Closed):
     @classmethod
     def asks(cls, text):
         if not text.strip().endswith("?"):
-            raise ValueError(f"an ablation is a question; '{text}' does not end in a question mark")
+            raise Refused(f"an ablation is a question; '{text}' does not end in a question mark")
         return text.strip()
+
+    @field_validator("paper")
+    @classmethod
+    def paper_exists(cls, paper):
+        refuse_unknown("paper", paper, PAPERS)
+        return paper
+
+    @field_validator("tables", "figures")
+    @classmethod
+    def builders_exist(cls, names, info):
+        for name in names:
+            refuse_unknown(info.field_name.removesuffix("s"), name, known(ROOT / "workflow" / info.field_name, "py"))
+        return names
 
 
 class Config(Closed):
     """config/config.yaml, with what `snakemake --config` adds."""
 
     rung: str
-    papers: list[str]
+    papers: list[str] = Field(min_length=1)
     corpus: str | None = None
     data_dir: str | None = None
     device: str = "auto"
@@ -121,48 +133,17 @@ class Config(Closed):
         return device
 
     def load_rung(self) -> Rung:
-        refuse_unknown("rung", self.rung, [path.stem for path in (CONFIG / "rungs").glob("*.yaml")])
+        refuse_unknown("rung", self.rung, known(CONFIG / "rungs"))
         return parse(Rung, read_yaml(CONFIG / "rungs" / f"{self.rung}.yaml"), f"config/rungs/{self.rung}.yaml")
 
 
-def read_yaml(path: Path) -> dict:
-    try:
-        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
-        raise Refused(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-
-
-def parse(model: type[BaseModel], raw: dict, where: str):
-    """`raw` as `model`, or one line: the file, the key, the value, what would be valid."""
-    try:
-        return model.model_validate(raw)
-    except ValidationError as error:
-        first = min(
-            error.errors(), key=lambda one: one["type"] != "extra_forbidden"
-        )  # a misspelt key explains the rest
-    place = first["loc"]
-    if first["type"] == "extra_forbidden":
-        refuse_unknown(f"key in {where}:", str(place[-1]), _model_at(model, place[:-1]).model_fields)
-    raise Refused(f"{where}: {'.'.join(map(str, place))} = {first['input']!r}: {first['msg']}")
-
-
-def _model_at(model: type[BaseModel], place: tuple) -> type[BaseModel]:
-    """The model that a path of keys leads to; keys of mappings and places in lists lead on to what they hold."""
-    for key in place:
-        if key in model.model_fields:
-            model = _model_in(model.model_fields[key].annotation) or model
-    return model
-
-
-def _model_in(annotation) -> type[BaseModel] | None:
-    """The pydantic model inside an annotation such as dict[str, Recipe]."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    return next((model for inside in getattr(annotation, "__args__", ()) if (model := _model_in(inside))), None)
+def known(folder: Path, ending: str = "yaml") -> list[str]:
+    """The names that the files of a folder give, those that start with _ left out."""
+    return sorted(path.stem for path in folder.glob(f"*.{ending}") if not path.stem.startswith("_"))
 
 
 def known_ablations() -> list[str]:
-    return sorted(path.stem for path in (CONFIG / "ablations").glob("*.yaml"))
+    return known(CONFIG / "ablations")
 
 
 @cache
@@ -179,7 +160,5 @@ def load_config(raw: dict) -> Config:
     return config
 
 
-def load_corpora():
-    from workflow.corpora.catalogue import Catalogue
-
+def load_corpora() -> Catalogue:
     return parse(Catalogue, read_yaml(CONFIG / "tasks" / "char_lm.yaml"), "config/tasks/char_lm.yaml")

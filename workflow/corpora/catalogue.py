@@ -1,16 +1,17 @@
 """Which texts there are, from config/tasks/char_lm.yaml. Knows their checksums without reading them."""
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field, PositiveInt, model_validator
 
 from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed
 
-
-class Closed(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+USERS = "file:"
+PACKED = (b"\x1f\x8b", b"PK\x03\x04")
 
 
 class Entry(Closed):
@@ -23,27 +24,35 @@ class Entry(Closed):
     kind: Literal["embedded", "file"]
     about: str
     unit: Literal["byte", "character"]
-    bytes: int
-    checksum: str
+    bytes: PositiveInt
+    checksum: str = Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")
     files: list[str] = []
     urls: list[str] = []
     prefix_of: str | None = None
-    split: list[int] | None = None  # characters of train, dev, test; None: 90, 5 and 5 %
+    split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+
+    @model_validator(mode="after")
+    def split_adds_up(self):
+        if self.split and sum(self.split) != self.bytes:
+            raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
+        return self
 
 
 class Catalogue(Closed):
     metric: str
     corpora: dict[str, Entry]
 
+    @model_validator(mode="after")
+    def prefixes_of_known_texts(self):
+        for entry in self.corpora.values():
+            if entry.prefix_of:
+                refuse_unknown("data set", entry.prefix_of, self.corpora)
+        return self
+
     def entry(self, name: str) -> Entry:
         """The entry of a name; `file:PATH` has one too, made from the file as it is now."""
-        if name.startswith("file:"):
-            path = Path(name.removeprefix("file:")).expanduser()
-            if not path.is_file():
-                raise Refused(f"corpus '{name}': no such file")
-            checksum = f"sha256:{digest(path)}"
-            about = f"{path.name}, a file of the user's; our own split 90/5/5"
-            return Entry(kind="file", about=about, unit="byte", bytes=path.stat().st_size, checksum=checksum)
+        if name.startswith(USERS):
+            return _entry_of_file(name)
         refuse_unknown("data set", name, [*self.corpora, "file:PATH"])
         return self.corpora[name]
 
@@ -52,13 +61,35 @@ class Catalogue(Closed):
         return self.entry(name).checksum
 
     def slug(self, name: str) -> str:
-        """A name for results/data/: the corpus' own, or file- and the start of its checksum."""
-        return f"file-{self.checksum(name)[7:15]}" if name.startswith("file:") else name
+        """A name for results/data/: the corpus' own, or file- and the first 8 digits of its checksum."""
+        return f"file-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
 
 
-def digest(path: Path, kind: str = "sha256") -> str:
+def path_of(name: str) -> Path:
+    """PATH of `file:PATH`; a relative one is meant from the folder the suite is started in."""
+    return Path(name.removeprefix(USERS)).expanduser()
+
+
+def _entry_of_file(name: str) -> Entry:
+    path = path_of(name)
+    if not path.is_file():
+        raise Refused(f"corpus '{name}': no such file")
+    state = path.stat()
+    if state.st_size == 0:
+        raise Refused(f"corpus '{name}': the file is empty")
+    checksum = _digest(path, state.st_mtime_ns, state.st_size)
+    about = f"{path.name}, a file of the user's; our own split 90/5/5"
+    return Entry(kind="file", about=about, unit="byte", bytes=state.st_size, checksum=checksum)
+
+
+@cache
+def _digest(path: Path, changed: int, size: int) -> str:
+    """Read once for each state of the file: a plan asks for the checksum once per variant."""
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, kind).hexdigest()
+        if file.read(4).startswith(PACKED):
+            raise Refused(f"corpus 'file:{path}' is an archive; unpack it first, a corpus is plain text")
+        file.seek(0)
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def verify(content: bytes, entry: Entry, what: str, hint: str) -> None:

@@ -1,13 +1,16 @@
 """Text that every installation holds: the sources of sympy, which torch brings in, pinned to one version.
 
-They are the same bytes everywhere, so a checksum identifies them and no network is needed.
+The wheel and the source archive hold the same bytes, so pip and conda install the same text; its checksum is in
+config/tasks/char_lm.yaml. Bytes are taken as they are: 23 of them, in UTF-8 letters such as alpha, are not ASCII.
 """
 
 import re
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from workflow.choices import Refused
+from workflow.choices import Refused, refuse_unknown
+from workflow.corpora.catalogue import Entry, verify
 
 PIN = "sympy==1.14.0"
 PACKAGES = (
@@ -22,31 +25,49 @@ PACKAGES = (
     "sets",
     "simplify",
 )
-DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+DIGITS = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven", b"eight", b"nine")
+
+
+def load(name: str, entry: Entry) -> bytes:
+    """The text of that name, or one line with the pin where what is installed gives another."""
+    refuse_unknown("embedded data set", name, EMBEDDED)
+    content = EMBEDDED[name]()
+    verify(content, entry, f"corpus '{name}'", f"it is read from {PIN}, here is {_installed()}: install the pinned one")
+    return content
 
 
 def sources() -> bytes:
-    """Python files of ten packages of sympy, tests left out, in the order of their paths."""
+    """Python files of ten packages of sympy, tests left out, in the order of their paths. sympy is not imported."""
     spec = find_spec("sympy")
     if spec is None or spec.origin is None:
         raise Refused(f"corpus 'sources' is read from {PIN}, which is not installed")
     root = Path(spec.origin).parent
-    files = sorted(
-        (path for package in PACKAGES for path in (root / package).rglob("*.py")), key=lambda path: path.as_posix()
-    )
-    kept = [path for path in files if not {"tests", "benchmarks"} & set(path.relative_to(root).parts)]
-    return b"".join(path.read_bytes() for path in kept)
+    paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES for path in (root / name).rglob("*.py"))
+    kept = [path for path in paths if not {"tests", "benchmarks"} & set(path.split("/"))]
+    return b"".join((root / path).read_bytes() for path in kept)
 
 
 def words() -> bytes:
     """The same sources in 27 characters."""
-    return twenty_seven(sources().decode("utf-8")).encode()
+    return twenty_seven(sources())
 
 
-def twenty_seven(text: str) -> str:
-    """a to z and single spaces, digits spelled out, as text8 is made from enwik8 (M. Mahoney's rules)."""
-    text = re.sub(r"[0-9]", lambda digit: f" {DIGITS[int(digit[0])]} ", text.lower())
-    return re.sub(r"[^a-z]+", " ", text).strip()
+def twenty_seven(text: bytes) -> bytes:
+    """a to z and single spaces, as text8 is made from enwik8 (M. Mahoney, wikifil.pl, its last lines).
+
+    ASCII capitals become small, each digit its name between spaces, every run of anything else one space.
+    """
+    text = text.lower()
+    for digit, name in enumerate(DIGITS):
+        text = text.replace(b"%d" % digit, b" " + name + b" ")
+    return re.sub(rb"[^a-z]+", b" ", text).strip()
+
+
+def _installed() -> str:
+    try:
+        return f"sympy=={version('sympy')}"
+    except PackageNotFoundError:
+        return "one without a version"
 
 
 EMBEDDED = {"sources": sources, "words": words}

@@ -1,35 +1,43 @@
-"""Texts that lie in a file: looked for in `data_dir`, else fetched with a checksum, resumed over mirrors."""
+"""Texts that lie in a file: looked for in `data_dir`, else fetched."""
 
-import gzip
-import zipfile
-import zlib
 from pathlib import Path
 
-import pooch
-
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Catalogue, Entry, verify
+from workflow.corpora.archives import plain
+from workflow.corpora.catalogue import USERS, Catalogue, Entry, path_of, verify
+from workflow.corpora.downloads import fetch
 
 
 def load(catalogue: Catalogue, name: str, data_dir: str | None) -> bytes:
     """The plain content of a text of kind `file`, its checksum verified."""
     entry = catalogue.entry(name)
-    if name.startswith("file:"):
-        return Path(name.removeprefix("file:")).expanduser().read_bytes()
-    found = _look(entry, data_dir)
-    if found:
-        content = _plain(found)
+    if name.startswith(USERS):
+        content = path_of(name).read_bytes()
+        verify(content, entry, f"corpus '{name}'", "it changed while it was read")
+        return content
+    if found := look(entry, data_dir):
+        content = plain(found, entry)
         verify(content, entry, str(found), "delete or replace the file")
         return content
     if entry.prefix_of:
-        content = load(catalogue, entry.prefix_of, data_dir)[: entry.bytes]
-        verify(content, entry, f"the start of {entry.prefix_of}", "replace that file")
-        return content
-    return _fetch(name, entry)
+        return _cut(catalogue, name, data_dir)
+    return fetch(name, entry, _missing(name, [entry], data_dir))
 
 
-def _look(entry: Entry, data_dir: str | None) -> Path | None:
-    """The first of the entry's file names, plain or .gz, in `data_dir` or one folder below it."""
+def _cut(catalogue: Catalogue, name: str, data_dir: str | None) -> bytes:
+    """The first bytes of an official text, from `data_dir` or fetched; the rest of it need not be whole."""
+    entry = catalogue.entry(name)
+    whole = catalogue.entry(entry.prefix_of)
+    if found := look(whole, data_dir):
+        content = plain(found, whole, entry.bytes)
+    else:
+        content = fetch(entry.prefix_of, whole, _missing(name, [entry, whole], data_dir))[: entry.bytes]
+    verify(content, entry, f"the start of {found or entry.prefix_of}", "delete or replace the file")
+    return content
+
+
+def look(entry: Entry, data_dir: str | None) -> Path | None:
+    """The first of the entry's file names, plain or packed, in `data_dir` or one folder below it."""
     if data_dir is None:
         return None
     root = Path(data_dir).expanduser()
@@ -43,36 +51,7 @@ def _look(entry: Entry, data_dir: str | None) -> Path | None:
     return None
 
 
-def _plain(path: Path) -> bytes:
-    try:
-        if path.suffix == ".gz":
-            return gzip.decompress(path.read_bytes())
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                return archive.read(archive.namelist()[0])
-    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise Refused(f"{path}: truncated or corrupted ({error}); delete or replace the file") from None
-    return path.read_bytes()
-
-
-def _fetch(name: str, entry: Entry) -> bytes:
-    """From the first address that gives the right content; what was fetched stays in the user's cache."""
-    tried = []
-    cache = pooch.os_cache("attention-suite")
-    for url in entry.urls:
-        try:
-            path = pooch.retrieve(url, known_hash=None, fname=f"{name}-{Path(url).name}", path=cache)
-        except Exception as error:  # whatever a mirror does wrong, the next one is asked
-            tried.append(f"{url} ({type(error).__name__})")
-            continue
-        try:
-            content = _plain(Path(path))
-            verify(content, entry, url, "the address serves another file")
-            return content
-        except Refused as error:
-            Path(path).unlink(missing_ok=True)
-            tried.append(str(error))
-    raise Refused(
-        f"data set '{name}': not found in data_dir (looked for {', '.join(entry.files)}, plain or .gz) "
-        f"and not fetched: {'; '.join(tried) or 'it has no address'}"
-    )
+def _missing(name: str, entries: list[Entry], data_dir: str | None) -> str:
+    names = ", ".join(file for entry in entries for file in entry.files)
+    where = f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
+    return f"data set '{name}', {entries[0].checksum}: not found {where} ({names}; plain, .gz or .zip)"

@@ -1,35 +1,34 @@
-"""From bytes to token ids and splits (Adaptive Attention Span, released code; reference: enwik8, text8)."""
+"""From bytes to token ids and splits (Adaptive Attention Span, released code, data.py and get_data.sh)."""
 
 import numpy as np
 
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Entry
-from workflow.corpora.store import Corpus
+from workflow.corpora.catalogue import USERS, Entry
+from workflow.corpora.store import SPLITS, Corpus
 
 NEWLINE = 10
 
 
 def build(name: str, content: bytes, entry: Entry) -> Corpus:
-    """One token per byte; the newline is the token <eos>, and a split that does not end in one gets one more.
+    """One token per byte. The newline is the token <eos>; a split that does not end in one gets one more.
 
-    text8-like texts (unit "character") are cut into lines nowhere: their splits are stripped of outer blanks and
-    closed by <eos> too, as in the released loader. The vocabulary is built from all three splits for a user's file,
-    from the training split for a named text, whose other splits must not surprise it.
+    Texts in characters (text8, words) have no newline: their splits lose outer blanks, and that <eos> is their only
+    one, so V is 28. The vocabulary of a named text is that of its train split, as released, and a byte seen only in
+    dev or test is refused where the released code crashes. A user's file has the vocabulary of all three splits: such
+    a byte is scored with weights that were never trained, and costs what it costs.
     """
     parts = [_close(part.strip() if entry.unit == "character" else part) for part in cut(content, entry.split)]
-    if not all(len(part) > 1 for part in parts):
+    if min(map(len, parts)) < 2:
         raise Refused(f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test")
-    known = np.unique(np.frombuffer(b"".join(parts) if name.startswith("file:") else parts[0], np.uint8))
-    table = np.full(256, -1, np.int32)
-    table[known] = np.arange(len(known))
-    ids = [table[np.frombuffer(part, np.uint8)] for part in parts]
-    for split, part in zip(("dev", "test"), ids[1:], strict=True):
-        if part.min() < 0:
-            strange = np.frombuffer(parts[1 if split == "dev" else 2], np.uint8)[part < 0][0]
-            raise Refused(f"corpus '{name}': byte {strange} occurs in {split} and never in train")
-    train, dev, test = (part.astype(np.uint16) for part in ids)
-    symbols = [symbol(byte) for byte in known.tolist()]
-    return Corpus(name, train, dev, test, symbols, entry.checksum, entry.unit, entry.about)
+    seen = [set(part) for part in parts]
+    known = set.union(*seen) if name.startswith(USERS) else seen[0]
+    for split, found in zip(SPLITS, seen, strict=True):
+        if found - known:
+            raise Refused(f"corpus '{name}': byte {min(found - known)} occurs in {split} and never in train")
+    ids_of = np.zeros(256, np.uint16)
+    ids_of[sorted(known)] = np.arange(len(known))
+    ids = [ids_of[np.frombuffer(part, np.uint8)] for part in parts]
+    return Corpus(name, *ids, [symbol(byte) for byte in sorted(known)], entry.checksum, entry.unit, entry.about)
 
 
 def cut(content: bytes, split: list[int] | None) -> list[bytes]:

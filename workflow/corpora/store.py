@@ -1,8 +1,8 @@
 """A corpus ready for training, in one file: token ids of three splits and what they stand for."""
 
+import io
 import json
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from workflow.choices import Refused
 
 VERSION = 1
 SPLITS = ("train", "dev", "test")
+META = ("name", "symbols", "checksum", "unit", "about")
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,27 @@ class Corpus:
     unit: str
     about: str
 
+    def require(self, split: str, streams: int, block: int) -> None:
+        """`Refused` unless each of the streams that the split is cut into holds more than a block."""
+        length = len(getattr(self, split))
+        if length // streams <= block:
+            each = f"{length // streams:,} for each of {streams} streams"
+            raise Refused(
+                f"corpus '{self.name}': {split} has {length:,} {self.unit}s, {each}; it takes more than {block:,}"
+            )
+
 
 def write(path: Path, corpus: Corpus) -> None:
-    """The whole file or nothing."""
+    """The whole file or nothing; the same corpus gives the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    meta = {"version": VERSION, "name": corpus.name, "symbols": corpus.symbols, "checksum": corpus.checksum}
-    meta |= {"unit": corpus.unit, "about": corpus.about}
+    meta = {"version": VERSION, **{key: getattr(corpus, key) for key in META}}
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with open(temporary, "wb") as file:
             splits = {name: getattr(corpus, name).astype(np.uint16) for name in SPLITS}
             np.savez_compressed(file, meta=np.array(json.dumps(meta)), **splits)
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
@@ -46,14 +57,19 @@ def write(path: Path, corpus: Corpus) -> None:
 
 def read(path: Path) -> Corpus:
     """`Refused` where the file is truncated, foreign or of another version; nothing in it is executed."""
-    if not zipfile.is_zipfile(path):
-        raise Refused(f"{path}: not a corpus of this suite (no archive); delete it and run again")
+    content = io.BytesIO(Path(path).read_bytes())
     try:
-        with np.load(path, allow_pickle=False) as file:
-            meta = json.loads(str(file["meta"]))
-            splits = {name: file[name] for name in SPLITS}
-    except (zipfile.BadZipFile, ValueError, KeyError, EOFError) as error:
-        raise Refused(f"{path}: not a corpus of this suite ({error}); delete it and run again") from None
-    if meta.pop("version", None) != VERSION:
-        raise Refused(f"{path}: corpus of another version, this suite reads {VERSION}; delete it and run again")
+        found = np.load(content, allow_pickle=False)
+        meta = json.loads(str(found["meta"]))
+        splits = {name: found[name] for name in SPLITS}
+        version = meta.pop("version", None)
+    except Exception as error:  # numpy meets a damaged file with a dozen kinds of them
+        raise Refused(f"{path}: not a corpus of this suite, or truncated ({error}); delete it and run again") from None
+    if version != VERSION:
+        raise Refused(f"{path}: corpus of version {version}, this suite reads {VERSION}; delete it and run again")
+    ids = splits.values()
+    if sorted(meta) != sorted(META) or any(split.dtype != np.uint16 or split.ndim != 1 for split in ids):
+        raise Refused(f"{path}: not a corpus of this suite (other keys or types); delete it and run again")
+    if max(int(split.max(initial=0)) for split in ids) >= len(meta["symbols"]):
+        raise Refused(f"{path}: a token beyond its {len(meta['symbols'])} symbols; delete it and run again")
     return Corpus(**splits, **meta)

@@ -5,8 +5,9 @@ rule corpus:
         "logs/corpus/{slug}.log",
     conda:
         "../../environment.yml"
+    resources:
+        data_dir=asked.data_dir,
     params:
         name=lambda w: asked.texts[w.slug],
-        data_dir=f"--data-dir {asked.config.data_dir}" if asked.config.data_dir else "",
     shell:
-        "python -m workflow.scripts.corpus {params.name:q} {output} {params.data_dir} > {log} 2>&1"
+        "python -m workflow.scripts.corpus {params.name:q} {output} --data-dir {resources.data_dir:q} > {log} 2>&1"

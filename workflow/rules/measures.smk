@@ -25,11 +25,10 @@ rule memory:
     resources:
         gpu=asked.gpus,
     params:
-        budget=asked.measure.memory_mb,
-        longest=asked.measure.longest_S,
+        search=asked.memory_options,
     shell:
-        "python -m workflow.scripts.memory {input.plan} {output} --device {config[device]}"
-        " --budget-mb {params.budget} --longest {params.longest} > {log} 2>&1"
+        "python -m workflow.scripts.memory {input.plan} {output} {params.search}"
+        " > {log} 2>&1"
 
 
 rule throughput:
@@ -46,8 +45,7 @@ rule throughput:
     resources:
         gpu=asked.gpus,
     params:
-        times=asked.measure,
+        timing=asked.throughput_options,
     shell:
-        "python -m workflow.scripts.throughput {input.plan} {output} --device {config[device]}"
-        " --passes {params.times.passes} --seconds {params.times.seconds}"
-        " --predict-batch {params.times.predict_batch} > {log} 2>&1"
+        "python -m workflow.scripts.throughput {input.plan} {output} {params.timing}"
+        " > {log} 2>&1"

@@ -6,7 +6,7 @@ rule page_index:
     input:
         tables,
         figures,
-        asked.page_sources(),
+        asked.page_sources,
     output:
         "reports/index.html",
     log:
@@ -21,7 +21,7 @@ rule page_paper:
     input:
         tables,
         figures,
-        asked.page_sources(),
+        asked.page_sources,
     output:
         "reports/papers/{paper}.html",
     log:
@@ -36,7 +36,7 @@ rule page_ablation:
     input:
         tables,
         figures,
-        asked.page_sources(),
+        asked.page_sources,
         "config/ablations/{ablation}.yaml",
     output:
         "reports/ablations/{ablation}.html",
@@ -51,7 +51,7 @@ rule page_ablation:
 rule page_runs:
     input:
         "results/runs.json",
-        asked.page_sources(),
+        asked.page_sources,
     output:
         expand("reports/runs/{digest}.html", digest=asked.jobs),
     log:
@@ -64,9 +64,8 @@ rule page_runs:
 
 rule page_analytic:
     input:
-        "workflow/tables/analytic.py",
-        "workflow/measure/formulas.py",
-        asked.page_sources(),
+        asked.sources("tables", "analytic"),
+        asked.page_sources,
     output:
         "reports/analytic.html",
     log:

@@ -21,14 +21,15 @@ rule train:
         "logs/train/{digest}.log",
     conda:
         "../../environment.yml"
-    threads: 1
+    threads: lambda w: asked.jobs[w.digest].training.threads
     resources:
         gpu=asked.gpus,
+        device=config["device"],
     params:
-        job=lambda w: slice_of(asked.jobs[w.digest]),
+        job=lambda w: asked.jobs[w.digest].canonical(),
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
-        " --data {input.data} --device {config[device]} > {log} 2>&1"
+        " --data {input.data} --device {resources.device} > {log} 2>&1"
 
 
 rule gather:

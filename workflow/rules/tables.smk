@@ -12,7 +12,7 @@ rule table:
         "python -m workflow.scripts.table {wildcards.name} {input.runs} results/tables/{wildcards.name} > {log} 2>&1"
 
 
-for name, files in asked.targets().items():
+for name, files in asked.targets.items():
 
     rule:
         name:

@@ -40,6 +40,9 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
     corpus = store.read(data)
     if corpus.checksum != job.checksum:
         raise Refused(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
+    corpus.require("train", job.training.batch, 2 * job.training.block)
+    for split in ("dev", "test"):
+        corpus.require(split, job.evaluation.streams, job.evaluation.block)
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))

@@ -1,0 +1,44 @@
+"""Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
+
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from workflow.choices import Refused, refuse_unknown
+
+
+class Closed(BaseModel):
+    # A run that diverged has NaN in its curve: written as such, and not as null, which no number is read from.
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
+
+    @model_validator(mode="before")
+    @classmethod
+    def only_known_keys(cls, raw):
+        for key in raw if isinstance(raw, dict) else ():
+            refuse_unknown("key", str(key), cls.model_fields)
+        return raw
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse(model: type[Model], raw, where: str) -> Model:
+    """`raw` as `model`, or `Refused`: the file, the key, the value, what would be valid."""
+    try:
+        return model.model_validate(raw)
+    except Refused as refused:
+        raise Refused(f"{where}: {refused}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        value = repr(first["input"])
+        shown = value if len(value) <= 60 else f"{value[:57]}..."
+        raise Refused(f"{where}: {'.'.join(map(str, first['loc']))} = {shown}: {first['msg']}") from None
+
+
+def read_yaml(path: Path) -> dict:
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Refused(f"{path}: not YAML: {' '.join(str(error).split())}") from None

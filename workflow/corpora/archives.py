@@ -1,0 +1,24 @@
+"""The content of a file, whether it lies there plain, as .gz or as .zip."""
+
+import gzip
+import zipfile
+import zlib
+from pathlib import Path
+
+from workflow.choices import Refused
+from workflow.corpora.catalogue import Entry
+
+BROKEN = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, IndexError)
+
+
+def plain(path: Path, entry: Entry, size: int = -1) -> bytes:
+    """Unpacked; the first `size` bytes where that is not negative. `Refused` where the archive is broken."""
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as file:
+                return file.read(size)
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            return file.read(size)
+    except BROKEN as error:
+        wanted = f"expected to unpack to {entry.bytes:,} bytes, {entry.checksum}"
+        raise Refused(f"{path}: truncated or corrupted ({error}), {wanted}; delete or replace the file") from None
