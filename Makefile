@@ -8,6 +8,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 all: .venv/installed
 	snakemake
+	@echo "the report: $(CURDIR)/reports/index.html"
 
 test: .venv/installed
 	ruff check .

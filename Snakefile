@@ -1,9 +1,12 @@
 """config asks, workflow runs, models compute, results keep, reports tell."""
 
+from pathlib import Path
+
 from snakemake.logging import logger
 
 from workflow.choices import Refused
 from workflow.dag import Dag
+from workflow.place import refuse_unless_writable
 from workflow.progress import Progress
 
 
@@ -11,6 +14,7 @@ configfile: "config/config.yaml"
 
 
 try:
+    refuse_unless_writable(Path.cwd())
     asked = Dag.of(config)
 except Refused as refused:
     raise SystemExit(f"refused: {refused}") from None

@@ -20,6 +20,7 @@ TORCHLESS = ("workflow/tables", "workflow/figures", "workflow/pages")
 TORCHLESS_FILES = (
     "choices",
     "closed",
+    "place",
     "progress",
     "settings",
     "jobs",
@@ -72,7 +73,14 @@ def test_what_a_dry_run_and_the_pages_import_does_not_import_torch():
 @pytest.mark.parametrize("path", RULES, ids=lambda path: path.name)
 def test_rules_import_the_map_of_the_config_alone(path):
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip().startswith(("import ", "from "))]
-    allowed = ("snakemake.logging", "workflow.choices", "workflow.dag", "workflow.progress")
+    allowed = (
+        "snakemake.logging",
+        "workflow.choices",
+        "workflow.dag",
+        "workflow.place",
+        "workflow.progress",
+        "pathlib",
+    )
     assert all(line.split()[1] in allowed for line in lines)
 
 

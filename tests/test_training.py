@@ -20,6 +20,7 @@ from workflow.tasks.char_lm import Streams, cut, evaluate
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 from workflow.training.optimisers import Adagrad, learning_rate
+from workflow.training.origin import pick_device
 from workflow.training.watchdog import TimeLimit, time_limit
 
 CPU = torch.device("cpu")
@@ -273,3 +274,9 @@ def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
         checkpoint.save(path, {"digest": "x", "step": 2})
     assert checkpoint.load(path, "x", CPU)["step"] == 1
     assert [one.name for one in tmp_path.iterdir()] == ["c.pt"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+def test_a_gpu_that_is_not_there_is_refused():
+    with pytest.raises(Refused, match="torch sees none; valid here: auto, cpu"):
+        pick_device("cuda")

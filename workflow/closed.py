@@ -1,5 +1,6 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
+import json
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,6 +36,13 @@ def parse(model: type[Model], raw, where: str) -> Model:
         value = repr(first["input"])
         shown = value if len(value) <= 60 else f"{value[:57]}..."
         raise Refused(f"{where}: {'.'.join(map(str, first['loc']))} = {shown}: {first['msg']}") from None
+
+
+def parse_json(text: str | bytes, where: str):
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise Refused(f"{where}: truncated or not JSON ({error})") from None
 
 
 def read_yaml(path: Path) -> dict:

@@ -88,7 +88,7 @@ def frame(rows: list[dict]) -> pd.DataFrame:
 def provenance(runs: pd.DataFrame) -> str:
     """Rung, device and seeds behind a table or figure, in one line."""
     if not len(runs):
-        return "no runs"
+        return "no runs: computed or cited"
     seeds = runs["seed"].nunique()
     texts = ", ".join(sorted(runs["text"].unique()))
     parts = [", ".join(sorted(runs[column].unique())) for column in ("rung", "device")]

@@ -125,8 +125,5 @@ def _digest(content: dict) -> str:
 def read_job(text: str) -> Job:
     """A job from its JSON text or from the path of a job.json."""
     inline = text.lstrip().startswith("{")
-    try:
-        raw = json.loads(text if inline else Path(text).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"{'job' if inline else text}: not JSON ({error})") from None
-    return closed.parse(Job, raw, "job" if inline else text)
+    where = "job" if inline else text
+    return closed.parse(Job, closed.parse_json(text if inline else Path(text).read_bytes(), where), where)

@@ -3,14 +3,13 @@
 Closed and versioned. A run that breaks leaves a record too, with its status and its reason.
 """
 
-import json
 import os
 import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from workflow.choices import Refused
-from workflow.closed import Closed, parse
+from workflow.closed import Closed, parse, parse_json
 from workflow.jobs import Job
 
 VERSION = 1
@@ -102,10 +101,7 @@ def write_record(path: str | Path, record: Record) -> None:
 
 def read_record(path: str | Path) -> Record:
     """Read one record. `Refused` where the file is truncated, foreign, or of another version."""
-    try:
-        raw = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: not a record (truncated or not JSON: {error}); delete it and run again") from None
+    raw = parse_json(Path(path).read_bytes(), f"{path}: not a record, delete it and run again")
     found = raw.get("version") if isinstance(raw, dict) else None
     if found != VERSION:
         raise Refused(f"{path}: record version {found!r}, this suite reads {VERSION}; move the results folder away")

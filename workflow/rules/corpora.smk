@@ -10,4 +10,4 @@ rule corpus:
     params:
         name=lambda w: asked.texts[w.slug],
     shell:
-        "python -m workflow.scripts.corpus {params.name:q} {output} --data-dir {resources.data_dir:q} > {log} 2>&1"
+        "python -m workflow.scripts.corpus {params.name:q} {output} --data-dir={resources.data_dir:q} > {log} 2>&1"

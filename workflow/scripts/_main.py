@@ -3,8 +3,6 @@
 import sys
 from collections.abc import Callable
 
-from pydantic import ValidationError
-
 from workflow.choices import Refused
 
 
@@ -14,9 +12,6 @@ def run(main: Callable[[], None]) -> None:
         main()
     except Refused as error:
         _end(str(error), 2)
-    except ValidationError as error:
-        first = error.errors()[0]
-        _end(f"{error.title}: {'.'.join(map(str, first['loc']))} = {first['input']!r}: {first['msg']}", 2)
     except OSError as error:
         _end(f"{error.filename or 'system'}: {error.strerror or error}", 1)
 

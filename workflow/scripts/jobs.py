@@ -4,6 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
+from workflow.closed import parse_json
 from workflow.plan import plan
 from workflow.records import write_text
 from workflow.scripts._main import run
@@ -17,7 +18,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     rows = [
         {**row.model_dump(), "digest": row.job.digest, "cell": row.job.cell}
-        for row in plan(load_config(json.loads(options.config)))
+        for row in plan(load_config(parse_json(options.config, "config")))
     ]
     write_text(options.out, json.dumps(rows, indent=1))
 

@@ -9,31 +9,73 @@ import pandas as pd
 
 from workflow.choices import refuse_unknown
 from workflow.frame import load, provenance
+from workflow.pages.numbers import missing, number, percent
 from workflow.published import join
 from workflow.records import write_text
 from workflow.scripts._main import run
 
 HERE = Path(__file__).parent.parent / "tables"
+# the column of a cell -> its name in the CSV, in the order of the CSV
+TIDY = {
+    "row": "row",
+    "column": "column",
+    "value": "measured",
+    "low": "low",
+    "high": "high",
+    "n": "n",
+    "unit": "unit",
+    "kind": "kind",
+    "published_value": "published",
+    "published_unit": "published unit",
+    "difference_pct": "difference %",
+    "status": "status",
+    "note": "note",
+    "published_where": "published in",
+    "published_note": "published note",
+    "conflict": "sources disagree",
+    "published": "published id",
+    "digests": "digests",
+}
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 
 def names() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_") and path.stem != "analytic")
 
 
+def tidy(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
+    """A line per cell for people; `origin` stands on each line that a run is behind."""
+    made = cells[list(TIDY)].rename(columns=TIDY)
+    made["digests"] = [" ".join(digests) for digests in cells["digests"]]
+    return made.assign(**{"measured at": [origin if digests else "" for digests in cells["digests"]]})
+
+
 def wide(cells: pd.DataFrame) -> pd.DataFrame:
-    """Rows by columns, "measured | published" as text, for LaTeX."""
+    """Rows by columns, "measured ± half interval (published, difference)" as text, for LaTeX."""
     text = cells.assign(text=[_text(one) for one in cells.to_dict("records")])
     made = text.pivot_table(index="row", columns="column", values="text", aggfunc="first", sort=False)
-    return made.fillna("")
+    return made.fillna("").rename_axis(index=None, columns=None)
 
 
 def _text(cell: dict) -> str:
-    ours = "" if cell["value"] is None or pd.isna(cell["value"]) else f"{cell['value']:.4g}"
-    if cell["status"] == "failed":
-        ours = "failed"
-    half = f" ± {cell['high'] - cell['value']:.2g}" if ours and pd.notna(cell["high"]) else ""
-    theirs = cell["published_value"]
-    return f"{ours}{half} | {theirs:g}" if isinstance(theirs, int | float) and pd.notna(theirs) else f"{ours}{half}"
+    theirs = number(cell["published_value"], cell["unit"])
+    if cell["kind"] == "cited":
+        return f"cited {theirs}"
+    if cell["status"] != "ok":
+        return f"{cell['status']} ({theirs})" if theirs else cell["status"]
+    ours = number(cell["value"], cell["unit"])
+    if not missing(cell["high"]):
+        ours += f" ± {number(cell['high'] - cell['value'], cell['unit'])}"
+    beside = ", ".join(filter(None, (theirs, percent(cell["difference_pct"]))))
+    return f"{ours} ({beside})" if beside else ours
+
+
+def latex(cells: pd.DataFrame, title: str, origin: str) -> str:
+    """A booktabs table, all text escaped."""
+    caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. In parentheses: published, difference.")
+    styled = wide(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
+    return styled.format_index(escape="latex", axis=1).to_latex(hrules=True, caption=caption)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -47,11 +89,8 @@ def main(argv: list[str] | None = None) -> None:
     cells = join(builder.build(runs))
     used = runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": provenance(used)}
-    tidy = cells.assign(digests=[" ".join(digests) for digests in cells["digests"]])
-    write_text(f"{options.out}.csv", tidy.to_csv(index=False))
-    styled = wide(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
-    styled = styled.format_index(escape="latex", axis=1)
-    write_text(f"{options.out}.tex", styled.to_latex(hrules=True, caption=f"{builder.TITLE}. {about['provenance']}"))
+    write_text(f"{options.out}.csv", tidy(cells, about["provenance"]).to_csv(index=False))
+    write_text(f"{options.out}.tex", latex(cells, builder.TITLE, about["provenance"]))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
     write_text(f"{options.out}.json", json.dumps(content, indent=1))
 

@@ -11,7 +11,10 @@ status, note   ok | failed | not run, and why
 import pandas as pd
 from scipy.stats import t
 
+from workflow.frame import MEASURES
+
 COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
+MEASURED_BY = {column: kind for kind, columns in MEASURES.items() for column in columns}
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
@@ -31,12 +34,17 @@ def interval(values: list[float]) -> tuple[float, float | None, float | None]:
 
 
 def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
-    """The cell of a measured quantity `what` over the seeds in `runs`. One broken run of many is told in the note."""
+    """The cell of a measured quantity `what` over the seeds in `runs`. One broken run of many is told in the note.
+
+    A measurement that broke, or a count that its own check refuses, is a failed cell with the reason.
+    """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = [float(value) for value in ok[what].dropna()] if len(ok) else []
     broken = [f"seed {run.seed}: {run.status}: {run.reason}" for run in runs[runs["status"] != "ok"].itertuples()]
+    refused = _refused(ok, what, bool(values))
+    broken += refused
     mean, low, high = interval(values) if values else (None, None, None)
-    status = "ok" if values else "failed" if broken else "not run"
+    status = "failed" if refused else "ok" if values else "failed" if broken else "not run"
     note = "; ".join(broken) or ("" if values else "no run of this variant" if not len(runs) else "not measured")
     return cell(
         row,
@@ -52,6 +60,28 @@ def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, pu
         status=status,
         note=note,
     )
+
+
+def _refused(runs: pd.DataFrame, what: str, found: bool) -> list[str]:
+    """Why the measurement of `what` does not count: it left no number, or its reason names `what` itself."""
+    kind = MEASURED_BY.get(what)
+    if kind is None or not len(runs):
+        return []
+    bad = runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")]
+    reasons = list(dict.fromkeys(bad[f"{kind}_reason"].fillna(bad[f"{kind}_status"])))
+    return [reason for reason in reasons if not found or what in reason]
+
+
+def once(runs: pd.DataFrame) -> pd.DataFrame:
+    """The row to read a cost from that is measured once per cell: a seed that ended well where there is one."""
+    ok = runs[runs["status"] == "ok"]
+    return (ok if len(ok) else runs).head(1)
+
+
+def setting(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
+    """A number that the job itself fixes: the same for every seed, so it has no interval."""
+    made = measured(row, column, runs, what, unit, published)
+    return made | {"kind": "setting", "low": None, "high": None}
 
 
 def cell(

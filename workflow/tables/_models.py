@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.published import analytic as recomputed
 from workflow.published import load
-from workflow.tables._cells import analytic, cell, cited, measured, pick, table
+from workflow.tables._cells import analytic, cell, cited, measured, pick, setting, table
 
 SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
 MACS = "multiply-adds / character"
@@ -27,9 +27,9 @@ def _id(stem: str, column: str) -> str | None:
 
 def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
     cells = [
-        measured(label, "#layers", runs, "layers", "layers", _id(stem, "layers")),
+        setting(label, "#layers", runs, "layers", "layers", _id(stem, "layers")),
         measured(label, "avg. span", runs, "mean_span", "characters", _id(stem, "span")),
-        measured(label, "#params", runs, "parameters", "parameters"),
+        setting(label, "#params", runs, "parameters", "parameters"),
         measured(label, "#FLOPS", runs, "macs_paper", MACS),
     ]
     return cells + [measured(label, name, runs, what, "bpc", _id(stem, name)) for name, what in SCORES]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.tables._cells import measured, pick, table
+from workflow.tables._cells import measured, pick, setting, table
 
 TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
 CAPTION = (
@@ -22,11 +22,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         mine = pick(runs, ablation="dynamic_span", variant=variant)
         span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
         cells += [
-            measured(label, "S", mine, "S", "characters"),
+            setting(label, "S", mine, "S", "characters"),
             measured(label, "avg. span", mine, "mean_span", "characters", span),
             measured(label, "dev", mine, "dev_bpc", "bpc", dev),
             measured(label, "test", mine, "test_bpc", "bpc"),
-            measured(label, "#params", mine, "parameters", "parameters"),
+            setting(label, "#params", mine, "parameters", "parameters"),
             measured(label, "#FLOPS", mine, "macs_paper", "multiply-adds / character"),
             measured(label, "executed", mine, "macs_executed", "multiply-adds / character"),
         ]

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.published import analytic as recomputed
 from workflow.published import load
-from workflow.tables._cells import analytic, cited, measured, pick, table
+from workflow.tables._cells import analytic, cited, measured, once, pick, setting, table
 
 TITLE = "Top-k selection on enwik8 (Explicit Sparse Transformer, Table 3)"
 CAPTION = (
@@ -41,11 +41,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict]:
     return [
-        measured(label, "#params", runs, "parameters", "parameters"),
+        setting(label, "#params", runs, "parameters", "parameters"),
         measured(label, "dev", runs, "dev_bpc", "bpc"),
         measured(label, "test", runs, "test_bpc", "bpc", published),
         measured(label, "avg. span", runs, "mean_span", "characters"),
-        measured(label, "training speed", runs.head(1), "train_tokens_per_s", "characters / s"),
+        measured(label, "training speed", once(runs), "train_tokens_per_s", "characters / s"),
     ]
 
 

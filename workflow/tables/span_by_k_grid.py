@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.tables._cells import measured, pick, table
+from workflow.tables._cells import measured, once, pick, table
 
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = "Adaptive spans; k = all is the same net without selection. Speeds are measured once per cell."
@@ -24,5 +24,5 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
             at = at[at["k"].isna()] if k is None else pick(at, k=k)
             label = f"S = {S:.0f}, k = {'all' if k is None else f'{k:.0f}'}"
             for column, what, unit in COLUMNS:
-                cells.append(measured(label, column, at.head(1) if "speed" in column else at, what, unit))
+                cells.append(measured(label, column, once(at) if "speed" in column else at, what, unit))
     return table(cells)

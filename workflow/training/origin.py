@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import torch
 
+from workflow.choices import Refused
 from workflow.records import Origin
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,7 +32,7 @@ def source_digest() -> str:
 def pick_device(asked: str) -> torch.device:
     """auto: a GPU where there is one."""
     if asked == "cuda" and not torch.cuda.is_available():
-        raise ValueError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
+        raise Refused("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
     return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
 
 
