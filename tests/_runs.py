@@ -64,7 +64,6 @@ def failed(**changes) -> dict:
         "fragment": None,
         "attention_by_distance": None,
         "curve": CURVE,
-        "OLD": [],
     }
 
 

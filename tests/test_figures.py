@@ -8,7 +8,9 @@ from tests._runs import everything, failed
 from workflow.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
+    adaptive_span_figure3_center,
     adaptive_span_figure3_left,
+    quality_against_cost,
     top_k_adaptive_span_curves,
 )
 from workflow.figures._style import plt
@@ -47,7 +49,53 @@ def test_the_mask_falls_from_one_to_zero_over_the_ramp():
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     made = adaptive_span_figure3_left.data(everything())
+    made = made[made["source"] == "measured"]
     assert made["mean"].tolist() == pytest.approx([2.15] * 4) and made["n"].tolist() == [2] * 4
+
+
+def test_published_points_stand_apart_with_their_ids():
+    made = adaptive_span_figure3_center.data(everything())
+    theirs = made[(made["source"] == "published") & (made["variant"] == "adaptive")].set_index("S")
+    assert theirs["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
+    assert theirs["published"][8192] == "as.txt.avgspan"
+
+
+def test_what_the_formula_gives_is_not_called_the_papers():
+    figure = adaptive_span_figure3_center.draw(adaptive_span_figure3_center.data(everything()))
+    names = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
+    assert names == ["fixed span (by formula)", "adaptive span"]
+
+
+@pytest.mark.parametrize("places", [[], [0.5], [0.5, 0.5, 0.9], [0.0] * 9, [1.0] * 9, [0.0, 0.3, 0.31, 0.32, 1.0]])
+def test_names_of_points_keep_their_distance_and_stay_inside(places):
+    gap = 0.111
+    moved = quality_against_cost._apart(places, gap)
+    assert len(moved) == len(places) and all(-1e-6 <= place <= 1 + 1e-6 for place in moved)
+    assert all(b - a >= gap - 1e-5 for a, b in zip(moved, moved[1:], strict=False))
+
+
+def test_names_that_touch_move_alike_and_the_others_stay():
+    assert quality_against_cost._apart([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
+
+
+def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
+    """Figure 1 shows one run of two seeds, Figure 2 none."""
+    assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
+    assert not len(adaptive_span_figure2.used(everything()))
+
+
+@pytest.mark.parametrize("name", script.names())
+def test_no_tick_label_lies_on_another(name):
+    """Drawn at their size."""
+    builder = import_module(f"workflow.figures.{name}")
+    figure = builder.draw(builder.data(everything()))
+    figure.canvas.draw()
+    for panel in figure.axes:
+        for axis in (panel.xaxis, panel.yaxis):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+            boxes = [tick.label1.get_window_extent() for tick in ticks if tick.label1.get_text()]
+            assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), (name, axis)
 
 
 def test_curves_stand_beside_the_released_logs():

@@ -10,8 +10,14 @@ from tests._runs import everything, failed, run
 from workflow.frame import frame, gather, provenance
 from workflow.published import join
 from workflow.scripts import table as script
-from workflow.tables import adaptive_span_table1, adaptive_span_table3, explicit_sparse_table3, quality_against_cost
-from workflow.tables._cells import COLUMNS, interval, measured
+from workflow.tables import (
+    adaptive_span_costs,
+    adaptive_span_table1,
+    adaptive_span_table3,
+    explicit_sparse_table3,
+    quality_against_cost,
+)
+from workflow.tables._cells import COLUMNS, interval, measured, once, setting
 
 
 def at(cells, row, column):
@@ -46,6 +52,56 @@ def test_a_failed_run_is_shown_as_failed_with_its_reason():
 def test_one_failed_seed_of_two_is_told():
     made = measured("r", "dev", frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
     assert made["status"] == "ok" and made["n"] == 1 and "seed 2: diverged" in made["note"] and made["low"] is None
+
+
+def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason():
+    broke = {"memory_train_bytes": None, "memory_status": "oom", "memory_reason": "out of memory at 3 GiB"}
+    made = measured("r", "c", frame([run(**broke)]), "memory_train_bytes", "bytes")
+    assert (made["status"], made["value"], made["note"]) == ("failed", None, "out of memory at 3 GiB")
+
+
+def test_what_was_measured_before_the_rest_broke_still_counts():
+    broke = {"memory_train_bytes": 7.0, "memory_status": "oom", "memory_reason": "evaluation: out of memory"}
+    made = measured("r", "c", frame([run(**broke)]), "memory_train_bytes", "bytes")
+    assert (made["status"], made["value"], made["note"]) == ("ok", 7, "")
+
+
+def test_a_count_that_its_check_refuses_is_failed_and_the_other_counts_stand():
+    broke = {"flops_status": "error", "flops_reason": "macs_torch differs from our count by +9.0%"}
+    runs = frame([run(macs_torch=109.0, macs_analytic=100.0, **broke)])
+    assert measured("r", "c", runs, "macs_torch", "")["status"] == "failed"
+    assert measured("r", "c", runs, "macs_analytic", "")["status"] == "ok"
+
+
+def test_a_setting_has_no_interval():
+    made = setting("r", "S", frame([run(seed=1), run(seed=2)]), "S", "characters")
+    assert (made["value"], made["low"], made["kind"]) == (64, None, "setting")
+
+
+def test_a_cost_is_read_from_a_seed_that_ended_well():
+    assert once(frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
+    assert once(frame([failed(seed=1)]))["seed"].tolist() == [1]
+
+
+def test_the_longest_span_says_what_ended_the_search():
+    ended = {"longest_S": 4096.0, "longest_S_ended": "the end of the search", "memory_budget_bytes": 1 << 30}
+    cells = adaptive_span_costs.build(frame([run(variant="fixed", **ended)]))
+    assert at(cells, "fixed, any S", "longest S that fits")["value"] == 4096
+    assert at(cells, "fixed, any S", "search ended by")["value"] == "the end of the search"
+    assert at(cells, "fixed, any S", "memory budget")["value"] == 1 << 30
+    assert at(cells, "adaptive, any S", "longest S that fits")["status"] == "not run"
+
+
+def test_a_span_that_never_fitted_is_failed():
+    cells = adaptive_span_costs.build(frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
+    made = at(cells, "fixed, any S", "longest S that fits")
+    assert made["status"] == "failed" and made["note"].endswith("oom")
+
+
+def test_memory_reserved_is_a_column_where_something_was_reserved():
+    assert "training memory, reserved" not in set(adaptive_span_costs.build(frame([run()]))["column"])
+    cells = adaptive_span_costs.build(frame([run(memory_reserved_bytes=5.0)]))
+    assert at(cells, "fixed, S = 64", "training memory, reserved")["value"] == 5
 
 
 def test_a_variant_that_was_not_run_is_shown_as_such():
@@ -94,6 +150,13 @@ def test_ratios_are_to_the_fixed_span():
     cells = quality_against_cost.build(runs)
     assert at(cells, "sparsemax", "training ratio")["value"] == pytest.approx(0.43)
     assert at(cells, "fixed", "training ratio")["value"] == 1
+    assert at(cells, "sparsemax", "memory ratio")["value"] == 1
+
+
+def test_a_ratio_of_a_failed_run_is_failed():
+    runs = frame([run("normalisers", "fixed"), failed(ablation="normalisers", variant="sparsemax")])
+    made = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
+    assert made["status"] == "failed" and "diverged" in made["note"] and pd.isna(made["value"])
 
 
 def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
@@ -103,8 +166,22 @@ def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
     content = json.loads((tmp_path / "t.json").read_text())
     assert content["provenance"] == "rung test; a device; 2 seeds; 10 steps; text: words"
     tidy = pd.read_csv(tmp_path / "t.csv")
-    assert {"value", "published_value", "difference_pct", "digests"} <= set(tidy.columns)
+    dynamic = tidy[(tidy["row"] == "Dynamic span") & (tidy["column"] == "avg. span")].iloc[0]
+    assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (40, 149, "as.t3.dynamic.span")
+    assert dynamic["difference %"] == pytest.approx(100 * (40 / 149 - 1))
+    assert dynamic["measured at"] == content["provenance"] and dynamic["n"] == 2
     assert r"\toprule" in (tmp_path / "t.tex").read_text() and r"\#params" in (tmp_path / "t.tex").read_text()
+
+
+def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
+    runs = everything()
+    runs.loc[runs["variant"] == "as_large", ["status", "reason"]] = ["oom", "no room"]
+    text = script.latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
+    assert r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text
+    rows = {line.split(" & ")[0]: line for line in text.splitlines() if " & " in line}
+    assert "cited 1.180" in rows["T12 (Al-Rfou)"]
+    assert "failed (1.010)" in rows["Adaptive span, large"]
+    assert r"2.150 ± 0.635 (1.050, +104.8 \%)" in rows["Adaptive span, small"]
 
 
 def test_gather_joins_measures_by_cell(tmp_path):

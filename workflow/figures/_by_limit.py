@@ -2,35 +2,55 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, LABELS, canvas, curve, nothing, span_axis, summary
+from workflow.figures._style import COLOURS, LABELS, canvas, counts, curve, nothing, span_axis, summary
+from workflow.published import find
 from workflow.tables._cells import pick
 
 VARIANTS = ("fixed", "adaptive")
+SPANS = (256, 512, 1024, 2048, 4096, 8192)
+PANELS = (("measured", "measured here"), ("published", "the paper's model"))
 
 
-def data(runs: pd.DataFrame, what: str) -> pd.DataFrame:
-    return summary(pick(runs, ablation="span_limit"), ["variant", "S"], what)
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, ablation="span_limit")
 
 
-def draw(data: pd.DataFrame, ylabel: str, published: dict[int, float] | None = None):
-    """Ours on the left; the paper's points, where it prints or implies any, in a panel and on a scale of their own."""
-    if not data["mean"].notna().any():
+def data(runs: pd.DataFrame, what: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
+    """source, variant, S, mean, low, high, n, failed, published (its id). points: variant -> S -> published id."""
+    ours = summary(used(runs), ["variant", "S"], what).assign(source="measured", published=None)
+    theirs = [
+        {"source": "published", "variant": variant, "S": S, "mean": find(key).value, "published": key}
+        for variant, at in points.items()
+        for S, key in at.items()
+    ]
+    rows = ours.to_dict("records") + theirs
+    return pd.DataFrame(rows, columns=["source", *ours.columns.drop(["source", "published"]), "published"])
+
+
+def draw(data: pd.DataFrame, ylabel: str):
+    """Ours on the left; what the paper's texts hold, in a panel and on a scale of their own."""
+    if not data[data["source"] == "measured"]["mean"].notna().any():
         return nothing("no run of this figure has ended well")
-    figure, axes = canvas(2 if published else 1, squeeze=False)
-    ours = axes[0][0]
-    for variant in VARIANTS:
-        curve(ours, data[data["variant"] == variant], "S", COLOURS[variant], LABELS[variant])
-    span_axis(ours, data["S"])
-    ours.set_ylabel(ylabel)
-    ours.set_title("measured here")
-    ours.legend()
-    if published:
-        theirs = axes[0][1]
-        theirs.plot(
-            list(published), list(published.values()), "s--", color=COLOURS["published"], label="fixed span, published"
-        )
-        span_axis(theirs, published)
-        theirs.set_ylabel(ylabel)
-        theirs.set_title("the paper's model")
-        theirs.legend()
+    figure, axes = canvas(2, height=2.9)
+    for panel, (source, title) in zip(axes, PANELS, strict=True):
+        shown = data[data["source"] == source]
+        for variant in VARIANTS:
+            one = shown[shown["variant"] == variant]
+            if len(one):
+                line = {} if source == "measured" else _line(one)
+                curve(panel, one, "S", COLOURS[variant], LABELS[variant] + line.pop("which", ""), **line)
+        span_axis(panel, shown["S"])
+        panel.tick_params(axis="x", labelsize=8)
+        panel.set_title(title)
+        panel.legend(fontsize=8)
+        if data["mean"].max() > 1000:
+            counts(panel.yaxis)
+    axes[0].set_ylabel(ylabel)
     return figure
+
+
+def _line(points: pd.DataFrame) -> dict:
+    """A dashed line where the values follow from a formula, loose marks where the paper has some of them."""
+    if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
+        return {"which": " (by formula)", "linestyle": "--", "marker": "s"}
+    return {"linestyle": "none", "marker": "D", "markersize": 6}

@@ -1,10 +1,15 @@
-"""One look for all figures: a colour per variant, safe for colour-blind readers (Okabe and Ito), text kept as text."""
+"""One look for all figures, made to be read at the width of a phone: text kept as text, and a colour per variant.
+
+The colours are safe for colour-blind readers (Okabe and Ito).
+"""
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter  # noqa: E402
 
 from workflow.tables._cells import interval  # noqa: E402
 
@@ -34,6 +39,7 @@ LABELS = {
     "published": "published",
 }
 GREY = "#777777"
+WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 
 plt.rcParams.update(
     {
@@ -56,8 +62,9 @@ plt.rcParams.update(
 )
 
 
-def canvas(columns: int = 1, width: float = 4.8, height: float = 3.2, rows: int = 1, **options):
-    """A figure and its axes, `width` x `height` inches a panel."""
+def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
+    """A figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+    width = width or WIDTH / columns
     return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
 
 
@@ -83,12 +90,28 @@ def summary(runs: pd.DataFrame, by: list[str], what: str) -> pd.DataFrame:
 def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
     """A line through the means, its interval as a band."""
     data = data.dropna(subset=["mean"]).sort_values(x)
-    axes.plot(data[x], data["mean"], marker="o", markersize=4, color=colour, label=label, **style)
+    axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
         axes.fill_between(
             banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0
         )
+
+
+def holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
+    """The runs whose record has this fact."""
+    return runs[pd.Series([isinstance(one, dict) for one in runs[fact]], index=runs.index, dtype=bool)]
+
+
+def counts(axis, log: bool = False) -> None:
+    """Ticks as 150k or 20M; on a logarithmic axis as many as its decades have room for."""
+    if log:
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low)
+        steps = (1, 1.5, 2, 3, 5, 7) if decades < 0.7 else (1, 2, 5) if decades < 2.5 else (1,)
+        axis.set_major_locator(LogLocator(subs=steps))
+        axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(EngFormatter(sep=""))
 
 
 def span_axis(axes, values) -> None:
@@ -97,4 +120,4 @@ def span_axis(axes, values) -> None:
     ticks = sorted(set(values))
     axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
     axes.minorticks_off()
-    axes.set_xlabel("span limit S (characters)")
+    axes.set_xlabel("span limit S")

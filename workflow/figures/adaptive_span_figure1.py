@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from workflow.figures._style import SEQUENCE, canvas, nothing
+from workflow.figures._style import SEQUENCE, canvas, counts, holding, nothing
 from workflow.tables._cells import pick
 
 TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
@@ -13,12 +13,15 @@ CAPTION = (
 )
 
 
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """The run with the longest fixed span."""
+    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
+    return holding(fixed, "attention_by_distance").sort_values(["S", "seed"], ascending=[False, True]).head(1)
+
+
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """distance, weight, head for the two heads, from the run with the longest fixed span."""
-    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok").sort_values(
-        ["S", "seed"], ascending=[False, True]
-    )
-    found = next((one for one in fixed["attention_by_distance"] if isinstance(one, dict)), None)
+    """distance, weight, head for the two heads."""
+    found = next(iter(used(runs)["attention_by_distance"]), None)
     if found is None:
         return pd.DataFrame(columns=["head", "distance", "weight"])
     distance, weight = np.array(found["distance"]), np.array(found["weight"])
@@ -37,11 +40,12 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     if not len(data):
         return nothing("no run with a fixed span has ended well")
-    figure, axes = canvas(width=5.4)
+    figure, axes = canvas()
     for colour, (label, one) in zip(SEQUENCE, data.groupby("head"), strict=False):
         axes.plot(one["distance"], one["weight"].clip(lower=1e-6), color=colour, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    counts(axes.xaxis, log=True)
     axes.set_xlabel("distance of the past character")
     axes.set_ylabel("mean attention weight")
     axes.legend()

@@ -9,13 +9,18 @@ CAPTION = "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64; x = 
 R, Z, S = 32, 64, 128
 
 
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """No run: the formula alone."""
+    return runs.head(0)
+
+
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """x and m(x), from the formula alone."""
+    """x and m(x)."""
     return pd.DataFrame([{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)])
 
 
 def draw(data: pd.DataFrame):
-    figure, axes = canvas(height=2.6)
+    figure, axes = canvas(height=2.8)
     axes.plot(data["x"], data["m"], color=COLOURS["adaptive"])
     axes.fill_between(data["x"], data["m"], color=COLOURS["adaptive"], alpha=0.12, lw=0)
     for x, name in ((Z, "z"), (Z + R, "z + R")):

@@ -2,23 +2,28 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import EngFormatter
 
 from workflow.figures._style import canvas, nothing, summary
 from workflow.tables._cells import pick
 
 TITLE = "Span limit S by number of kept keys k"
-CAPTION = "Means over seeds. k = all: no selection. Darker is more."
+CAPTION = "Means over seeds; the intervals are in the data. k = all: no selection. Darker is more."
 PANELS = (
     ("dev_bpc", "dev bits per character", ".3f"),
-    ("mean_span", "average span (characters)", ".0f"),
-    ("macs_executed", "executed multiply-adds / character", ".3g"),
-    ("train_tokens_per_s", "training, characters / s", ".3g"),
+    ("mean_span", "average span", ".0f"),
+    ("macs_executed", "executed multiply-adds / char.", "k"),
+    ("train_tokens_per_s", "training, characters / s", "k"),
 )
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, ablation="span_by_k")
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """quantity, S, k (0: all), mean, low, high, n."""
-    mine = pick(runs, ablation="span_by_k")
+    mine = used(runs)
     mine = mine.assign(k=mine["k"].fillna(0))
     return pd.concat([summary(mine, ["S", "k"], what).assign(quantity=what) for what, _, _ in PANELS])
 
@@ -26,7 +31,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 def draw(data: pd.DataFrame):
     if not data["mean"].notna().any():
         return nothing("no run of this grid has ended well")
-    figure, axes = canvas(2, rows=2, height=2.8)
+    figure, axes = canvas(2, rows=2, height=2.4)
     for panel, (what, title, form) in zip(axes.flat, PANELS, strict=True):
         one = data[data["quantity"] == what].pivot(index="k", columns="S", values="mean").astype(float)
         one = one.reindex([*sorted(k for k in one.index if k), 0])
@@ -49,7 +54,11 @@ def _name_cells(panel, values: np.ndarray, form: str) -> None:
     )
     for (row, column), value in np.ndenumerate(values):
         dark = high > low and (value - low) / (high - low) > 0.6
-        text = format(value, form) if np.isfinite(value) else "–"
+        text = _number(value, form) if np.isfinite(value) else "–"
         panel.text(
             column + 0.5, row + 0.5, text, ha="center", va="center", color="white" if dark else "black", fontsize=8
         )
+
+
+def _number(value: float, form: str) -> str:
+    return EngFormatter(places=1, sep="")(value) if form == "k" else format(value, form)

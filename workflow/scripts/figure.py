@@ -1,14 +1,16 @@
 """Draw one figure: `python -m workflow.scripts.figure NAME RUNS OUT`.
 
-Writes OUT.svg, OUT.pdf, OUT.png and the numbers behind it as OUT.csv.
+Writes OUT.svg, OUT.pdf, OUT.png, each with rung, device and seeds at its foot, and the numbers behind it as OUT.csv.
 """
 
 import argparse
 import os
+import textwrap
 from importlib import import_module
 from pathlib import Path
 
 from workflow.choices import refuse_unknown
+from workflow.figures._style import GREY
 from workflow.frame import load, provenance
 from workflow.records import write_text
 from workflow.scripts._main import run
@@ -21,7 +23,8 @@ def names() -> list[str]:
 
 
 def save(figure, out: str, title: str, origin: str) -> None:
-    """The three formats, the same bytes for the same data; title and origin in their metadata."""
+    """The three formats, the same bytes for the same data; the origin stands at the foot and in the metadata."""
+    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
     facts = {
         "svg": {"Title": title, "Description": origin, "Date": None},
         "pdf": {"Title": title, "Subject": origin, "CreationDate": None},
@@ -43,7 +46,7 @@ def main(argv: list[str] | None = None) -> None:
     builder, runs = import_module(f"workflow.figures.{options.name}"), load(options.runs)
     numbers = builder.data(runs)
     write_text(f"{options.out}.csv", numbers.to_csv(index=False))
-    save(builder.draw(numbers), options.out, builder.TITLE, provenance(runs))
+    save(builder.draw(numbers), options.out, builder.TITLE, provenance(builder.used(runs)))
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ def names() -> list[str]:
 
 def tidy(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
     """A line per cell for people; `origin` stands on each line that a run is behind."""
+    place = {row: number for number, row in enumerate(cells["row"].unique())}
+    cells = cells.sort_values("row", key=lambda rows: rows.map(place), kind="stable")
     made = cells[list(TIDY)].rename(columns=TIDY)
     made["digests"] = [" ".join(digests) for digests in cells["digests"]]
     return made.assign(**{"measured at": [origin if digests else "" for digests in cells["digests"]]})

@@ -8,6 +8,7 @@ from workflow.tables._cells import analytic, cell, cited, measured, pick, settin
 
 SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
 MACS = "multiply-adds / character"
+ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, paper size", "#FLOPS, paper size"]
 
 
 def build(runs: pd.DataFrame, corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
@@ -18,7 +19,8 @@ def build(runs: pd.DataFrame, corpus: str, prefix: str, rows: list[tuple[str, st
         stem = f"{prefix}.{key}"
         cells += _trained(label, stem, pick(mine, variant=variant)) if variant else _only_cited(label, stem)
         cells += _at_paper_size(label, stem)
-    return table(cells)
+    # column by column: every row has #layers, and the first row, a cited one, lacks columns
+    return table(sorted(cells, key=lambda one: ORDER.index(one["column"])))
 
 
 def _id(stem: str, column: str) -> str | None:

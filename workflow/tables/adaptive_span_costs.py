@@ -12,14 +12,14 @@ CAPTION = (
     "model: compare the direction, not the numbers."
 )
 COSTS = [
-    ("training", "memory_train_bytes", "bytes"),
-    ("evaluation", "memory_evaluate_bytes", "bytes"),
+    ("training memory", "memory_train_bytes", "bytes"),
+    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
     ("training step", "train_ms", "ms"),
     ("training speed", "train_tokens_per_s", "characters / s"),
     ("one more character", "predict_ms", "ms"),
     ("prediction speed", "predict_tokens_per_s", "characters / s"),
 ]
-RESERVED = ("training, reserved", "memory_reserved_bytes", "bytes")
+RESERVED = ("training memory, reserved", "memory_reserved_bytes", "bytes")
 CLAIMS = {"fixed": "as.txt.max_fixed_fit", "adaptive": "as.txt.max_adapt_fit"}
 TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
 
