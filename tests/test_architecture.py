@@ -97,7 +97,7 @@ def test_files_and_functions_are_short(path):
     assert len(lines) <= (300 if under(path, "tests") else 200)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
-            assert node.end_lineno - node.lineno < 45, node.name
+            assert node.end_lineno - node.lineno < 40, node.name
 
 
 @pytest.mark.parametrize("folder", ["tables", "figures"])

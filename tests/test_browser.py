@@ -4,8 +4,6 @@ import shutil
 
 import pytest
 
-from tests import _site
-
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -13,14 +11,6 @@ BROWSER = next(
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    _site.results(folder / "results", broken=True)
-    _site.pages(folder / "results", folder / "reports")
-    return folder / "reports"
 
 
 @pytest.fixture(scope="module")

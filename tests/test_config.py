@@ -68,12 +68,13 @@ def test_a_text_of_the_users_takes_the_place_of_the_rungs(tmp_path):
     [
         ({"rung": "laptob"}, "unknown rung 'laptob': did you mean 'laptop'?"),
         ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
+        ({"ablations": ["modles"]}, "unknown ablation 'modles': did you mean 'models'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"rungs": "smoke"}, "config: unknown key 'rungs': did you mean 'rung'?"),
         ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
-        ({"papers": ["aiayn"]}, "papers: no ablation belongs to aiayn"),
+        ({"papers": ["aiayn"]}, "papers: no ablation asked for belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):

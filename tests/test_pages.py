@@ -11,14 +11,6 @@ from workflow.pages.numbers import number, percent
 from workflow.pages.site import own
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("site")
-    _site.results(folder / "results", broken=True)
-    _site.pages(folder / "results", folder / "reports")
-    return folder / "reports"
-
-
 class Links(HTMLParser):
     def __init__(self, text):
         super().__init__()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from workflow.jobs import Job
 from workflow.plan import Asked, plan
-from workflow.settings import Ablation, Config, Measure, known_ablations, load_ablation, load_config
+from workflow.settings import Ablation, Config, Measure, load_config
 
 HERE = Path(__file__).parent
 
@@ -25,9 +25,7 @@ class Dag:
     @classmethod
     def of(cls, raw: dict) -> "Dag":
         config = load_config(raw)
-        found = {name: load_ablation(name) for name in known_ablations()}
-        ablations = {name: one for name, one in found.items() if one.paper in config.papers}
-        return cls(config, plan(config), ablations, config.load_rung().measure)
+        return cls(config, plan(config), config.load_ablations(), config.load_rung().measure)
 
     @property
     def as_json(self) -> str:
@@ -97,7 +95,7 @@ class Dag:
 
     def sources(self, kind: str, name: str) -> list[str]:
         """The files whose change makes an artefact anew: Snakemake does not watch what `python -m` imports."""
-        shared = ["frame.py", "published.py", "measure/formulas.py"]
+        shared = ["frame.py", "published.py", "measure/formulas.py", "tables/_cells.py", "pages/numbers.py"]
         return _files(f"{kind}/{name}.py", f"{kind}/_*.py", *shared) + _files("../config/published/*")
 
     @property
@@ -107,5 +105,5 @@ class Dag:
 
 def _files(*patterns: str) -> list[str]:
     """Relative to where Snakemake runs, so that a checkout that was moved is not made anew."""
-    found = [path for pattern in patterns for path in sorted(HERE.glob(pattern))]
+    found = dict.fromkeys(path for pattern in patterns for path in sorted(HERE.glob(pattern)))
     return [os.path.relpath(path) for path in found]

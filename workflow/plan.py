@@ -10,7 +10,7 @@ from workflow.choices import AXES, Refused, fill, refuse_unknown
 from workflow.closed import parse
 from workflow.corpora.catalogue import Catalogue
 from workflow.jobs import Attention, Closed, Evaluation, Job, Net, Training
-from workflow.settings import Ablation, Config, Rung, Variant, known_ablations, load_ablation, load_corpora
+from workflow.settings import Ablation, Config, Rung, Variant, load_corpora
 
 
 class Asked(Closed):
@@ -29,16 +29,13 @@ class Asked(Closed):
 def plan(config: Config) -> list[Asked]:
     """Every job that the config asks for, in a stable order."""
     rung, corpora = config.load_rung(), load_corpora()
-    found = {name: load_ablation(name) for name in known_ablations()}
     rows = {}
-    for name, ablation in found.items():
-        if ablation.paper not in config.papers:
-            continue
+    for name, ablation in config.load_ablations().items():
         for row in _rows(name, ablation, rung, corpora, config.corpus):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.corpus, row.job.digest), row)
     if not rows:
-        raise Refused(f"papers: no ablation belongs to {', '.join(config.papers)}; see config/ablations/")
+        raise Refused(f"papers: no ablation asked for belongs to {', '.join(config.papers)}; see config/ablations/")
     return list(rows.values())
 
 

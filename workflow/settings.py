@@ -115,6 +115,7 @@ class Config(Closed):
 
     rung: str
     papers: list[str] = Field(min_length=1)
+    ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
     device: str = "auto"
@@ -126,11 +127,24 @@ class Config(Closed):
             refuse_unknown("paper", paper, PAPERS)
         return papers
 
+    @field_validator("ablations")
+    @classmethod
+    def ablations_exist(cls, names):
+        for name in names or []:
+            refuse_unknown("ablation", name, known_ablations())
+        return names
+
     @field_validator("device")
     @classmethod
     def device_exists(cls, device):
         refuse_unknown("device", device, ("auto", "cpu", "cuda"))
         return device
+
+    def load_ablations(self) -> dict[str, "Ablation"]:
+        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken."""
+        found = {name: load_ablation(name) for name in known_ablations()}
+        wanted = found if self.ablations is None else self.ablations
+        return {name: one for name, one in found.items() if one.paper in self.papers and name in wanted}
 
     def load_rung(self) -> Rung:
         refuse_unknown("rung", self.rung, known(CONFIG / "rungs"))

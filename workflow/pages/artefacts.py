@@ -36,8 +36,8 @@ def _unit(units: list[str]) -> str:
 
 
 def _tell(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table."""
-    return bool(cell["note"]) and (cell["status"] == "failed" or cell["kind"] == "analytic")
+    """Whether a cell's note belongs under the table: what failed, in whole or for one seed, and remarks on formulas."""
+    return bool(cell["note"]) and (cell["status"] == "failed" or cell["kind"] == "analytic" or bool(cell["n"]))
 
 
 def _shown(cell: dict) -> dict:

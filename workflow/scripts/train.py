@@ -110,7 +110,8 @@ def main(argv: list[str] | None = None) -> None:
     write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
     found = published(job.digest)
     if found:
-        read_record(found)
+        if read_record(found).job != job:
+            raise Refused(f"{found}: the record of another job; delete it")
         shutil.copyfile(found, folder / "record.json")
         print(f"record of job {job.digest} came with the project: {found.parent.name}")
         return
