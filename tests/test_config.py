@@ -225,7 +225,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     def full(fd):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("workflow.records.os.fsync", full)
+    monkeypatch.setattr("workflow.place.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         write_text(tmp_path / "a.json", "{}")
     assert not list(tmp_path.iterdir())

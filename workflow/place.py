@@ -2,7 +2,10 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from workflow.choices import Refused
 
@@ -18,3 +21,20 @@ def refuse_unless_writable(root: Path) -> None:
     free = shutil.disk_usage(root).free >> 20
     if free < NEEDED_MB:
         raise Refused(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
+
+
+@contextmanager
+def whole(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write that takes its place when all of it is on the disk; until then what stood there stands."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -3,14 +3,13 @@
 Closed and versioned. A run that breaks leaves a record too, with its status and its reason.
 """
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any, Literal
 
 from workflow.choices import Refused
 from workflow.closed import Closed, parse, parse_json
 from workflow.jobs import Job
+from workflow.place import whole
 
 VERSION = 1
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
@@ -79,20 +78,9 @@ class Record(Closed):
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a whole file or nothing: a temporary neighbour, flushed to disk, then renamed."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Write a whole file or nothing."""
+    with whole(path) as file:
+        file.write(text.encode())
 
 
 def write_record(path: str | Path, record: Record) -> None:

@@ -2,13 +2,13 @@
 
 import io
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from workflow.choices import Refused
+from workflow.place import whole
 
 VERSION = 1
 SPLITS = ("train", "dev", "test")
@@ -40,19 +40,10 @@ class Corpus:
 
 def write(path: Path, corpus: Corpus) -> None:
     """The whole file or nothing; the same corpus gives the same bytes."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     meta = {"version": VERSION, **{key: getattr(corpus, key) for key in META}}
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            splits = {name: getattr(corpus, name).astype(np.uint16) for name in SPLITS}
-            np.savez_compressed(file, meta=np.array(json.dumps(meta)), **splits)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    splits = {name: getattr(corpus, name).astype(np.uint16) for name in SPLITS}
+    with whole(path) as file:
+        np.savez_compressed(file, meta=np.array(json.dumps(meta)), **splits)
 
 
 def read(path: Path) -> Corpus:

@@ -4,7 +4,6 @@ Writes OUT.svg, OUT.pdf, OUT.png, each with rung, device and seeds at its foot, 
 """
 
 import argparse
-import os
 import textwrap
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from workflow.choices import refuse_unknown
 from workflow.figures._style import GREY
 from workflow.frame import load, provenance
+from workflow.place import whole
 from workflow.records import write_text
 from workflow.scripts._main import run
 
@@ -31,9 +31,8 @@ def save(figure, out: str, title: str, origin: str) -> None:
         "png": {"Title": title, "Description": origin},
     }
     for ending, metadata in facts.items():
-        temporary = f"{out}.part.{ending}"
-        figure.savefig(temporary, metadata=metadata, dpi=160)
-        os.replace(temporary, f"{out}.{ending}")
+        with whole(f"{out}.{ending}") as file:
+            figure.savefig(file, format=ending, metadata=metadata, dpi=160)
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,6 +1,5 @@
 """The whole state of a run in one file: written atomically, read without executing code in it."""
 
-import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -8,23 +7,15 @@ from pathlib import Path
 import torch
 
 from workflow.choices import Refused
+from workflow.place import whole
 
 VERSION = 1
 
 
 def save(path: Path, state: dict) -> None:
     """`state`: tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            torch.save({"version": VERSION, **state}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole(path) as file:
+        torch.save({"version": VERSION, **state}, file)
 
 
 def load(path: Path, digest: str, device: torch.device) -> dict:
