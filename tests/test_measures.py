@@ -7,8 +7,8 @@ import torch
 from tests._jobs import VARIANTS, corpus, job
 from workflow.measure import graph
 from workflow.measure.counters import count
-from workflow.measure.steps import prediction, training_step
-from workflow.measure.subject import fresh, with_limit
+from workflow.measure.steps import full_memories, prediction, training_step
+from workflow.measure.subject import fresh, random_block, with_limit
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.scripts.throughput import pooled
 from workflow.tasks.char_lm import cut
@@ -91,6 +91,19 @@ def _starve():
         return (lambda: torch.ones(1 << 30)), 1
 
     return weigh(make, CPU, 1, budget=64 << 20)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_full_memories_are_as_long_as_reading_on_makes_them(variant, training):
+    asked = job(**VARIANTS[variant])
+    net = fresh(asked, CPU).train(training)
+    past, block = net.start(asked.training.batch), random_block(asked, 128, CPU)
+    for _ in range(8):
+        _, past = net(block, past)
+    found = full_memories(asked, net, CPU)
+    assert [one.shape for one in found] == [one.shape for one in past] and all(one.size(2) > 8 for one in found)
 
 
 def test_memory_is_what_a_cell_holds_above_the_libraries():

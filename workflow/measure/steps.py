@@ -43,11 +43,15 @@ def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[],
 
 @torch.no_grad()
 def full_memories(job, net, device, batch: int | None = None) -> list:
-    """Memories as long as the layers keep them, for the mode the net is in."""
+    """Memories as long as the layers keep them, for the mode the net is in.
+
+    What stands in them changes no cost, so they are doubled rather than filled block by block: S / T blocks of S keys
+    each would take longer than all that is measured.
+    """
     symbols = net.embedding.weight.shape[0]
     past, longest = net.start(batch or job.training.batch), -1
     block = random_block(job, symbols, device, batch)
     while (size := sum(memory.size(2) for memory in past)) > longest:
         longest = size
-        _, past = net(block, past)
+        _, past = net(block, [torch.cat([memory, memory], 2) for memory in past])
     return past
