@@ -49,18 +49,21 @@ def test_a_variant_can_give_its_own_settings():
 def test_the_grid_holds_every_s_with_every_k():
     rows = [row for row in plan(load_config({**BASE, "rung": "laptop"})) if row.ablation == "span_by_k"]
     pairs = {(row.S, row.k) for row in rows}
-    assert pairs == {(S, k) for S in (16, 32, 64, 128) for k in (None, 4, 16)}
+    assert pairs == {(S, k) for S in (16, 48, 128) for k in (None, 4, 16)}
 
 
 def test_a_text_of_the_users_takes_the_place_of_the_rungs(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 100)
     rows = asked(corpus=f"file:{tmp_path / 'mine.txt'}")
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
-    assert (
-        Dag.of({**BASE, "rung": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
-        .texts[rows[0].job.corpus]
-        .startswith("file:")
-    )
+    texts = Dag.of({**BASE, "rung": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"}).texts
+    assert texts[rows[0].job.corpus].startswith("file:")
+
+
+def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
+    alone, whole = Dag.of({**BASE, "rung": "smoke", "ablations": ["dynamic_span"]}), Dag.of({**BASE, "rung": "smoke"})
+    assert alone.tables == ["adaptive_span_table3"] and alone.figures == ["adaptive_span_figure5"]
+    assert set(alone.jobs) < set(whole.jobs) and {row.ablation for row in alone.rows} == {"dynamic_span"}
 
 
 @pytest.mark.parametrize(

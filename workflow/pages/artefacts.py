@@ -36,8 +36,9 @@ def _unit(units: list[str]) -> str:
 
 
 def _tell(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table: what failed, in whole or for one seed, and remarks on formulas."""
-    return bool(cell["note"]) and (cell["status"] == "failed" or cell["kind"] == "analytic" or bool(cell["n"]))
+    """Whether a cell's note belongs under the table: what failed, be it one seed of several, and remarks on formulas."""
+    told = cell["status"] == "failed" or cell["kind"] == "analytic" or cell["note"].startswith("seed ")
+    return bool(cell["note"]) and told
 
 
 def _shown(cell: dict) -> dict:
