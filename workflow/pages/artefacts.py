@@ -36,7 +36,7 @@ def _unit(units: list[str]) -> str:
 
 
 def _tell(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table: what failed, be it one seed of several, and remarks on formulas."""
+    """Whether a cell's note belongs under the table: what failed, if only for a seed, and remarks on formulas."""
     told = cell["status"] == "failed" or cell["kind"] == "analytic" or cell["note"].startswith("seed ")
     return bool(cell["note"]) and told
 
