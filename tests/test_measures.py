@@ -7,7 +7,7 @@ import torch
 from tests._jobs import VARIANTS, corpus, job
 from workflow.measure import graph
 from workflow.measure.counters import count
-from workflow.measure.steps import full_memories, prediction, training_step
+from workflow.measure.steps import evaluation, full_memories, prediction, training_step
 from workflow.measure.subject import fresh, random_block, with_limit
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.scripts.throughput import pooled
@@ -76,6 +76,7 @@ def test_a_training_step_updates_nothing_but_does_the_whole_work():
     assert characters == 64
     assert all(torch.equal(one, before[name]) for name, one in net.state_dict().items())
     assert prediction(made, net, CPU, 3)[1] == 3
+    assert evaluation(made, net, CPU)[1] == made.evaluation.streams * made.evaluation.block
 
 
 def _allocate(megabytes):
@@ -83,6 +84,15 @@ def _allocate(megabytes):
         return (lambda: held.append(torch.ones(megabytes << 18))), 1
 
     held = []
+    return weigh(make, CPU, 1)
+
+
+def _load():
+    def make():
+        kept = torch.ones(64 << 18)
+        torch.ones(64 << 18)  # the file's copy, gone when the net stands
+        return (lambda: kept), 1
+
     return weigh(make, CPU, 1)
 
 
@@ -109,6 +119,10 @@ def test_full_memories_are_as_long_as_reading_on_makes_them(variant, training):
 def test_memory_is_what_a_cell_holds_above_the_libraries():
     small, large = (in_fresh_process(_allocate, size)["bytes"] for size in (8, 64))
     assert (large - small) / 2**20 == pytest.approx(2 * 56, rel=0.1)  # two steps, each keeps its tensor
+
+
+def test_the_net_itself_is_weighed_and_what_loading_took_is_not():
+    assert in_fresh_process(_load)["bytes"] / 2**20 == pytest.approx(64, rel=0.1)
 
 
 def test_out_of_memory_is_a_status():

@@ -8,22 +8,25 @@ import pytest
 from tests import _site
 from tests._jobs import job
 from tests._runs import run
+from workflow import records
+from workflow.dag import Dag
 from workflow.measure import subject
 from workflow.plan import plan
 from workflow.records import read_record, write_record
 from workflow.scripts import train
 from workflow.settings import CONFIG, load_config, read_yaml
 
-SETS = sorted(path for path in subject.PUBLISHED.iterdir() if path.is_dir())
+SETS = sorted(path for path in records.PUBLISHED.iterdir() if path.is_dir())
 
 
 def test_a_job_whose_record_came_with_the_project_is_not_trained(tmp_path, monkeypatch, capsys):
     asked = job(seed=1)
     made = _site.record({**run(seed=1), "digest": asked.digest})
     write_record(tmp_path / "published" / "elsewhere" / f"{asked.digest}.json", made)
-    monkeypatch.setattr(train, "PUBLISHED", tmp_path / "published")
+    monkeypatch.setattr(records, "PUBLISHED", tmp_path / "published")
     train.main([asked.canonical(), str(tmp_path / "run"), "--data", str(tmp_path / "no text is needed")])
     assert read_record(tmp_path / "run" / "record.json") == made
+    assert (tmp_path / "run" / "curve.csv").exists()
     assert "came with the project: elsewhere" in capsys.readouterr().out
 
 
@@ -31,7 +34,7 @@ def test_the_measures_of_such_a_run_come_with_it(tmp_path, monkeypatch):
     folder = tmp_path / "elsewhere" / "measures"
     folder.mkdir(parents=True)
     (folder / "flops.json").write_text(json.dumps([{"cell": "abc", "status": "ok", "macs_torch": 7}]))
-    monkeypatch.setattr(subject, "PUBLISHED", tmp_path)
+    monkeypatch.setattr(records, "PUBLISHED", tmp_path)
     assert subject.came_with_the_project("flops", {"cell": "abc", "digest": "d"})["macs_torch"] == 7
     assert subject.came_with_the_project("flops", {"cell": "other", "digest": "d"})["status"] == "error"
 
@@ -39,8 +42,19 @@ def test_the_measures_of_such_a_run_come_with_it(tmp_path, monkeypatch):
 @pytest.mark.parametrize("folder", SETS, ids=lambda folder: folder.name)
 def test_what_came_with_the_project_is_what_its_rung_asks_for(folder: Path):
     rows = plan(load_config({**read_yaml(CONFIG / "config.yaml"), "rung": folder.name}))
-    records = {path.stem: read_record(path) for path in folder.glob("*.json")}
-    assert set(records) == {row.job.digest for row in rows}
-    assert all(digest == one.digest == one.job.digest for digest, one in records.items())
+    found = {path.stem: read_record(path) for path in folder.glob("*.json")}
+    assert set(found) == {row.job.digest for row in rows}
+    assert all(digest == one.digest == one.job.digest for digest, one in found.items())
     for path in (folder / "measures").glob("*.json"):
         assert {one["cell"] for one in json.loads(path.read_text())} == {row.job.cell for row in rows}
+    weighed = json.loads((folder / "measures" / "memory.json").read_text())
+    budget = load_config({**read_yaml(CONFIG / "config.yaml"), "rung": folder.name}).load_rung().measure.memory_mb << 20
+    assert {one["memory_budget_bytes"] for one in weighed} == {budget}
+
+
+def test_its_pages_need_no_text():
+    """On a fresh clone without data nothing is read: the text is wanted only by a run that has to be trained."""
+    asked = Dag.of({**read_yaml(CONFIG / "config.yaml"), "rung": SETS[0].name})
+    assert not any(asked.text_of(digest) for digest in asked.jobs)
+    asked = Dag.of({**read_yaml(CONFIG / "config.yaml"), "rung": "smoke"})
+    assert all(asked.text_of(digest) for digest in asked.jobs)

@@ -123,6 +123,15 @@ def test_adaptive_at_z_S_equals_fixed():
     same(copied(make(PLAIN), adaptive), adaptive)
 
 
+def test_dynamic_tells_the_farthest_reach_of_all_it_evaluated():
+    span = Dynamic(SHAPE, limit=1024, start=0.0).eval()
+    torch.nn.init.normal_(span.weight)
+    blocks = [torch.randn(2, 5, 16) for _ in range(3)]
+    farthest = max(int(span.reach(span.extent(block)).max()) for block in blocks)
+    facts = span.facts()
+    assert facts["max_span"] == farthest > max(facts["spans"])
+
+
 def test_dynamic_with_a_constant_span_equals_adaptive():
     dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "loss": 0.0, "start": 0.0}})
     adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 0.0}})

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workflow.jobs import Job
 from workflow.plan import Asked, plan
+from workflow.records import published
 from workflow.settings import Ablation, Config, Measure, load_config
 
 HERE = Path(__file__).parent
@@ -45,6 +46,10 @@ class Dag:
         """File name of a corpus under results/data -> the name it is asked for by."""
         return {row.job.corpus: row.text for row in self.rows}
 
+    def text_of(self, digest: str) -> list[str]:
+        """The text that a run reads: none where its record came with the project."""
+        return [] if published(digest) else [f"results/data/{self.jobs[digest].corpus}.npz"]
+
     @property
     def records(self) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.jobs]
@@ -63,6 +68,14 @@ class Dag:
         return int(self.config.device == "cuda" or (self.config.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
     @property
+    def pages(self) -> list[str]:
+        """All of them: they lead to each other."""
+        papers = sorted({one.paper for one in self.ablations.values()})
+        named = [f"papers/{name}" for name in papers] + [f"ablations/{name}" for name in self.ablations]
+        named += [f"runs/{digest}" for digest in self.jobs]
+        return [f"reports/{name}.html" for name in ("index", "analytic", *named)]
+
+    @property
     def targets(self) -> dict[str, list[str]]:
         """Names that can be asked for on the command line: artefacts, ablations, papers."""
         named: dict[str, list[str]] = {}
@@ -71,9 +84,8 @@ class Dag:
         for name in self.figures:
             named.setdefault(name, []).append(f"results/figures/{name}.svg")
         for name, one in self.ablations.items():
-            page = f"reports/ablations/{name}.html"
-            named.setdefault(name, []).append(page)
-            named.setdefault(one.paper, [f"reports/papers/{one.paper}.html"]).append(page)
+            named.setdefault(name, []).extend(self.pages)
+            named.setdefault(one.paper, self.pages)
         return named
 
     @property

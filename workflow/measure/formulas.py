@@ -54,6 +54,11 @@ def train_cost(seconds: float, gpus: int, flops_per_s: float = 9.5e12) -> float:
     return seconds * gpus * flops_per_s
 
 
+def ratio(part: float, whole: float) -> float:
+    """One printed cost over another (Attention Is All You Need, section 6.1: less than 1/4)."""
+    return part / whole
+
+
 def saving(L: int, d: int, ff: int, S: float, fixed: float) -> float:
     """How much of `mac` at the fixed span a mean span S saves (section 3: up to 70 %)."""
     return 1 - mac(L, d, ff, S) / mac(L, d, ff, fixed)
@@ -77,5 +82,6 @@ FORMULAS = {
         alrfou_params,
         aiayn_params,
         train_cost,
+        ratio,
     )
 }

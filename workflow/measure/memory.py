@@ -1,12 +1,13 @@
 """Peak memory of this process: CUDA's allocator on a GPU, resident set on a CPU."""
 
 import resource
+from contextlib import suppress
 
 import torch
 
 
 def peak_bytes(device: torch.device) -> int:
-    """Highest number of bytes held so far. On a CPU this counts the libraries too: see `base_bytes`."""
+    """Highest number of bytes held so far. On a CPU this counts the libraries too."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -15,3 +16,12 @@ def peak_bytes(device: torch.device) -> int:
 def reserved_bytes(device: torch.device) -> int | None:
     """What CUDA's allocator took from the device; None on a CPU."""
     return torch.cuda.max_memory_reserved(device) if device.type == "cuda" else None
+
+
+def forget_peak(device: torch.device) -> None:
+    """From here on the peak is counted anew, from what is held now (Linux; elsewhere the old peak stands)."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        return
+    with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+        file.write("5")

@@ -1,11 +1,11 @@
-"""The two things that are timed and weighed: a training step, and the prediction of one more character."""
+"""What is timed and weighed: a training step, the prediction of one more character, a block of evaluation."""
 
 from collections.abc import Callable
 
 import torch
 
 from workflow.measure.subject import random_block
-from workflow.tasks.char_lm import loss
+from workflow.training.gradients import gradients, precision
 from workflow.training.optimisers import OPTIMISERS
 
 
@@ -18,8 +18,7 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
     state = {"past": full_memories(job, net, device)}
 
     def step() -> None:
-        logits, state["past"] = net(tokens[:, :-1], state["past"])
-        (loss(logits, tokens[:, 1:]) + net.penalty()).backward()
+        _, state["past"] = gradients(net, job.training, tokens[:, :-1], tokens[:, 1:], state["past"])
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
 
@@ -28,17 +27,26 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
 
 def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
     """A function that predicts one character of `batch` streams from full memories, and how many that is."""
-    symbols = net.embedding.weight.shape[0]
+    return reading(job, net, device, batch, 1)
+
+
+def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
+    """A function that reads one block as the job's evaluation does, and the characters in it."""
+    return reading(job, net, device, job.evaluation.streams, job.evaluation.block)
+
+
+def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Callable[[], None], int]:
+    """A function that reads `block` characters of `batch` streams after full memories, and how many that is."""
     net.eval()
-    with torch.no_grad():
-        past = full_memories(job, net, device, batch)
-    token = random_block(job, symbols, device, batch, 1)
+    past = full_memories(job, net, device, batch)
+    tokens = random_block(job, net.embedding.weight.shape[0], device, batch, block)
 
     @torch.no_grad()
     def step() -> None:
-        net(token, past)
+        with precision(job.training, device):
+            net(tokens, past)
 
-    return step, batch
+    return step, batch * block
 
 
 @torch.no_grad()
@@ -53,5 +61,6 @@ def full_memories(job, net, device, batch: int | None = None) -> list:
     block = random_block(job, symbols, device, batch)
     while (size := sum(memory.size(2) for memory in past)) > longest:
         longest = size
-        _, past = net(block, [torch.cat([memory, memory], 2) for memory in past])
+        with precision(job.training, device):
+            _, past = net(block, [torch.cat([memory, memory], 2) for memory in past])
     return past

@@ -6,11 +6,9 @@ from pathlib import Path
 import torch
 
 from models.nets import build
+from workflow import records
 from workflow.jobs import Job, read_job
 from workflow.training import checkpoint
-from workflow.training.origin import ROOT
-
-PUBLISHED = ROOT / "results" / "published"
 
 
 def cells(plan: list[dict]) -> list[dict]:
@@ -31,7 +29,7 @@ def weights_of(row: dict, runs: Path) -> Path:
 
 def came_with_the_project(kind: str, row: dict) -> dict:
     """The measure of a cell whose run left no weights here: it failed, or it was made elsewhere, measures and all."""
-    for path in sorted(PUBLISHED.glob(f"*/measures/{kind}.json")):
+    for path in sorted(records.PUBLISHED.glob(f"*/measures/{kind}.json")):
         for one in json.loads(path.read_text(encoding="utf-8")):
             if one["cell"] == row["cell"]:
                 return one

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from workflow.measure.memory import peak_bytes, reserved_bytes
+from workflow.measure.memory import forget_peak, peak_bytes, reserved_bytes
 from workflow.training.watchdog import limit_memory, status_of
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
@@ -43,14 +43,20 @@ def _send(pipe, work, arguments) -> None:
 
 
 def weigh(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
-    """Bytes above the libraries that `STEPS` calls of the function given by `make()` hold at their peak."""
+    """Bytes above the libraries at the peak of `STEPS` calls of the function that `make()` gives.
+
+    `make` loads the net, so that its weights count; what it needs for a while to do so does not.
+    """
     torch.set_num_threads(threads)
     _load_libraries()
     gc.collect()
+    forget_peak(device)
     base = 0 if device.type == "cuda" else peak_bytes(device)
     if budget is not None:
         _bound(budget, device)
     step, _ = make()
+    gc.collect()
+    forget_peak(device)
     for _ in range(STEPS):
         step()
     return {"bytes": peak_bytes(device) - base, "reserved": reserved_bytes(device)}

@@ -14,7 +14,7 @@ rule jobs:
 
 rule train:
     input:
-        data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
+        lambda w: asked.text_of(w.digest),
     output:
         "results/runs/{digest}/record.json",
     log:
@@ -27,9 +27,10 @@ rule train:
         device=config["device"],
     params:
         job=lambda w: asked.jobs[w.digest].canonical(),
+        data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
-        " --data {input.data} --device {resources.device} > {log} 2>&1"
+        " --data {params.data} --device {resources.device} > {log} 2>&1"
 
 
 rule gather:

@@ -2,7 +2,7 @@
 
     python -m workflow.scripts.memory PLAN OUT --budget-mb N --longest S
 
-Each cell in a process of its own, for a training step and for the prediction of a character. The longest S is found
+Each cell in a process of its own, for a training step and for a block of evaluation. The longest S is found
 by doubling until a training step no longer fits the budget: `oom` is the result, not a failure.
 """
 
@@ -12,8 +12,7 @@ from pathlib import Path
 
 import torch
 
-from workflow.measure import subject
-from workflow.measure.steps import prediction, training_step
+from workflow.measure import steps, subject
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.records import write_text
 from workflow.scripts._main import run
@@ -21,23 +20,24 @@ from workflow.training.origin import pick_device
 
 
 def training(row: dict, runs: Path, device: str) -> dict:
-    on = pick_device(device)
-    job, net = subject.load(row, runs, on)
-    return weigh(lambda: training_step(job, net, on), on, job.training.threads)
+    on, threads = pick_device(device), row["job"]["training"]["threads"]
+    return weigh(lambda: steps.training_step(*subject.load(row, runs, on), on), on, threads)
 
 
 def evaluation(row: dict, runs: Path, device: str) -> dict:
-    on = pick_device(device)
-    job, net = subject.load(row, runs, on)
-    return weigh(lambda: prediction(job, net, on, job.evaluation.streams), on, job.training.threads)
+    on, threads = pick_device(device), row["job"]["training"]["threads"]
+    return weigh(lambda: steps.evaluation(*subject.load(row, runs, on), on), on, threads)
 
 
 def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
     """One training step of the cell with its limit raised to S and its spans, in characters, as trained."""
-    on = pick_device(device)
-    job, net = subject.load(row, runs, on)
-    net = subject.with_limit(job, net, S, on)
-    return weigh(lambda: training_step(job, net, on), on, job.training.threads, budget)
+    on, threads = pick_device(device), row["job"]["training"]["threads"]
+
+    def make():
+        job, net = subject.load(row, runs, on)
+        return steps.training_step(job, subject.with_limit(job, net, S, on), on)
+
+    return weigh(make, on, threads, budget)
 
 
 def longest(row: dict, runs: Path, options) -> dict:

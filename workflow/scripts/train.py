@@ -1,11 +1,10 @@
-"""Train and evaluate one job: `python -m workflow.scripts.train JOB FOLDER --data FILE [--device auto]`.
+"""Train and evaluate one job: `python -m workflow.scripts.train JOB FOLDER --data FILE [--device auto] [--anew]`.
 
 JOB is the job's JSON or the path of a job.json. Writes job.json, record.json, curve.csv and weights.pt into FOLDER.
 Whatever happens inside the run becomes a record; only bad input ends with an error.
 """
 
 import argparse
-import shutil
 import time
 import traceback
 from pathlib import Path
@@ -20,19 +19,13 @@ from workflow.jobs import Job, read_job
 from workflow.measure import formulas, graph
 from workflow.measure.lease import lease
 from workflow.measure.memory import peak_bytes
-from workflow.measure.subject import PUBLISHED
-from workflow.records import Cost, Macs, Record, read_record, write_record, write_text
+from workflow.records import Cost, Macs, Record, published, read_record, write_record, write_text
 from workflow.scripts._main import run
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
 from workflow.training.probes import probe
 from workflow.training.watchdog import limit_memory, status_of, time_limit
-
-
-def published(digest: str) -> Path | None:
-    """The record of this job among those that came with the project, made on another machine."""
-    return next(iter(sorted(PUBLISHED.glob(f"*/{digest}.json"))), None)
 
 
 def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
@@ -104,23 +97,24 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--anew", action="store_true", help="train even where a record came with the project")
     options = parser.parse_args(argv)
     job, folder = read_job(options.job), options.folder
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
-    found = published(job.digest)
+    found = None if options.anew else published(job.digest)
     if found:
-        if read_record(found).job != job:
+        record = read_record(found)
+        if record.job != job:
             raise Refused(f"{found}: the record of another job; delete it")
-        shutil.copyfile(found, folder / "record.json")
         print(f"record of job {job.digest} came with the project: {found.parent.name}")
-        return
-    device = pick_device(options.device)
-    with lease(device, alone=False):
-        record = fulfil(job, options.data, folder, device)
+    else:
+        device = pick_device(options.device)
+        with lease(device, alone=False):
+            record = fulfil(job, options.data, folder, device)
     curve = pd.DataFrame([point.model_dump() for point in record.curve])
     write_text(folder / "curve.csv", curve.to_csv(index=False))
-    if record.status == "ok":
+    if record.status == "ok" and not found:
         state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
         checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": state["net"]})
     write_record(folder / "record.json", record)

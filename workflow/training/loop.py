@@ -8,7 +8,6 @@ checkpoint holds the net, the optimiser, the memories, the place in the text and
 
 import math
 import time
-from contextlib import nullcontext
 from pathlib import Path
 
 import torch
@@ -17,6 +16,7 @@ from models.nets import build
 from workflow.jobs import Job
 from workflow.tasks import char_lm
 from workflow.training import checkpoint
+from workflow.training.gradients import gradients, precision
 from workflow.training.optimisers import OPTIMISERS, learning_rate
 from workflow.training.watchdog import Diverged
 
@@ -58,23 +58,14 @@ class Run:
                 checkpoint.save(self.checkpoint_path, self.state_dict())
 
     def _update(self) -> None:
-        """One optimiser step; the batch of streams in `accumulate` parts, whose penalties count once in all."""
+        """One optimiser step."""
         training = self.job.training
         self.step += 1
         inputs, targets, anew = self.streams.read()
         if anew:
             self.past = self.net.start(training.batch)
-        parts, size = training.accumulate, training.batch // training.accumulate
-        kept = []
-        for part in range(parts):
-            rows = slice(part * size, (part + 1) * size)
-            with self._precision():
-                logits, past = self.net(inputs[rows], [memory[:, rows] for memory in self.past])
-            loss = char_lm.loss(logits, targets[rows])
-            ((loss + self.net.penalty()) / parts).backward()
-            self.total += loss.detach().double() / parts
-            kept.append(past)
-        self.past = [torch.cat(memories, 1) for memories in zip(*kept, strict=True)] if parts > 1 else kept[0]
+        loss, self.past = gradients(self.net, training, inputs, targets, self.past)
+        self.total += loss
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(
                 self.step,
@@ -86,11 +77,6 @@ class Run:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         self.net.after_step()
-
-    def _precision(self):
-        """bf16 where the rung asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
-        half = self.job.training.precision == "bf16" and self.device.type == "cuda"
-        return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
 
     def _look(self) -> None:
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
@@ -123,7 +109,7 @@ class Run:
     def evaluate(self, tokens, limit: int) -> tuple[float, int]:
         """bpc on a split and the characters scored, as the job's evaluation says."""
         evaluation = self.job.evaluation
-        with self._precision():
+        with precision(self.job.training, self.device):
             return char_lm.evaluate(self.net, tokens, streams=evaluation.streams, block=evaluation.block, limit=limit)
 
     def say(self, line: str) -> None:

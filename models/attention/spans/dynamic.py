@@ -25,6 +25,7 @@ class Dynamic(Span):
         self.bias = nn.Parameter(torch.full((shape.heads,), start))  # b
         self._fraction = torch.tensor(0.0)  # mean over heads, time and batch of the last block: for the penalty
         self._seen: list[Tensor] = []  # evaluated spans by head since the last facts()
+        self._farthest: list[Tensor] = []  # and the farthest reach of each evaluated block
 
     def extent(self, inputs: Tensor) -> Tensor:
         fraction = torch.sigmoid(inputs @ self.weight.T + self.bias).transpose(1, 2)[..., None]  # B h T 1
@@ -33,6 +34,7 @@ class Dynamic(Span):
         else:
             z = self.limit * fraction.detach().double()
             self._seen.append((z + self.ramp).clamp(max=self.limit).mean((0, 2, 3)))
+            self._farthest.append(ramp_reach(z, self.ramp, self.limit).max())
         return self.limit * fraction
 
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
@@ -48,8 +50,10 @@ class Dynamic(Span):
         return block * self.weight.numel()
 
     def facts(self) -> dict:
-        """Means over what was evaluated since the last call; before any evaluation, where the spans start."""
-        start = self.limit * torch.sigmoid(self.bias.detach().double()) + self.ramp
-        spans = torch.stack(self._seen).mean(0) if self._seen else start.clamp(max=self.limit)
-        self._seen = []
-        return {"spans": spans.tolist(), "mean_span": spans.mean().item(), "max_span": spans.max().item()}
+        """Means, and the farthest reach, over what was evaluated since the last call; before any, where spans start."""
+        z = self.limit * torch.sigmoid(self.bias.detach().double())
+        start, reach = (z + self.ramp).clamp(max=self.limit), ramp_reach(z, self.ramp, self.limit)
+        spans = torch.stack(self._seen).mean(0) if self._seen else start
+        farthest = torch.stack(self._farthest) if self._farthest else reach
+        self._seen, self._farthest = [], []
+        return {"spans": spans.tolist(), "mean_span": spans.mean().item(), "max_span": float(farthest.max())}
