@@ -11,6 +11,7 @@ from workflow.figures import (
     adaptive_span_figure3_center,
     adaptive_span_figure3_left,
     quality_against_cost,
+    span_by_k_grid,
     top_k_adaptive_span_curves,
 )
 from workflow.figures._style import plt
@@ -51,6 +52,13 @@ def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     made = adaptive_span_figure3_left.data(everything())
     made = made[made["source"] == "measured"]
     assert made["mean"].tolist() == pytest.approx([2.15] * 4) and made["n"].tolist() == [2] * 4
+
+
+def test_a_speed_measured_once_per_cell_has_no_interval():
+    made = span_by_k_grid.data(everything()).set_index("quantity")
+    speed, quality = made.loc["train_tokens_per_s"], made.loc["dev_bpc"]
+    assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
+    assert (quality["n"] == 2).all() and quality[["low", "high"]].notna().all(axis=None)
 
 
 def test_published_points_stand_apart_with_their_ids():

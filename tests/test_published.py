@@ -49,6 +49,21 @@ def test_a_cell_without_a_number_has_no_difference():
     assert joined["published_value"][0] == 1.18 and joined["difference_pct"][0] is None
 
 
+def test_join_says_whether_the_paper_prints_the_value():
+    joined = join(
+        cells(
+            ("r", "printed", 41_607_168, "", "analytic", "as.t1.as_small.flops"),
+            ("r", "by formula", 40_894_464, "", "analytic", "as.f3.right.fixed.256"),
+            ("r", "trained", 300.0, "", "measured", "as.f3.center.fixed.256"),
+            ("r", "plot", 40.0, "", "measured", "as.f4.l1.mean"),
+            ("r", "none", 1.0, "", "measured"),
+        )
+    )
+    assert joined["published_source"].tolist()[:4] == ["published", "inferred", "inferred", "digitised"]
+    assert pd.isna(joined["published_source"][4])
+    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"][[0, 2, 3]].notna().all()
+
+
 def test_logs_and_digitised_spans():
     assert logs().groupby("run").size().to_dict() == {"baseline": 162, "top32": 214, "top8": 147} or len(logs()) == 523
     spans = digitised_spans()

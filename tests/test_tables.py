@@ -5,19 +5,24 @@ from importlib import import_module
 
 import pandas as pd
 import pytest
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tests._runs import everything, failed, run
 from workflow.frame import frame, gather, provenance
+from workflow.pages.numbers import number, percent
+from workflow.pages.site import TEMPLATES
 from workflow.published import join
 from workflow.scripts import table as script
 from workflow.tables import (
     adaptive_span_costs,
+    adaptive_span_shares,
     adaptive_span_table1,
     adaptive_span_table3,
     explicit_sparse_table3,
     quality_against_cost,
+    span_by_k_grid,
 )
-from workflow.tables._cells import COLUMNS, interval, measured, once, setting
+from workflow.tables._cells import COLUMNS, behind, interval, measured, once, setting
 
 
 def at(cells, row, column):
@@ -81,6 +86,11 @@ def test_a_setting_has_no_interval():
 def test_a_cost_is_read_from_a_seed_that_ended_well():
     assert once(frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
     assert once(frame([failed(seed=1)]))["seed"].tolist() == [1]
+
+
+def test_only_what_is_measured_once_per_cell_stands_on_one_row():
+    runs = frame([run(seed=1), run(seed=2)])
+    assert (len(behind(runs, "dev_bpc")), len(behind(runs, "train_tokens_per_s"))) == (2, 1)
 
 
 def test_the_longest_span_says_what_ended_the_search():
@@ -151,6 +161,43 @@ def test_ratios_are_to_the_fixed_span():
     assert at(cells, "sparsemax", "training ratio")["value"] == pytest.approx(0.43)
     assert at(cells, "fixed", "training ratio")["value"] == 1
     assert at(cells, "sparsemax", "memory ratio")["value"] == 1
+
+
+def test_the_executed_ratio_is_of_the_means_over_seeds():
+    """Fixed 60,000 twice; sparsemax 30,000 and 60,000."""
+    runs = everything()
+    runs.loc[(runs["variant"] == "sparsemax") & (runs["seed"] == 1), "macs_executed"] = 3e4
+    cells = quality_against_cost.build(runs)
+    made = at(cells, "sparsemax", "executed ratio")
+    assert (made["value"], made["n"]) == (pytest.approx(0.75), 2)
+    assert at(cells, "sparsemax", "executed")["value"] == pytest.approx(4.5e4)
+    assert at(cells, "sparsemax", "training ratio")["n"] == 1
+
+
+def test_the_grid_has_size_three_readings_memory_and_speed():
+    runs = everything().assign(macs_analytic=7.0, macs_torch=8.0, macs_fvcore=9.0, memory_evaluate_bytes=3.0)
+    cells = span_by_k_grid.build(runs)
+    shown = {column: at(cells, "S = 32, k = 8", column) for column in cells["column"].unique()}
+    once = {"one block, torch": 8, "one block, fvcore": 9, "training memory": 1 << 20, "evaluation memory": 3}
+    once |= {"training speed": 1000, "prediction speed": 10}
+    assert {column: shown[column]["value"] for column in once} == once
+    assert all(shown[column]["n"] == 1 and pd.isna(shown[column]["low"]) for column in once)
+    assert (shown["#params"]["value"], shown["#FLOPS"]["value"], shown["executed"]["value"]) == (1000, 5e4, 6e4)
+    assert shown["dev"]["n"] == 2
+
+
+def test_what_follows_from_a_formula_is_not_called_published():
+    joined = join(adaptive_span_shares.build(everything()))
+    flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
+    assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
+    shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
+    shown.filters |= {"number": number, "percent": percent}
+    draw = shown.get_template("_parts.html.j2").module.cell
+    texts = [draw({**json.loads(one.to_json()), "half": None, "sort": 0}, "") for one in (flops, share)]
+    assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]
+    assert "published 62 " in texts[1] and "-0.7 %" in texts[1]
+    assert "inferred 40.89M)" in script.latex(joined, "t", "o")
+    assert script.tidy(joined, "o").iloc[0]["published as"] == "inferred"
 
 
 def test_a_ratio_of_a_failed_run_is_failed():

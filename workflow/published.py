@@ -33,6 +33,11 @@ class Published(Closed):
     recomputed_note: str | None = None
     paper: str = ""
 
+    @property
+    def source(self) -> Literal["published", "inferred", "digitised"]:
+        """What stands behind the value: digits of the paper, what follows from others, or a plot."""
+        return "digitised" if self.digitised else "inferred" if self.inferred else "published"
+
 
 class Paper(Closed):
     paper: str
@@ -111,16 +116,20 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells (see `workflow.tables._cells`) with what the paper prints beside them, and the difference in per cent."""
+    """Cells (see `workflow.tables._cells`) with what the paper prints beside them, and the difference in per cent.
+
+    published_source: published | inferred | digitised. What a formula gave on both sides has no difference.
+    """
     rows = []
     for cell in cells.to_dict("records"):
         key = cell.get("published")
         one = find(key) if isinstance(key, str) else None
         cell["published_value"] = one.value if one else None
-        for column in ("unit", "kind", "where", "note"):
+        for column in ("unit", "kind", "where", "note", "source"):
             cell[f"published_{column}"] = getattr(one, column) if one else None
         cell["conflict"] = conflicts().get(one.conflict) if one and one.conflict else None
-        cell["difference_pct"] = _difference(cell["value"], one.value) if one else None
+        same_formula = one and one.source == "inferred" and cell["kind"] == "analytic"
+        cell["difference_pct"] = _difference(cell["value"], one.value) if one and not same_formula else None
         rows.append(cell)
     return pd.DataFrame(rows)
 

@@ -8,7 +8,10 @@ from workflow.figures._style import canvas, nothing, summary
 from workflow.tables._cells import pick
 
 TITLE = "Span limit S by number of kept keys k"
-CAPTION = "Means over seeds; the intervals are in the data. k = all: no selection. Darker is more."
+CAPTION = (
+    "Means over seeds, speeds measured once per cell; the intervals are in the data. k = all: no selection. "
+    "Darker is more."
+)
 PANELS = (
     ("dev_bpc", "dev bits per character", ".3f"),
     ("mean_span", "average span", ".0f"),
@@ -22,7 +25,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """quantity, S, k (0: all), mean, low, high, n."""
+    """quantity, S, k (0: all), mean, low, high, n. A speed has n = 1 and no interval."""
     mine = used(runs)
     mine = mine.assign(k=mine["k"].fillna(0))
     return pd.concat([summary(mine, ["S", "k"], what).assign(quantity=what) for what, _, _ in PANELS])

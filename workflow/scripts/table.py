@@ -26,6 +26,7 @@ TIDY = {
     "unit": "unit",
     "kind": "kind",
     "published_value": "published",
+    "published_source": "published as",
     "published_unit": "published unit",
     "difference_pct": "difference %",
     "status": "status",
@@ -62,6 +63,8 @@ def wide(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _text(cell: dict) -> str:
     theirs = number(cell["published_value"], cell["unit"])
+    if theirs and cell["published_source"] != "published":
+        theirs = f"{cell['published_source']} {theirs}"
     if cell["kind"] == "cited":
         return f"cited {theirs}"
     if cell["status"] != "ok":

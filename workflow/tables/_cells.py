@@ -78,6 +78,11 @@ def once(runs: pd.DataFrame) -> pd.DataFrame:
     return (ok if len(ok) else runs).head(1)
 
 
+def behind(runs: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The rows that a mean of `what` stands on: every seed, or one where it is measured once per cell."""
+    return once(runs) if what in MEASURED_BY else runs
+
+
 def setting(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
     """A number that the job itself fixes: the same for every seed, so it has no interval."""
     made = measured(row, column, runs, what, unit, published)

@@ -11,22 +11,27 @@ ASYMPTOTIC = "asymptotic"
 
 
 def build() -> pd.DataFrame:
-    """id, where, row, column, formula, inputs, result, published, unit, error_pct, rounds_to_paper, note."""
+    """id, where, row, column, formula, inputs, result, published, source, unit, error_pct, rounds_to_paper, note.
+
+    A value that no paper prints (source: inferred) has no error, and nothing to round to.
+    """
     rows = []
     for key, value in load().items():
         if value.kind != "analytic" or value.unit == ASYMPTOTIC:
             continue
         one = analytic().recomputed.get(key)
         row = {"id": key, "where": value.where, "row": value.row, "column": value.column}
-        row |= {"published": value.value, "unit": value.unit}
+        row |= {"published": value.value, "source": value.source, "unit": value.unit}
+        row |= {"error_pct": None, "rounds_to_paper": None}
         if one is None:
-            row |= {"formula": None, "inputs": None, "result": None, "error_pct": None, "rounds_to_paper": None}
-            row["note"] = analytic().open[key]
+            row |= {"formula": None, "inputs": None, "result": None, "note": analytic().open[key]}
         else:
             times = f"{one.times:g} x " if one.times != 1 else ""
             row |= {"formula": times + one.formula, "inputs": ", ".join(f"{k} = {v:g}" for k, v in one.inputs.items())}
-            row |= {"result": one.result, "error_pct": 100 * (one.result / value.value - 1)}
-            row |= {"rounds_to_paper": rounds(one.result, value.value), "note": one.note or ""}
+            row |= {"result": one.result, "note": one.note or ""}
+            if value.source == "published":
+                row["error_pct"] = 100 * (one.result / value.value - 1)
+                row["rounds_to_paper"] = rounds(one.result, value.value)
         rows.append(row)
     return pd.DataFrame(rows)
 
