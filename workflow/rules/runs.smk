@@ -24,13 +24,12 @@ rule train:
     threads: lambda w: asked.jobs[w.digest].training.threads
     resources:
         gpu=asked.gpus,
-        device=config["device"],
     params:
         job=lambda w: asked.jobs[w.digest].canonical(),
         data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
-        " --data {params.data} --device {resources.device} > {log} 2>&1"
+        " --data {params.data} --device {config[device]} > {log} 2>&1"
 
 
 rule gather:
