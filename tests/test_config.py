@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from workflow.choices import Refused, fill
-from workflow.closed import parse, read_yaml
+from workflow.closed import read_yaml
 from workflow.dag import Dag
-from workflow.jobs import Attention, Net
 from workflow.plan import plan
 from workflow.records import Record, read_record, write_record, write_text
-from workflow.settings import CONFIG, Ablation, Rung, load_config
+from workflow.settings import CONFIG, load_config
 
 ROOT = Path(__file__).parent.parent
 BASE = read_yaml(CONFIG / "config.yaml")
@@ -84,103 +83,6 @@ def test_bad_config(changes, line):
     with pytest.raises(Refused) as refused:
         plan(load_config({**BASE, "rung": "smoke", **changes}))
     assert line in str(refused.value) and "\n" not in str(refused.value)
-
-
-RUNG = read_yaml(CONFIG / "rungs" / "smoke.yaml")
-QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
-
-
-@pytest.mark.parametrize(
-    "model, raw, line",
-    [
-        (Rung, {**RUNG, "seed": [1]}, "f: unknown key 'seed': did you mean 'seeds'?"),
-        (Rung, {**RUNG, "S": [0, 8]}, "f: S must be at least 1, got 0"),
-        (
-            Rung,
-            {**RUNG, "k": ["x"]},
-            "f: k.0 = 'x': Input should be a valid integer",
-        ),
-        (Rung, {**RUNG, "recipes": {"base": {"nett": {}}}}, "f: unknown key 'nett': did you mean 'net'?"),
-        (
-            Rung,
-            {**RUNG, "measure": {**RUNG["measure"], "pases": 1}},
-            "f: unknown key 'pases': did you mean 'passes'?",
-        ),
-        (Ablation, {**QUESTION, "question": "No."}, "does not end in a question mark"),
-        (
-            Ablation,
-            {**QUESTION, "variants": {"a": {"spam": "fixed"}}},
-            "f: unknown key 'spam': did you mean 'span'?",
-        ),
-        (Ablation, {**QUESTION, "grid": {"s": "all"}}, "f: unknown key 's': did you mean 'S'?"),
-        (
-            Ablation,
-            {**QUESTION, "paper": "adaptive_spam"},
-            "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?",
-        ),
-        (Ablation, {**QUESTION, "tables": ["span_by_k"]}, "unknown table 'span_by_k': did you mean 'span_by_k_grid'?"),
-        (Ablation, {**QUESTION, "figures": ["adaptive_span_fig5"]}, "did you mean 'adaptive_span_figure5'?"),
-    ],
-)
-def test_bad_files(model, raw, line):
-    with pytest.raises(Refused) as refused:
-        parse(model, raw, "f")
-    assert line in str(refused.value) and "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    "axis, choice, line",
-    [
-        ("span", "adaptiv", "unknown span 'adaptiv': did you mean 'adaptive'?"),
-        ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
-        ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
-        ("normaliser", "entmax", "unknown normaliser 'entmax'"),
-        ("selection", {"name": "top_k", "k": "many"}, "selection 'top_k': k must be a number, got 'many'"),
-        ("span", {"limit": 3}, "unknown span 'None'"),
-        ("position", None, "no position is named; valid: relative, transformer_xl"),
-    ],
-)
-def test_bad_choices(axis, choice, line):
-    with pytest.raises(Refused) as refused:
-        fill(axis, choice, {})
-    assert line in str(refused.value)
-
-
-def attention(limit=8, k=2, **span):
-    name = {"name": "fixed", "limit": limit, **span}
-    parts = {"normaliser": {"name": "softmax"}, "position": {"name": "relative", "limit": limit}}
-    return Attention(span=name, selection={"name": "top_k", "k": k}, **parts)
-
-
-def test_a_value_out_of_range_is_named_with_its_place(monkeypatch):
-    rung = parse(Rung, {**RUNG, "recipes": {**RUNG["recipes"], "base": NARROW}}, "f")
-    monkeypatch.setattr("workflow.settings.Config.load_rung", lambda self: rung)
-    with pytest.raises(Refused, match="ablation dynamic_span, variant adaptive, rung smoke: net: heads must divide"):
-        asked()
-
-
-NARROW = {"net": {"name": "char_lm", "layers": 1, "width": 7, "heads": 2, "inner": 8}}
-
-
-def net(**changes):
-    return Net(**{"name": "char_lm", "layers": 1, "width": 8, "heads": 2, "inner": 8, **changes})
-
-
-@pytest.mark.parametrize(
-    "make, line",
-    [
-        (lambda: attention(limit=0), "S must be a whole number and at least 1, got 0"),
-        (lambda: attention(k=0), "k must be a whole number and at least 1, got 0"),
-        (lambda: attention(k=True), "k must be a whole number and at least 1, got True"),
-        (lambda: attention(ramp=9), "ramp R = 9 must not exceed S = 8"),
-        (lambda: attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
-        (lambda: net(heads=3), "heads must divide width, got heads = 3, width = 8"),
-    ],
-)
-def test_out_of_range(make, line):
-    with pytest.raises(Refused) as refused:
-        make()
-    assert line in str(refused.value)
 
 
 def command(module, *words):

@@ -235,12 +235,16 @@ def test_killed_and_started_again_it_ends_with_the_same_record(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("content", [b"", b"not a checkpoint", b"PK\x03\x04 cut off"])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not a checkpoint", b"PK\x03\x04 cut off", b"hello world", b"epoch 3", b"step,dev_bpc\n100,2.5\n200,2.25\n"],
+)
 def test_a_broken_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
-    with pytest.raises(Refused, match="not a checkpoint of this suite"):
+    with pytest.raises(Refused, match="not a checkpoint of this suite") as refused:
         checkpoint.load(path, "x", CPU)
+    assert str(refused.value).isprintable() and path.read_bytes() == content
 
 
 class Evil:

@@ -24,7 +24,7 @@ class Refused(Exception):
 
 def refuse_unknown(what: str, value: str, valid) -> None:
     """Raise `Refused` unless `value` is one of `valid`; the line carries the nearest valid name."""
-    valid = sorted(map(str, valid))
+    value, valid = str(value), sorted(map(str, valid))
     if value in valid:
         return
     lowered = {one.lower(): one for one in valid}
@@ -52,6 +52,12 @@ def settings(axis: str, name: str) -> dict:
     return {}
 
 
+@cache
+def every_setting() -> frozenset[str]:
+    """The settings that any choice of any axis takes."""
+    return frozenset(key for axis in AXES for name in names(axis) for key in settings(axis, name))
+
+
 def fill(axis: str, choice: str | dict, offered: dict) -> dict:
     """One choice with all its settings spelled out.
 
@@ -60,6 +66,8 @@ def fill(axis: str, choice: str | dict, offered: dict) -> dict:
     """
     if choice is None:
         raise Refused(f"no {axis} is named; valid: {', '.join(names(axis))}")
+    if not isinstance(choice, str | dict):
+        raise Refused(f"{axis} must be a name, or a mapping with a name and settings, got {choice!r}")
     given = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = given.pop("name", None)
     takes = settings(axis, str(name))
@@ -70,6 +78,7 @@ def fill(axis: str, choice: str | dict, offered: dict) -> dict:
     if missing:
         raise Refused(f"{axis} '{name}' needs a value for '{missing[0]}'")
     for key, value in filled.items():
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        left_out = value is None and takes[key] is None
+        if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise Refused(f"{axis} '{name}': {key} must be a number, got {value!r}")
     return {"name": name, **filled}

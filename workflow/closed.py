@@ -2,12 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
 from workflow.choices import Refused, refuse_unknown
+
+# Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one.
+Whole = Annotated[int, Field(strict=True)]
+Positive = Annotated[PositiveInt, Field(strict=True)]
 
 
 class Closed(BaseModel):
@@ -17,8 +21,10 @@ class Closed(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def only_known_keys(cls, raw):
-        for key in raw if isinstance(raw, dict) else ():
-            refuse_unknown("key", str(key), cls.model_fields)
+        for key, value in raw.items() if isinstance(raw, dict) else ():
+            refuse_unknown("key", key, cls.model_fields)
+            if isinstance(value, bool) and cls.model_fields[str(key)].annotation is float:
+                raise Refused(f"{key} = {value}: must be a number")
         return raw
 
 

@@ -5,12 +5,23 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, PositiveInt, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from workflow import closed
 from workflow.choices import Refused
+from workflow.closed import Positive, Whole
 
 VERSION = 1
+# Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
+WHOLE = {
+    "limit": "limit S",
+    "ramp": "ramp R",
+    "k": "k",
+    "memory": "memory",
+    "evaluation_memory": "evaluation_memory",
+    "clamp": "clamp",
+}
+OPTIONAL = ("evaluation_memory", "clamp")
 
 
 class Closed(closed.Closed):
@@ -27,23 +38,31 @@ class Attention(Closed):
 
     @model_validator(mode="after")
     def in_range(self):
-        for key, symbol in (("limit", "S"), ("ramp", "R"), ("k", "k")):
-            for value in (choice[key] for choice in (self.span, self.selection, self.position) if key in choice):
-                if type(value) is not int or value < 1:
-                    raise Refused(f"{symbol} must be a whole number and at least 1, got {value!r}")
+        for choice in (self.span, self.selection, self.position):
+            for key, value in choice.items():
+                _refuse_out_of_range(key, value)
         if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
             raise Refused(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
         return self
+
+
+def _refuse_out_of_range(key: str, value) -> None:
+    """A setting whose name says what it counts, against what it may be."""
+    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
+        null = ", or null" if key in OPTIONAL else ""
+        raise Refused(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {value!r}")
+    if key == "loss" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
+        raise Refused(f"loss must be a number and at least 0, got {value!r}")
 
 
 class Net(Closed):
     """The net around the attention. width d, inner ff, `memory`: cached inputs of Transformer-XL."""
 
     name: Literal["char_lm", "transformer_xl"]
-    layers: PositiveInt
-    width: PositiveInt
-    heads: PositiveInt
-    inner: PositiveInt
+    layers: Positive
+    width: Positive
+    heads: Positive
+    inner: Positive
     dropout: float = Field(0.0, ge=0, lt=1)
     attention_dropout: float = Field(0.0, ge=0, lt=1)
 
@@ -57,20 +76,20 @@ class Net(Closed):
 class Training(Closed):
     """`block` T characters of each of `batch` B streams a step; `accumulate` splits the batch."""
 
-    block: PositiveInt
-    batch: PositiveInt
-    accumulate: PositiveInt = 1
-    steps: PositiveInt
+    block: Positive
+    batch: Positive
+    accumulate: Positive = 1
+    steps: Positive
     optimiser: Literal["adagrad", "adam"]
     lr: float = Field(gt=0)
-    warmup: int = Field(0, ge=0)
+    warmup: Whole = Field(0, ge=0)
     schedule: Literal["constant", "cosine"] = "constant"
     clip: float = Field(gt=0)
     precision: Literal["fp32", "bf16"] = "fp32"
-    threads: PositiveInt = 1
-    evaluate_every: PositiveInt
-    checkpoint_every: PositiveInt
-    time_limit_s: PositiveInt
+    threads: Positive = 1
+    evaluate_every: Positive
+    checkpoint_every: Positive
+    time_limit_s: Positive
     loss_bound: float = Field(20.0, gt=0)
 
     @model_validator(mode="after")
@@ -83,10 +102,10 @@ class Training(Closed):
 class Evaluation(Closed):
     """`streams` are read side by side; `tokens` bounds the part of a split that is scored (0: all)."""
 
-    streams: PositiveInt = 8
-    block: PositiveInt
-    tokens: int = Field(0, ge=0)
-    dev_tokens: int = Field(0, ge=0)
+    streams: Positive = 8
+    block: Positive
+    tokens: Whole = Field(0, ge=0)
+    dev_tokens: Whole = Field(0, ge=0)
 
 
 class Job(Closed):
@@ -101,7 +120,7 @@ class Job(Closed):
     net: Net
     training: Training
     evaluation: Evaluation
-    seed: int = Field(ge=0)
+    seed: Whole = Field(ge=0)
 
     @property
     def digest(self) -> str:

@@ -10,7 +10,7 @@ from workflow.choices import AXES, Refused, fill, refuse_unknown
 from workflow.closed import parse
 from workflow.corpora.catalogue import Catalogue
 from workflow.jobs import Attention, Closed, Evaluation, Job, Net, Training
-from workflow.settings import Ablation, Config, Rung, Variant, load_corpora
+from workflow.settings import Ablation, Config, Rung, Variant, known_ablations, load_ablation, load_corpora
 
 
 class Asked(Closed):
@@ -29,6 +29,7 @@ class Asked(Closed):
 def plan(config: Config) -> list[Asked]:
     """Every job that the config asks for, in a stable order."""
     rung, corpora = config.load_rung(), load_corpora()
+    _refuse_unread_corpora(config, rung, corpora)
     rows = {}
     for name, ablation in config.load_ablations().items():
         for row in _rows(name, ablation, rung, corpora, config.corpus):
@@ -37,6 +38,13 @@ def plan(config: Config) -> list[Asked]:
     if not rows:
         raise Refused(f"papers: no ablation asked for belongs to {', '.join(config.papers)}; see config/ablations/")
     return list(rows.values())
+
+
+def _refuse_unread_corpora(config: Config, rung: Rung, corpora: Catalogue) -> None:
+    """A key of the rung's `corpora` is a corpus that an ablation names, or may name: one of the catalogue."""
+    named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
+    for key in rung.corpora:
+        refuse_unknown(f"corpus in config/rungs/{config.rung}.yaml, corpora:", key, named | set(corpora.corpora))
 
 
 def _rows(name: str, ablation: Ablation, rung: Rung, corpora: Catalogue, corpus: str | None):

@@ -3,18 +3,28 @@
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
-from workflow.choices import Refused, refuse_unknown
-from workflow.closed import Closed, parse, read_yaml
+from workflow.choices import Refused, every_setting, refuse_unknown
+from workflow.closed import Closed, Positive, Whole, parse, read_yaml
 from workflow.corpora.catalogue import Catalogue
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
 PAPERS = ("adaptive_span", "explicit_sparse", "aiayn")
-Values = int | str | list[int] | None
+Values = Whole | str | list[Whole] | None
+
+
+def _taken(offered: dict, info) -> dict:
+    """`offered`, or `Refused` where no choice of attention takes one of its keys."""
+    for key in offered:
+        refuse_unknown(f"setting in {info.field_name}", key, every_setting())
+    return offered
+
+
+Settings = Annotated[dict[str, Any], AfterValidator(_taken)]
 
 
 class Recipe(Closed):
@@ -22,7 +32,7 @@ class Recipe(Closed):
 
     net: dict[str, Any]
     attention: dict[str, Any] = {}
-    settings: dict[str, Any] = {}
+    settings: Settings = {}
     training: dict[str, Any] = {}
     evaluation: dict[str, Any] = {}
 
@@ -30,11 +40,11 @@ class Recipe(Closed):
 class Measure(Closed):
     """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means."""
 
-    passes: PositiveInt
+    passes: Positive
     seconds: float = Field(gt=0)
-    predict_batch: PositiveInt = 1
-    memory_mb: PositiveInt
-    longest_S: PositiveInt
+    predict_batch: Positive = 1
+    memory_mb: Positive
+    longest_S: Positive
 
 
 class Rung(Closed):
@@ -43,11 +53,11 @@ class Rung(Closed):
     rung: str
     about: str
     corpora: dict[str, str]
-    seeds: list[int] = Field(min_length=1)
-    S: list[int] = Field(min_length=1)
-    k: list[int] = Field(min_length=1)
-    settings: dict[str, Any] = {}
-    settings_at: dict[int, dict[str, Any]] = {}
+    seeds: list[Whole] = Field(min_length=1)
+    S: list[Whole] = Field(min_length=1)
+    k: list[Whole] = Field(min_length=1)
+    settings: Settings = {}
+    settings_at: dict[Whole, Settings] = {}
     recipes: dict[str, Recipe]
     training: dict[str, Any]
     evaluation: dict[str, Any]
@@ -59,6 +69,13 @@ class Rung(Closed):
         if min(values) < 1:
             raise Refused(f"{info.field_name} must be at least 1, got {min(values)}")
         return sorted(values)
+
+    @field_validator("settings_at")
+    @classmethod
+    def spans_exist(cls, offered, info):
+        for S in offered:
+            refuse_unknown("S in settings_at", S, info.data.get("S", [S]))
+        return offered
 
 
 class Variant(Closed):
