@@ -69,6 +69,25 @@ def test_a_click_sorts_and_another_turns_it_round(site, page):
     assert down == sorted(up, reverse=True) and head.get_attribute("aria-sort") == "descending"
 
 
+def order(page, table, head):
+    """The first words of the rows after a click on a head."""
+    table.locator("thead button").filter(has_text=head).click()
+    return table.locator("tbody th").all_inner_texts()
+
+
+def test_a_table_of_the_index_sorts_by_the_raw_values(site, page):
+    page.goto((site / "index.html").as_uri())
+    table = page.locator("article", has=page.locator('h3 a[href="ablations/dynamic_span.html"]')).locator("table")
+    assert order(page, table, "executed") == ["fixed", "adaptive", "dynamic"]  # 9,900 then 10.67k then 1.2M
+
+
+def test_runs_that_failed_come_last_and_the_digests_sort_as_text(site, page):
+    page.goto((site / "ablations" / "normalisers.html").as_uri())
+    table = page.get_by_role("region", name="Runs").locator("table")
+    assert order(page, table, "avg. span")[-2:] == ["sparsemax", "sparsemax"]
+    assert order(page, table, "run") == sorted(order(page, table, "variant"))
+
+
 @pytest.mark.parametrize("width", [390, 900, 1440])
 def test_no_page_is_wider_than_its_window(site, page, width):
     page.set_viewport_size({"width": width, "height": 800})

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests import _site
+from tests._runs import run
+from workflow.frame import frame
+from workflow.pages.contexts import headline
 from workflow.pages.numbers import number, percent
 from workflow.pages.site import own
 
@@ -84,7 +87,24 @@ def test_a_run_page_tells_how_to_repeat_it(site):
     page = next(iter((site / "runs").glob("*.html")))
     text = page.read_text()
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in text
+    assert "--data results/data/toy.npz --device cpu --anew</pre>" in text
     assert "Learning curve" in text and "sha256:toy" in text
+
+
+def test_a_run_page_tells_what_was_measured(site):
+    text = (site / "runs" / "span_limit-fixed-64-None-1.html").read_text()
+    measured = text.partition("<h2>Measured</h2>")[2].partition("</section>")[0]
+    told = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
+    assert told["counted by torch"] == "23.46k" and told["operators that fvcore does not count"] == "aten::topk"
+    assert told["its spread"] == "middle half of the rounds within 3.4 % of the median"
+    assert told["longest S that fits"] == "256" and told["what ended the search for it"] == "oom"
+    assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
+
+
+def test_the_index_keeps_different_k_apart():
+    runs = frame([run("top_k", "adaptive_top_k", k=k, dev_bpc=float(k)) for k in (8, 32)] + [run("top_k", "xl")])
+    rows = {row["label"]: row["values"][0][0] for row in headline(runs, "top_k")["rows"]}
+    assert rows == {"adaptive_top_k, k = 8": 8, "adaptive_top_k, k = 32": 32, "xl": 2.1}
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,18 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests import _site
+from tests._runs import failed, run
+from workflow.records import write_record, write_text
+from workflow.scripts.summary import broken
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "environment.yml", "benchmarks", "config", "models", "profiles", "pyproject.toml", "workflow")
@@ -62,6 +68,31 @@ def test_asked_again_there_is_nothing_to_do(done):
 @pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table1", "span_by_k_grid", "top_k"])
 def test_named_targets(target, done):
     assert "Nothing to be done" in (ended := snakemake(done[0], "-n", "--", target)).stdout + ended.stderr
+
+
+def test_a_paper_brings_every_page_that_its_own_lead_to(done, tmp_path):
+    reports = (done[0] / "reports").rename(tmp_path / "reports")
+    ended = snakemake(done[0], "-n", "--", "adaptive_span")
+    reports.rename(done[0] / "reports")
+    asked = set(re.findall(r"reports/[\w/]+\.html", ended.stdout + ended.stderr))
+    assert asked == {f"reports/{path.relative_to(done[0] / 'reports')}" for path in done[0].glob("reports/**/*.html")}
+
+
+def test_the_summary_misses_no_run_that_left_nothing(tmp_path):
+    rows = {name: run(variant=name) | {"digest": name, "cell": f"cell of {name}"} for name in ("well", "gone", "torn")}
+    rows["broke"] = failed() | {"digest": "broke"}
+    for name in ("well", "broke"):
+        write_record(tmp_path / "runs" / name / "record.json", _site.record(rows[name]))
+    write_text(tmp_path / "runs" / "torn" / "record.json", "{")
+    assert "nothing was run" in broken(tmp_path)[0]
+    write_text(tmp_path / "plan.json", json.dumps(list(rows.values())))
+    flops = [{"cell": f"cell of {name}", "status": "error", "reason": "off"} for name in ("well", "of another plan")]
+    write_text(tmp_path / "measures" / "flops.json", json.dumps(flops))
+    said = broken(tmp_path)
+    assert said[0] == "span_limit: fixed (broke): diverged: mean loss nan"
+    assert said[1] == "span_limit: gone (gone): not run: see logs/train/gone.log"
+    assert said[2].startswith("span_limit: torn (torn): unreadable: ")
+    assert said[3:] == ["span_limit: well (well): flops: error: off"]
 
 
 def test_one_changed_figure_is_drawn_anew_and_nothing_is_trained(done):

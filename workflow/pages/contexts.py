@@ -7,6 +7,7 @@ import pandas as pd
 
 from workflow import frame
 from workflow.pages import artefacts
+from workflow.pages.numbers import missing
 from workflow.pages.site import Site
 from workflow.published import papers
 from workflow.records import Record
@@ -17,6 +18,22 @@ HEADLINE = (("dev_bpc", "dev", "bpc"), ("mean_span", "avg. span", ""), ("macs_ex
 HEADLINE += (
     ("train_tokens_per_s", "training, characters / s", ""),
     ("predict_tokens_per_s", "prediction, characters / s", ""),
+)
+MEASURED = (
+    ("macs_analytic", "multiply-adds / character: from shapes", ""),
+    ("macs_torch", "counted by torch", ""),
+    ("macs_fvcore", "counted by fvcore", ""),
+    ("unsupported", "operators that fvcore does not count", ""),
+    ("memory_train_bytes", "memory of a training step", "bytes"),
+    ("memory_evaluate_bytes", "memory of a prediction", "bytes"),
+    ("longest_S", "longest S that fits", "characters"),
+    ("longest_S_ended", "what ended the search for it", ""),
+    ("train_tokens_per_s", "training, characters / s", ""),
+    ("train_ms", "a training step, ms", ""),
+    ("train_spread", "its spread", "spread"),
+    ("predict_tokens_per_s", "prediction, characters / s", ""),
+    ("predict_ms", "a prediction, ms", ""),
+    ("predict_spread", "its spread", "spread"),
 )
 
 
@@ -64,13 +81,14 @@ def index(site: Site) -> dict:
 
 
 def headline(runs: pd.DataFrame, ablation: str) -> dict:
-    """A small table per question: one line per variant at its largest S, means over seeds and texts kept apart."""
+    """A small table per question: a line per variant and k at its largest S, means over seeds, texts kept apart."""
     mine = runs[runs["ablation"] == ablation]
     rows = []
-    for (corpus, variant), group in mine.groupby(["corpus", "variant"], sort=False):
+    for (corpus, variant, k), group in mine.groupby(["corpus", "variant", "k"], sort=False, dropna=False):
         largest = group[group["S"] == group["S"].max()] if group["S"].notna().any() else group
         ok = largest[largest["status"] == "ok"]
-        label = f"{variant} ({corpus})" if mine["corpus"].nunique() > 1 else variant
+        label = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
+        label += f" ({corpus})" if mine["corpus"].nunique() > 1 else ""
         values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in HEADLINE]
         rows.append({"label": label, "values": values, "failed": not len(ok)})
     return {"columns": [title for _, title, _ in HEADLINE], "rows": rows}
@@ -116,8 +134,22 @@ def _line(run) -> dict:
     return {key: getattr(run, key) for key in keep} | limits | {"choice": choice, "seconds": run.seconds}
 
 
-def run(site: Site, record: Record, uses: list[tuple[str, str]], svg) -> dict:
-    job = record.job
+def measures(row: dict) -> dict:
+    """What was measured of a run's cell, and what could not be; `row`: the run's in runs.json."""
+    given = [(title, row.get(column), unit) for column, title, unit in MEASURED]
+    there = [line for line in given if not missing(line[1]) and line[1] != []]
+    lines = [(title, _spread(value) if unit == "spread" else value, unit) for title, value, unit in there]
+    broken = [kind for kind in frame.MEASURES if row.get(f"{kind}_status") not in (None, "ok")]
+    return {"lines": lines, "failed": [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]}
+
+
+def _spread(share: float) -> str:
+    """The interquartile range over the median, in words."""
+    return f"middle half of the rounds within {100 * share:.1f} % of the median"
+
+
+def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict) -> dict:
+    job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
     return {
         "title": f"Run {record.digest}",
         "record": record,
@@ -125,10 +157,11 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg) -> dict:
         "attention": {axis: _words(choice) for axis, choice in job.attention.model_dump().items()},
         "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict)},
         "origin": record.origin.model_dump(),
+        "measured": measures(row),
         "uses": uses,
         "svg": svg,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
-        f" results/runs/{record.digest} --data results/data/{job.corpus}.npz",
+        f" results/runs/{record.digest} --data results/data/{job.corpus}.npz --device {device} --anew",
     }
 
 

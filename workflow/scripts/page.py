@@ -23,9 +23,11 @@ def write_runs(site: Site) -> None:
         pair = (row["ablation"], row["variant"])
         if pair not in uses.setdefault(row["digest"], []):
             uses[row["digest"]].append(pair)
+    rows = json.loads((site.results / "runs.json").read_text(encoding="utf-8"))
+    first = {row["digest"]: row for row in reversed(rows)}
     for digest, asked_by in uses.items():
         record = read_record(site.results / "runs" / digest / "record.json")
-        context = contexts.run(site, record, asked_by, curve(record))
+        context = contexts.run(site, record, asked_by, curve(record), first.get(digest, {}))
         site.write("run.html.j2", f"runs/{digest}.html", **context)
 
 

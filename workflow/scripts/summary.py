@@ -1,25 +1,50 @@
 """Say what failed and where the report is: `python -m workflow.scripts.summary`."""
 
-import json
 from pathlib import Path
 
-from workflow import frame
-from workflow.pages.contexts import failures
+from workflow.choices import Refused
+from workflow.closed import parse_json
+from workflow.frame import MEASURES
 from workflow.records import read_record
 from workflow.scripts._main import run
 
 
 def broken(results: Path) -> list[str]:
-    """One line per failed run or measure; from the records alone where nothing is gathered yet."""
-    if (results / "runs.json").exists():
-        found = failures(frame.load(results / "runs.json"))
-        return [f"{one['what']} ({one['digest']}): {one['status']}: {one['reason']}" for one in found]
-    if not (results / "plan.json").exists():
+    """One line per run of the plan that failed or left no record, and per failed measure."""
+    path = results / "plan.json"
+    if not path.exists():
+        return [f"{path}: not made, so nothing was run: see logs/jobs.log"]
+    plan = parse_json(path.read_bytes(), str(path))
+    names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
+    cells = {row["cell"]: names[row["digest"]] for row in reversed(plan)}
+    runs = {digest: _run(results / "runs" / digest / "record.json", digest) for digest in sorted(names)}
+    lines = [f"{names[digest]}: {found}" for digest, found in runs.items() if found]
+    for kind in MEASURES:
+        lines += _measures(results / "measures" / f"{kind}.json", cells)
+    return [" ".join(line.split()) for line in lines]
+
+
+def _run(path: Path, digest: str) -> str | None:
+    """What went wrong with one run; nothing where it ended well."""
+    if not path.exists():
+        return f"not run: see logs/train/{digest}.log"
+    try:
+        record = read_record(path)
+    except (Refused, OSError) as error:
+        return f"unreadable: {error}"
+    return None if record.status == "ok" else f"{record.status}: {record.reason}"
+
+
+def _measures(path: Path, cells: dict[str, str]) -> list[str]:
+    """What went wrong in the measures of one kind."""
+    if not path.exists():
         return []
-    digests = {row["digest"] for row in json.loads((results / "plan.json").read_text())}
-    paths = [results / "runs" / digest / "record.json" for digest in sorted(digests)]
-    records = [read_record(path) for path in paths if path.exists()]
-    return [f"{one.digest}: {one.status}: {one.reason}" for one in records if one.status != "ok"]
+    try:
+        found = parse_json(path.read_bytes(), str(path))
+    except Refused as refused:
+        return [f"unreadable: {refused}"]
+    bad = [one for one in found if one["cell"] in cells and one["status"] != "ok"]
+    return [f"{cells[one['cell']]}: {path.stem}: {one['status']}: {one['reason']}" for one in bad]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -9,8 +9,10 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const key = (row) => {
         const cell = row.cells[column];
         const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
-        const number = Number.parseFloat(text.replace(/,/g, ""));
-        return text === "" ? null : Number.isNaN(number) ? text.toLowerCase() : number;
+        // A digest such as 74bb60529db2 is no number, nor is 10.67k: its cell has the value in data-sort.
+        const digits = /^[-+]?\.?\d[\d.,]*(e[-+]?\d+)?(?![\w.,])/i.exec(text)?.[0];
+        if (text === "") return null;
+        return digits ? Number.parseFloat(digits.replace(/,/g, "")) : text.toLowerCase();
       };
       const body = table.tBodies[0];
       const rows = [...body.rows].map((row) => [key(row), row]);
