@@ -25,11 +25,12 @@ rule train:
     resources:
         gpu=asked.gpus,
     params:
+        device=config["device"],
         job=lambda w: asked.jobs[w.digest].canonical(),
         data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
-        " --data {params.data} --device {config[device]} > {log} 2>&1"
+        " --data {params.data} --device {params.device} > {log} 2>&1"
 
 
 rule gather:
