@@ -50,6 +50,9 @@ class Dag:
         """The text that a run reads: none where its record came with the project."""
         return [] if published(digest) else [f"results/data/{self.jobs[digest].corpus}.npz"]
 
+    def train_options(self, digest: str) -> str:
+        return f"--data results/data/{self.jobs[digest].corpus}.npz --device {self.config.device}"
+
     @property
     def records(self) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.jobs]

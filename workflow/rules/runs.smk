@@ -25,12 +25,11 @@ rule train:
     resources:
         gpu=asked.gpus,
     params:
-        device=config["device"],
         job=lambda w: asked.jobs[w.digest].canonical(),
-        data=lambda w: f"results/data/{asked.jobs[w.digest].corpus}.npz",
+        options=lambda w: asked.train_options(w.digest),
     shell:
         "python -m workflow.scripts.train {params.job:q} $(dirname {output})"
-        " --data {params.data} --device {params.device} > {log} 2>&1"
+        " {params.options} > {log} 2>&1"
 
 
 rule gather:
