@@ -172,11 +172,8 @@ def _words(choice: dict) -> str:
 
 def analytic(site: Site) -> dict:
     rows = analytic_table.build()
-    done = rows[rows["result"].notna()]
     return {
         "title": analytic_table.TITLE,
         "rows": rows.to_dict("records"),
-        "count": len(done),
-        "rounding": int(done["rounds_to_paper"].sum()),
-        "open": len(rows) - len(done),
+        "open": int(rows["result"].isna().sum()),
     }
