@@ -25,7 +25,7 @@ MEASURED = (
     ("macs_fvcore", "counted by fvcore", ""),
     ("unsupported", "operators that fvcore does not count", ""),
     ("memory_train_bytes", "memory of a training step", "bytes"),
-    ("memory_evaluate_bytes", "memory of a prediction", "bytes"),
+    ("memory_evaluate_bytes", "memory of a block of evaluation", "bytes"),
     ("longest_S", "longest S that fits", "characters"),
     ("longest_S_ended", "what ended the search for it", ""),
     ("train_tokens_per_s", "training, characters / s", ""),
