@@ -14,19 +14,24 @@ import torch
 
 from workflow.measure import subject
 from workflow.measure.steps import prediction, training_step
+from workflow.rungs import read_measures
 from workflow.training.origin import pick_device
 
 PLAN = os.environ.get("THROUGHPUT_PLAN")
-PASSES = int(os.environ.get("THROUGHPUT_PASSES", "1"))
-SECONDS = float(os.environ.get("THROUGHPUT_SECONDS", "0.1"))
-BATCH = int(os.environ.get("THROUGHPUT_PREDICT_BATCH", "1"))
+HOW = read_measures(os.environ.get("THROUGHPUT_HOW", "{}"))
 RUNS = Path(PLAN).parent / "runs" if PLAN else Path()
 ROWS = (
     [row for row in subject.cells(json.loads(Path(PLAN).read_text())) if subject.weights_of(row, RUNS).exists()]
     if PLAN
     else []
 )
-TURNS = [(turn, kind, row) for turn in range(PASSES) for row in ROWS for kind in ("train", "predict")]
+TURNS = [
+    (turn, kind, row)
+    for turn in range(max((how.passes for how in HOW.values()), default=0))
+    for row in ROWS
+    for kind in ("train", "predict")
+    if turn < HOW[row["job"]["task"]].passes
+]
 
 
 @pytest.mark.skipif(not PLAN, reason="needs a plan: run python -m workflow.scripts.throughput")
@@ -35,7 +40,10 @@ def test_throughput(benchmark, turn, kind, row):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
     job, net = subject.load(row, RUNS, device)
     torch.set_num_threads(job.training.threads)
-    step, characters = training_step(job, net, device) if kind == "train" else prediction(job, net, device, BATCH)
+    how = HOW[job.task]
+    step, tokens = (
+        training_step(job, net, device) if kind == "train" else prediction(job, net, device, how.predict_batch)
+    )
 
     def synchronised():
         step()
@@ -45,6 +53,6 @@ def test_throughput(benchmark, turn, kind, row):
     synchronised()
     start = time.perf_counter()
     synchronised()
-    rounds = max(3, min(200, int(SECONDS / (time.perf_counter() - start))))
-    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, characters=characters)
+    rounds = max(3, min(200, int(how.seconds / (time.perf_counter() - start))))
+    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, tokens=tokens)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

@@ -3,7 +3,8 @@
 import numpy as np
 
 from workflow.corpora.store import Corpus
-from workflow.jobs import Attention, Evaluation, Job, Net, Training
+from workflow.jobs import CharLM
+from workflow.sections import Attention, Net, StreamEvaluation, StreamTraining
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "loss": 1e-4}
 
@@ -18,7 +19,7 @@ def corpus(length=6000, symbols=7, seed=0) -> Corpus:
     return Corpus("toy", ids[:first], ids[first:second], ids[second:], names, "sha256:toy", "character", "a toy")
 
 
-def job(span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training) -> Job:
+def job(span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training) -> CharLM:
     given = {"block": 16, "batch": 4, "steps": 12, "optimiser": "adagrad", "lr": 0.07, "warmup": 4, "clip": 0.03}
     given |= {"evaluate_every": 4, "checkpoint_every": 4, "time_limit_s": 60, **training}
     sizes = {
@@ -30,9 +31,8 @@ def job(span=None, selection=None, normaliser=None, position=None, net=None, see
         "dropout": 0.1,
         "attention_dropout": 0.1,
     }
-    return Job(
+    return CharLM(
         rung="test",
-        task="char_lm",
         corpus="toy",
         checksum="sha256:toy",
         attention=Attention(
@@ -42,8 +42,8 @@ def job(span=None, selection=None, normaliser=None, position=None, net=None, see
             position=position or {"name": "relative", "limit": 24},
         ),
         net=Net(**{**sizes, **(net or {})}),
-        training=Training(**given),
-        evaluation=Evaluation(streams=2, block=16),
+        training=StreamTraining(**given),
+        evaluation=StreamEvaluation(streams=2, block=16),
         seed=seed,
     )
 

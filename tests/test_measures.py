@@ -11,7 +11,7 @@ from workflow.measure.steps import evaluation, full_memories, prediction, traini
 from workflow.measure.subject import fresh, random_block, with_limit
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.scripts.throughput import pooled
-from workflow.tasks.char_lm import cut
+from workflow.tasks.streams import cut
 from workflow.training.probes import probe
 
 CPU = torch.device("cpu")
@@ -131,7 +131,7 @@ def test_out_of_memory_is_a_status():
 
 def test_pooled_rounds_are_told_by_median_and_spread():
     def turn(data):
-        info = {"cell": "c", "kind": "train", "characters": 10}
+        info = {"cell": "c", "kind": "train", "tokens": 10}
         return {"extra_info": info, "stats": {"data": data}}
 
     found = pooled({"benchmarks": [turn([1.0, 2.0]), turn([3.0])]})["c", "train"]

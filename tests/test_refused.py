@@ -6,12 +6,12 @@ import pytest
 
 from workflow.choices import Refused, fill
 from workflow.closed import parse, read_yaml
-from workflow.jobs import Attention, Net, Training
 from workflow.plan import plan
+from workflow.sections import Attention, Net, StreamTraining
 from workflow.settings import CONFIG, Ablation, Rung, load_config
 
 BASE = read_yaml(CONFIG / "config.yaml")
-RUNG = read_yaml(CONFIG / "rungs" / "smoke.yaml")
+RUNG = read_yaml(CONFIG / "rungs" / "smoke" / "char_lm.yaml")
 QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
 
 
@@ -54,12 +54,12 @@ QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
             {**RUNG, "measure": {**RUNG["measure"], "passes": "3"}},
             "f: measure.passes = '3': Input should be a valid integer",
         ),
-        (Training, {**RUNG["training"], "steps": True}, "f: steps = True: Input should be a valid integer"),
-        (Training, {**RUNG["training"], "steps": "500"}, "f: steps = '500': Input should be a valid integer"),
-        (Training, {**RUNG["training"], "steps": 6.5}, "f: steps = 6.5: Input should be a valid integer"),
-        (Training, {**RUNG["training"], "steps": 0}, "f: steps = 0: Input should be greater than 0"),
-        (Training, {**RUNG["training"], "warmup": True}, "f: warmup = True: Input should be a valid integer"),
-        (Training, {**RUNG["training"], "lr": True}, "f: lr = True: must be a number"),
+        (StreamTraining, {**RUNG["training"], "steps": True}, "f: steps = True: Input should be a valid integer"),
+        (StreamTraining, {**RUNG["training"], "steps": "500"}, "f: steps = '500': Input should be a valid integer"),
+        (StreamTraining, {**RUNG["training"], "steps": 6.5}, "f: steps = 6.5: Input should be a valid integer"),
+        (StreamTraining, {**RUNG["training"], "steps": 0}, "f: steps = 0: Input should be greater than 0"),
+        (StreamTraining, {**RUNG["training"], "warmup": True}, "f: warmup = True: Input should be a valid integer"),
+        (StreamTraining, {**RUNG["training"], "lr": True}, "f: lr = True: must be a number"),
         (Ablation, {**QUESTION, "grid": {"S": True}}, "f: grid.S.int = True: Input should be a valid integer"),
         (Ablation, {**QUESTION, "question": "No."}, "does not end in a question mark"),
         (
@@ -107,7 +107,7 @@ def test_bad_choices(axis, choice, line):
 
 
 def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
-    assert parse(Training, {**RUNG["training"], "lr": 1}, "f").lr == 1.0
+    assert parse(StreamTraining, {**RUNG["training"], "lr": 1}, "f").lr == 1.0
     assert fill("span", {"name": "full", "memory": 8, "evaluation_memory": None}, {})["evaluation_memory"] is None
 
 
@@ -116,7 +116,7 @@ def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
     [
         (
             {"corpora": {**RUNG["corpora"], "txt8": "words"}},
-            "unknown corpus in config/rungs/smoke.yaml, corpora: 'txt8': did you mean 'text8'?",
+            "unknown corpus in config/rungs/smoke/char_lm.yaml, corpora: 'txt8': did you mean 'text8'?",
         ),
         (
             {"recipes": {**RUNG["recipes"], "base": {**RUNG["recipes"]["base"], "attention": {"position": 5}}}},
@@ -130,7 +130,7 @@ def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
 )
 def test_a_rung_that_cannot_be_planned(changes, line, monkeypatch):
     rung = parse(Rung, {**RUNG, **changes}, "f")
-    monkeypatch.setattr("workflow.settings.Config.load_rung", lambda self: rung)
+    monkeypatch.setattr("workflow.settings.Config.load_rungs", lambda self: {"char_lm": rung})
     with pytest.raises(Refused) as refused:
         plan(load_config({**BASE, "rung": "smoke"}))
     assert line in str(refused.value) and "\n" not in str(refused.value)
@@ -144,7 +144,7 @@ def attention(limit=8, k=2, **span):
 
 def test_a_value_out_of_range_is_named_with_its_place(monkeypatch):
     rung = parse(Rung, {**RUNG, "recipes": {**RUNG["recipes"], "base": NARROW}}, "f")
-    monkeypatch.setattr("workflow.settings.Config.load_rung", lambda self: rung)
+    monkeypatch.setattr("workflow.settings.Config.load_rungs", lambda self: {"char_lm": rung})
     with pytest.raises(Refused, match="ablation dynamic_span, variant adaptive, rung smoke: net: heads must divide"):
         plan(load_config({**BASE, "rung": "smoke"}))
 

@@ -16,7 +16,7 @@ from workflow.choices import Refused
 from workflow.corpora import store
 from workflow.records import read_record
 from workflow.scripts import train
-from workflow.tasks.char_lm import Streams, cut, evaluate
+from workflow.tasks.streams import Streams, cut, evaluate
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 from workflow.training.optimisers import Adagrad, learning_rate

@@ -1,6 +1,8 @@
 """What the Snakefile needs to know of the config: jobs, texts, tables, figures, pages. Imports no torch."""
 
+import json
 import os
+import shlex
 import shutil
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +11,8 @@ from pathlib import Path
 from workflow.jobs import Job
 from workflow.plan import Asked, plan
 from workflow.records import published
-from workflow.settings import Ablation, Config, Measure, load_config
+from workflow.rungs import Measure
+from workflow.settings import Ablation, Config, load_config
 
 HERE = Path(__file__).parent
 
@@ -21,12 +24,13 @@ class Dag:
     config: Config
     rows: list[Asked]
     ablations: dict[str, Ablation]
-    measure: Measure
+    measures: dict[str, Measure]  # by task
 
     @classmethod
     def of(cls, raw: dict) -> "Dag":
         config = load_config(raw)
-        return cls(config, plan(config), config.load_ablations(), config.load_rung().measure)
+        measures = {task: rung.measure for task, rung in config.load_rungs().items()}
+        return cls(config, plan(config), config.load_ablations(), measures)
 
     @property
     def as_json(self) -> str:
@@ -92,21 +96,18 @@ class Dag:
         return named
 
     @property
-    def memory_options(self) -> str:
-        return f"--device {self.config.device} --budget-mb {self.measure.memory_mb} --longest {self.measure.longest_S}"
-
-    @property
-    def throughput_options(self) -> str:
-        one = self.measure
-        rounds = f"--passes {one.passes} --seconds {one.seconds} --predict-batch {one.predict_batch}"
-        return f"--device {self.config.device} {rounds}"
+    def measure_options(self) -> str:
+        """How costs are measured, by task: one word for the shell."""
+        measures = {task: one.model_dump() for task, one in self.measures.items()}
+        return f"--device {self.config.device} --how {shlex.quote(json.dumps(measures, separators=(',', ':')))}"
 
     @property
     def expected_seconds(self) -> dict[str, float]:
         """What a job of each slow rule takes on two cores, roughly, until one has been seen."""
-        cells = len({job.cell for job in self.jobs.values()})
-        timed = 2 * self.measure.passes * (self.measure.seconds + 0.2)
-        return {"train": 15, "flops": 4 + 0.2 * cells, "memory": 5 + 4 * cells, "throughput": 5 + timed * cells}
+        tasks = {job.cell: job.task for job in self.jobs.values()}
+        cells, measures = len(tasks), [self.measures[task] for task in tasks.values()]
+        timed = sum(2 * one.passes * (one.seconds + 0.2) for one in measures)
+        return {"train": 15, "flops": 4 + 0.2 * cells, "memory": 5 + 4 * cells, "throughput": 5 + timed}
 
     def sources(self, kind: str, name: str) -> list[str]:
         """The files whose change makes an artefact anew: Snakemake does not watch what `python -m` imports."""

@@ -8,9 +8,10 @@ from itertools import product
 
 from workflow.choices import AXES, Refused, fill, refuse_unknown
 from workflow.closed import parse
-from workflow.corpora.catalogue import Catalogue
-from workflow.jobs import Attention, Closed, Evaluation, Job, Net, Training
-from workflow.settings import Ablation, Config, Rung, Variant, known_ablations, load_ablation, load_corpora
+from workflow.jobs import JOBS, AnyJob, section
+from workflow.rungs import Rung, load_corpora
+from workflow.sections import Attention, Closed
+from workflow.settings import Ablation, Config, Variant, known_ablations, load_ablation
 
 
 class Asked(Closed):
@@ -23,16 +24,17 @@ class Asked(Closed):
     text: str  # what stands in for it at this rung, by name; job.corpus names its file
     S: int | None
     k: int | None
-    job: Job
+    job: AnyJob
 
 
 def plan(config: Config) -> list[Asked]:
     """Every job that the config asks for, in a stable order."""
-    rung, corpora = config.load_rung(), load_corpora()
-    _refuse_unread_corpora(config, rung, corpora)
-    rows = {}
+    rungs, rows = config.load_rungs(), {}
+    for task, rung in rungs.items():
+        _refuse_unread_corpora(config, task, rung)
+    _refuse_unknown_corpus(config, rungs)
     for name, ablation in config.load_ablations().items():
-        for row in _rows(name, ablation, rung, corpora, config.corpus):
+        for row in _rows(name, ablation, rungs[ablation.task], config.corpus):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.corpus, row.job.digest), row)
     if not rows:
@@ -40,17 +42,25 @@ def plan(config: Config) -> list[Asked]:
     return list(rows.values())
 
 
-def _refuse_unread_corpora(config: Config, rung: Rung, corpora: Catalogue) -> None:
+def _refuse_unread_corpora(config: Config, task: str, rung: Rung) -> None:
     """A key of the rung's `corpora` is a corpus that an ablation names, or may name: one of the catalogue."""
     named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
     for key in rung.corpora:
-        refuse_unknown(f"corpus in config/rungs/{config.rung}.yaml, corpora:", key, named | set(corpora.corpora))
+        place = f"corpus in config/rungs/{config.rung}/{task}.yaml, corpora:"
+        refuse_unknown(place, key, named | set(load_corpora(task).choices))
 
 
-def _rows(name: str, ablation: Ablation, rung: Rung, corpora: Catalogue, corpus: str | None):
-    """The rows of one ablation; `corpus`, where given, is read in place of the rung's texts."""
+def _refuse_unknown_corpus(config: Config, rungs: dict[str, Rung]) -> None:
+    catalogues = [load_corpora(task) for task in rungs]
+    if config.corpus and not any(one.knows(config.corpus) for one in catalogues):
+        refuse_unknown("data set", config.corpus, [name for one in catalogues for name in one.choices])
+
+
+def _rows(name: str, ablation: Ablation, rung: Rung, corpus: str | None):
+    """The rows of one ablation; `corpus`, where its task can read it, is read in place of the rung's texts."""
+    corpora = load_corpora(ablation.task)
     for place, (label, variant) in product(ablation.corpora, ablation.variants.items()):
-        text = corpus or rung.corpora.get(place, place)
+        text = corpus if corpus and corpora.knows(corpus) else rung.corpora.get(place, place)
         who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": place, "text": text}
         read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text)}
         try:
@@ -63,21 +73,33 @@ def _rows(name: str, ablation: Ablation, rung: Rung, corpora: Catalogue, corpus:
 def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, read: dict):
     """(S, k, job) over the grid of one variant on one corpus."""
     refuse_unknown("recipe", variant.recipe, rung.recipes)
-    recipe = rung.recipes[variant.recipe]
-    shared = {
-        "net": parse(Net, recipe.net, "net"),
-        "training": parse(Training, {**rung.training, **recipe.training}, "training"),
-        "evaluation": parse(Evaluation, {**rung.evaluation, **recipe.evaluation}, "evaluation"),
+    recipe, task = rung.recipes[variant.recipe], ablation.task
+    given = {
+        "net": {**scaled(recipe.net, variant.times), **variant.net},
+        "training": {**rung.training, **recipe.training, **variant.training},
+        "evaluation": {**rung.evaluation, **recipe.evaluation},
     }
+    shared = {name: parse(section(task, name), content, name) for name, content in given.items()}
     spans = _values(variant.S if variant.S is not None else ablation.grid.S, rung.S, "S")
     tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
     for S, k, seed in product(spans, tops, rung.seeds):
-        attention = attention_of(variant, rung, S, k)
-        job = {"rung": rung.rung, "task": "char_lm", **read, "attention": attention, **shared, "seed": seed}
-        yield S, attention.selection.get("k"), parse(Job, job, "job")
+        attention = attention_of(variant, rung, S, k, section(task, "attention"))
+        job = {"rung": rung.rung, "task": task, **read, "attention": attention, **shared, "seed": seed}
+        yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")
 
 
-def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None) -> Attention:
+def scaled(net: dict, times: dict[str, float]) -> dict:
+    """The sizes of a recipe's net, some of them multiplied: a paper's variation at the size of the rung."""
+    for key in times:
+        refuse_unknown("size in times", key, [name for name, value in net.items() if type(value) is int])
+    sizes = {key: round(net[key] * factor) for key, factor in times.items()}
+    for key, size in sizes.items():
+        if size < 1 or abs(size - net[key] * times[key]) > 0.01:
+            raise Refused(f"times: {key} = {net[key]} x {times[key]:g} is no whole number")
+    return {**net, **sizes}
+
+
+def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None, model: type[Attention]) -> Attention:
     """The four choices of a variant: its own, else its recipe's, with the settings of rung and grid."""
     recipe = rung.recipes[variant.recipe]
     grid = {"limit": S, "k": k}
@@ -87,7 +109,8 @@ def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None) -> 
     for axis in default:
         refuse_unknown("axis", axis, AXES)
     choices = {axis: getattr(variant, axis) or default.get(axis) for axis in AXES}
-    return parse(Attention, {axis: fill(axis, choice, offered) for axis, choice in choices.items()}, "attention")
+    made = {axis: fill(axis, choice, offered) for axis, choice in choices.items()}
+    return parse(model, made if variant.at is None else {**made, "at": variant.at}, "attention")
 
 
 def _values(asked, offered: list[int], key: str) -> list:

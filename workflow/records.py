@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from workflow.choices import Refused
 from workflow.closed import Closed, parse, parse_json
-from workflow.jobs import Job
+from workflow.jobs import AnyJob
 from workflow.place import whole
 
 PUBLISHED = Path(__file__).parent.parent / "results" / "published"
@@ -17,11 +17,14 @@ Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
 
 class Point(Closed):
-    """One row of a learning curve. bpc: bits per character; spans in characters."""
+    """One row of a learning curve. bpc: bits per character; ppl: perplexity per piece; spans in characters."""
 
     step: int
-    train_bpc: float
-    dev_bpc: float
+    train_bpc: float | None = None
+    dev_bpc: float | None = None
+    train_ppl: float | None = None
+    dev_ppl: float | None = None
+    dev_bleu: float | None = None
     mean_span: float | None = None
     max_span: float | None = None
     tokens_per_s: float
@@ -69,7 +72,7 @@ class Record(Closed):
     status: Status
     reason: str | None = None
     digest: str
-    job: Job
+    job: AnyJob
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
     cost: Cost | None = None

@@ -3,83 +3,26 @@
 import os
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import Field, field_validator
 
-from workflow.choices import Refused, every_setting, refuse_unknown
-from workflow.closed import Closed, Positive, Whole, parse, read_yaml
-from workflow.corpora.catalogue import Catalogue
+from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed, Whole, parse, read_yaml
+from workflow.jobs import JOBS
+from workflow.rungs import CONFIG, Rung, load_rung
 
 ROOT = Path(__file__).parent.parent
-CONFIG = ROOT / "config"
 PAPERS = ("adaptive_span", "explicit_sparse", "aiayn")
+TASKS = tuple(JOBS)
 Values = Whole | str | list[Whole] | None
 
 
-def _taken(offered: dict, info) -> dict:
-    """`offered`, or `Refused` where no choice of attention takes one of its keys."""
-    for key in offered:
-        refuse_unknown(f"setting in {info.field_name}", key, every_setting())
-    return offered
-
-
-Settings = Annotated[dict[str, Any], AfterValidator(_taken)]
-
-
-class Recipe(Closed):
-    """A net with its own way of being trained; keys override the rung's."""
-
-    net: dict[str, Any]
-    attention: dict[str, Any] = {}
-    settings: Settings = {}
-    training: dict[str, Any] = {}
-    evaluation: dict[str, Any] = {}
-
-
-class Measure(Closed):
-    """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means."""
-
-    passes: Positive
-    seconds: float = Field(gt=0)
-    predict_batch: Positive = 1
-    memory_mb: Positive
-    longest_S: Positive
-
-
-class Rung(Closed):
-    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone."""
-
-    rung: str
-    about: str
-    corpora: dict[str, str]
-    seeds: list[Whole] = Field(min_length=1)
-    S: list[Whole] = Field(min_length=1)
-    k: list[Whole] = Field(min_length=1)
-    settings: Settings = {}
-    settings_at: dict[Whole, Settings] = {}
-    recipes: dict[str, Recipe]
-    training: dict[str, Any]
-    evaluation: dict[str, Any]
-    measure: Measure
-
-    @field_validator("S", "k")
-    @classmethod
-    def positive(cls, values, info):
-        if min(values) < 1:
-            raise Refused(f"{info.field_name} must be at least 1, got {min(values)}")
-        return sorted(values)
-
-    @field_validator("settings_at")
-    @classmethod
-    def spans_exist(cls, offered, info):
-        for S in offered:
-            refuse_unknown("S in settings_at", S, info.data.get("S", [S]))
-        return offered
-
-
 class Variant(Closed):
-    """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the rung's grid."""
+    """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the rung's grid.
+
+    net and training replace sizes of the recipe, `times` multiplies sizes of its net; at: see `Seq2SeqAttention`.
+    """
 
     recipe: str = "base"
     span: str | dict | None = None
@@ -88,6 +31,10 @@ class Variant(Closed):
     position: str | dict | None = None
     S: Values = None
     k: Values = None
+    at: list[str] | None = None
+    net: dict[str, Any] = {}
+    times: dict[str, float] = {}
+    training: dict[str, Any] = {}
 
 
 class Grid(Closed):
@@ -100,6 +47,7 @@ class Ablation(Closed):
 
     question: str
     paper: str
+    task: str = "char_lm"
     corpora: list[str] = Field(min_length=1)
     variants: dict[str, Variant] = Field(min_length=1)
     grid: Grid = Grid()
@@ -118,6 +66,12 @@ class Ablation(Closed):
     def paper_exists(cls, paper):
         refuse_unknown("paper", paper, PAPERS)
         return paper
+
+    @field_validator("task")
+    @classmethod
+    def task_exists(cls, task):
+        refuse_unknown("task", task, TASKS)
+        return task
 
     @field_validator("tables", "figures")
     @classmethod
@@ -158,19 +112,35 @@ class Config(Closed):
         return device
 
     def load_ablations(self) -> dict[str, "Ablation"]:
-        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken."""
+        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
+
+        A rung that has no file for a task leaves its ablations out.
+        """
         found = {name: load_ablation(name) for name in known_ablations()}
         wanted = found if self.ablations is None else self.ablations
-        return {name: one for name, one in found.items() if one.paper in self.papers and name in wanted}
+        rungs = self.load_rungs()
+        return {
+            name: one
+            for name, one in found.items()
+            if one.paper in self.papers and name in wanted and one.task in rungs
+        }
 
-    def load_rung(self) -> Rung:
-        refuse_unknown("rung", self.rung, known(CONFIG / "rungs"))
-        return parse(Rung, read_yaml(CONFIG / "rungs" / f"{self.rung}.yaml"), f"config/rungs/{self.rung}.yaml")
+    def load_rungs(self) -> dict[str, Rung]:
+        """The rung's settings by task."""
+        refuse_unknown("rung", self.rung, known_rungs())
+        files = known(CONFIG / "rungs" / self.rung)
+        for name in files:
+            refuse_unknown(f"task in config/rungs/{self.rung}", name, TASKS)
+        return {name: load_rung(self.rung, name) for name in files}
 
 
 def known(folder: Path, ending: str = "yaml") -> list[str]:
     """The names that the files of a folder give, those that start with _ left out."""
     return sorted(path.stem for path in folder.glob(f"*.{ending}") if not path.stem.startswith("_"))
+
+
+def known_rungs() -> list[str]:
+    return sorted(path.name for path in (CONFIG / "rungs").iterdir() if path.is_dir())
 
 
 def known_ablations() -> list[str]:
@@ -189,7 +159,3 @@ def load_config(raw: dict) -> Config:
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     return config
-
-
-def load_corpora() -> Catalogue:
-    return parse(Catalogue, read_yaml(CONFIG / "tasks" / "char_lm.yaml"), "config/tasks/char_lm.yaml")

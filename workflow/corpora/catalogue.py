@@ -49,11 +49,19 @@ class Catalogue(Closed):
                 refuse_unknown("data set", entry.prefix_of, self.corpora)
         return self
 
+    @property
+    def choices(self) -> list[str]:
+        """What can be asked for."""
+        return [*self.corpora, f"{USERS}PATH"]
+
+    def knows(self, name: str) -> bool:
+        return name in self.corpora or name.startswith(USERS)
+
     def entry(self, name: str) -> Entry:
         """The entry of a name; `file:PATH` has one too, made from the file as it is now."""
         if name.startswith(USERS):
             return _entry_of_file(name)
-        refuse_unknown("data set", name, [*self.corpora, "file:PATH"])
+        refuse_unknown("data set", name, self.choices)
         return self.corpora[name]
 
     def checksum(self, name: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from workflow.measure.subject import random_block
+from workflow.tasks.streams import losses
 from workflow.training.gradients import gradients, precision
 from workflow.training.optimisers import OPTIMISERS
 
@@ -15,10 +16,14 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
     tokens = random_block(job, symbols, device, block=job.training.block + 1)
     optimiser = OPTIMISERS[job.training.optimiser](list(net.parameters()), 0.0, job.training.clip)
     net.train()
-    state = {"past": full_memories(job, net, device)}
+    past = full_memories(job, net, device)
+
+    def batch():
+        nonlocal past
+        past = yield from losses(net, job.training, tokens[:, :-1], tokens[:, 1:], past)
 
     def step() -> None:
-        _, state["past"] = gradients(net, job.training, tokens[:, :-1], tokens[:, 1:], state["past"])
+        gradients(net, batch())
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
 

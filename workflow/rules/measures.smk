@@ -25,9 +25,9 @@ rule memory:
     resources:
         gpu=asked.gpus,
     params:
-        search=asked.memory_options,
+        options=asked.measure_options,
     shell:
-        "python -m workflow.scripts.memory {input.plan} {output} {params.search}"
+        "python -m workflow.scripts.memory {input.plan} {output} {params.options}"
         " > {log} 2>&1"
 
 
@@ -45,7 +45,7 @@ rule throughput:
     resources:
         gpu=asked.gpus,
     params:
-        timing=asked.throughput_options,
+        options=asked.measure_options,
     shell:
-        "python -m workflow.scripts.throughput {input.plan} {output} {params.timing}"
+        "python -m workflow.scripts.throughput {input.plan} {output} {params.options}"
         " > {log} 2>&1"

@@ -1,6 +1,6 @@
 """Weigh every cell, and find the longest S that fits.
 
-    python -m workflow.scripts.memory PLAN OUT --budget-mb N --longest S
+    python -m workflow.scripts.memory PLAN OUT --how '{"char_lm": {"memory_mb": 1024, ...}}'
 
 Each cell in a process of its own, for a training step and for a block of evaluation. The longest S is found
 by doubling until a training step no longer fits the budget: `oom` is the result, not a failure.
@@ -15,6 +15,7 @@ import torch
 from workflow.measure import steps, subject
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.records import write_text
+from workflow.rungs import Measure, read_measures
 from workflow.scripts._main import run
 from workflow.training.origin import pick_device
 
@@ -40,23 +41,23 @@ def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
     return weigh(make, on, threads, budget)
 
 
-def longest(row: dict, runs: Path, options) -> dict:
+def longest(row: dict, runs: Path, device: str, how: Measure) -> dict:
     """The largest S, by doubling, at which a training step fits the budget."""
     S, fits = row["job"]["attention"]["span"]["limit"], None
-    while options.longest >= S:
-        found = in_fresh_process(longer, row, runs, options.device, S, options.budget_mb << 20, seconds=120)
+    while how.longest_S >= S:
+        found = in_fresh_process(longer, row, runs, device, S, how.memory_mb << 20, seconds=120)
         if found["status"] != "ok":
             return {"longest_S": fits, "longest_S_ended": found["status"]}
         fits, S = S, 2 * S
     return {"longest_S": fits, "longest_S_ended": "the end of the search"}
 
 
-def measure(row: dict, runs: Path, options) -> dict:
+def measure(row: dict, runs: Path, device: str, how: Measure) -> dict:
     if not subject.weights_of(row, runs).exists():
         return subject.came_with_the_project("memory", row)
-    made = {"cell": row["cell"], "digest": row["digest"], "memory_budget_bytes": options.budget_mb << 20}
-    trained = in_fresh_process(training, row, runs, options.device)
-    evaluated = in_fresh_process(evaluation, row, runs, options.device)
+    made = {"cell": row["cell"], "digest": row["digest"], "memory_budget_bytes": how.memory_mb << 20}
+    trained = in_fresh_process(training, row, runs, device)
+    evaluated = in_fresh_process(evaluation, row, runs, device)
     failed = next((found for found in (trained, evaluated) if found["status"] != "ok"), None)
     made |= {
         "status": failed["status"] if failed else "ok",
@@ -85,8 +86,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="memory", description="Weigh every cell; find the longest S that fits.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--budget-mb", type=int, required=True)
-    parser.add_argument("--longest", type=int, required=True)
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
@@ -95,9 +95,10 @@ def main(argv: list[str] | None = None) -> None:
     seek = searched(rows)
     found = []
     for row in rows:
-        made = measure(row, runs, options)
+        how = options.how[row["job"]["task"]]
+        made = measure(row, runs, options.device, how)
         search = row["cell"] in seek and made["status"] == "ok" and "longest_S" not in made
-        found.append(made | (longest(row, runs, options) if search else {}))
+        found.append(made | (longest(row, runs, options.device, how) if search else {}))
     write_text(options.out, json.dumps(found, indent=1))
 
 

@@ -7,16 +7,19 @@ import argparse
 import json
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from workflow.corpora.catalogue import Catalogue
-from workflow.jobs import Job
+from workflow.jobs import AnyJob
 from workflow.published import Paper
 from workflow.records import Record, write_text
+from workflow.rungs import Rung
 from workflow.scripts._main import run
-from workflow.settings import Ablation, Config, Rung
+from workflow.settings import Ablation, Config
 
 HERE = Path(__file__).parent.parent / "schemas"
 MODELS = {
-    "job": Job,
+    "job": AnyJob,
     "record": Record,
     "config": Config,
     "rung": Rung,
@@ -27,7 +30,7 @@ MODELS = {
 
 
 def text(name: str) -> str:
-    return json.dumps(MODELS[name].model_json_schema(), indent=1) + "\n"
+    return json.dumps(TypeAdapter(MODELS[name]).json_schema(), indent=1) + "\n"
 
 
 def main(argv: list[str] | None = None) -> None:

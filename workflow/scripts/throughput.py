@@ -1,4 +1,4 @@
-"""Time every cell: `python -m workflow.scripts.throughput PLAN OUT --passes N --seconds S --predict-batch B`.
+"""Time every cell: `python -m workflow.scripts.throughput PLAN OUT --how '{"char_lm": {"passes": 3, ...}}'`.
 
 Runs benchmarks/test_throughput.py with the device to itself and pools each cell's rounds over all passes.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from workflow.measure import subject
 from workflow.measure.lease import lease
 from workflow.records import write_text
+from workflow.rungs import read_measures
 from workflow.scripts._main import run
 from workflow.training.origin import ROOT, pick_device
 
@@ -29,9 +30,7 @@ def bench(options) -> dict:
         words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
         settings = {
             "THROUGHPUT_PLAN": str(options.plan.resolve()),
-            "THROUGHPUT_PASSES": str(options.passes),
-            "THROUGHPUT_SECONDS": str(options.seconds),
-            "THROUGHPUT_PREDICT_BATCH": str(options.predict_batch),
+            "THROUGHPUT_HOW": json.dumps({task: one.model_dump() for task, one in options.how.items()}),
             "THROUGHPUT_DEVICE": options.device,
         }
         subprocess.run(words, cwd=ROOT, env={**os.environ, **settings}, check=False)
@@ -39,7 +38,7 @@ def bench(options) -> dict:
 
 
 def pooled(report: dict) -> dict[tuple[str, str], dict]:
-    """(cell, kind) -> median milliseconds, characters per second, spread (interquartile range over median)."""
+    """(cell, kind) -> median milliseconds, tokens per second, spread (interquartile range over median)."""
     rounds, about = defaultdict(list), {}
     for one in report["benchmarks"]:
         key = one["extra_info"]["cell"], one["extra_info"]["kind"]
@@ -50,7 +49,7 @@ def pooled(report: dict) -> dict[tuple[str, str], dict]:
         low, median, high = np.percentile(seconds, [25, 50, 75])
         found[key] = {
             "ms": 1000 * median,
-            "tokens_per_s": about[key]["characters"] / median,
+            "tokens_per_s": about[key]["tokens"] / median,
             "spread": (high - low) / median,
         }
     return found
@@ -78,9 +77,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="throughput", description="Time every cell.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--passes", type=int, required=True)
-    parser.add_argument("--seconds", type=float, required=True)
-    parser.add_argument("--predict-batch", type=int, default=1)
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     device = pick_device(options.device)

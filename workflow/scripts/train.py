@@ -14,28 +14,23 @@ import psutil
 import torch
 
 from workflow.choices import Refused
-from workflow.corpora import store
 from workflow.jobs import Job, read_job
-from workflow.measure import formulas, graph
 from workflow.measure.lease import lease
 from workflow.measure.memory import peak_bytes
-from workflow.records import Cost, Macs, Record, published, read_record, write_record, write_text
+from workflow.records import Cost, Record, published, read_record, write_record, write_text
 from workflow.scripts._main import run
+from workflow.tasks import TASKS
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
-from workflow.training.probes import probe
 from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
     """Train, evaluate, measure; a run that breaks gives its record with the reason."""
-    corpus = store.read(data)
+    corpus = TASKS[job.task].read(data)
     if corpus.checksum != job.checksum:
         raise Refused(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
-    corpus.require("train", job.training.batch, 2 * job.training.block)
-    for split in ("dev", "test"):
-        corpus.require(split, job.evaluation.streams, job.evaluation.block)
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
@@ -61,34 +56,16 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
 
 def finish(attempt: Run) -> dict:
     """Scores on dev and test, facts, and what the run cost."""
-    job, net, corpus = attempt.job, attempt.net, attempt.corpus
-    test, scored = attempt.evaluate(corpus.test, job.evaluation.tokens)
-    dev, _ = attempt.evaluate(corpus.dev, job.evaluation.tokens)
-    facts = net.facts()
-    tokens = attempt.streams.data[: job.evaluation.streams, : 64 * job.training.block].to(attempt.device)
-    executed = graph.executed(net, tokens, job.training.block)
-    span = facts.get("mean_span", 0.0)
-    shape = job.net
-    macs = Macs(
-        paper=formulas.mac(L=shape.layers, d=shape.width, ff=shape.inner, S=span),
-        dense=graph.dense(net, job.training.block),
-        executed=executed,
-    )
-    characters = job.training.steps * job.training.batch * job.training.block
+    metrics, facts, macs = attempt.task.finish(attempt.net)
+    train = f"train_{attempt.task.unit}"
     cost = Cost(
         seconds=attempt.seconds,
-        tokens_per_s=characters / attempt.training_seconds,
+        tokens_per_s=attempt.tokens / attempt.training_seconds,
         peak_memory_bytes=peak_bytes(attempt.device),
-        parameters=sum(parameter.numel() for parameter in net.parameters()),
+        parameters=sum(parameter.numel() for parameter in attempt.net.parameters()),
         macs=macs,
     )
-    metrics = {
-        "train_bpc": attempt.curve[-1]["train_bpc"],
-        "dev_bpc": dev,
-        "test_bpc": test,
-        "tokens_scored": float(scored),
-    }
-    return {"metrics": metrics, "facts": {**facts, **probe(net, corpus)}, "cost": cost}
+    return {"metrics": {train: attempt.curve[-1][train], **metrics}, "facts": facts, "cost": cost}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,85 +1,74 @@
-"""Character language modelling: contiguous streams, read block by block (Adaptive Attention Span, section 3).
+"""Character language modelling (Adaptive Attention Span, section 3): bits per character."""
 
-the corpus, cut into B streams      abcdefgh|ijklmnop       B = 2
-a step reads T characters of each   abc      ijk            T = 3, inputs
-and predicts the ones after them    bcd      jkl            targets
-the next step reads on              def      lmn            what came before is in the layers' memories
-"""
-
-import math
-
-import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
-from workflow.choices import Refused
+from workflow.corpora import store
+from workflow.jobs import Job
+from workflow.measure import formulas, graph
+from workflow.records import Macs
+from workflow.tasks.streams import Streams, bits, evaluate, losses
+from workflow.training.gradients import precision
+from workflow.training.probes import probe
 
 
-def cut(tokens: np.ndarray, streams: int) -> Tensor:
-    """Row b holds the b-th slice of floor(N / B) tokens; the remainder is dropped."""
-    length = len(tokens) // streams
-    return torch.from_numpy(tokens[: length * streams].astype(np.int64)).view(streams, length)
+class CharLM:
+    """Language modelling, character by character."""
 
+    unit = "bpc"
+    read = staticmethod(store.read)
 
-class Streams:
-    """Blocks of training text. After a pass, the next starts at a random offset below T with empty memories."""
+    def __init__(self, job: Job, corpus: store.Corpus, device: torch.device):
+        training, evaluation = job.training, job.evaluation
+        corpus.require("train", training.batch, 2 * training.block)
+        for split in ("dev", "test"):
+            corpus.require(split, evaluation.streams, evaluation.block)
+        self.job, self.corpus, self.device = job, corpus, device
+        self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device)
+        self.past: list[Tensor] | None = None  # what each layer remembers of the streams
+        self.tokens = training.batch * training.block
 
-    def __init__(self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device):
-        self.data, self.block, self.position = cut(tokens, batch), block, 0
-        if self.data.size(1) <= 2 * block:
-            raise Refused(
-                f"the training text gives {self.data.size(1)} characters to each of {batch} streams; "
-                f"block T = {block} needs more than {2 * block}"
-            )
-        self.device = device
-        self.generator = torch.Generator().manual_seed(seed)
+    def losses(self, net):
+        training = self.job.training
+        inputs, targets, anew = self.streams.read()
+        if anew or self.past is None:
+            self.past = net.start(training.batch)
+        self.past = yield from losses(net, training, inputs, targets, self.past)
 
-    def read(self) -> tuple[Tensor, Tensor, bool]:
-        """Inputs (B T), targets (B T), and whether the memories must be emptied first."""
-        anew = self.position >= self.data.size(1) - self.block
-        if anew:
-            self.position = int(torch.randint(self.block, (), generator=self.generator))
-        piece = self.data[:, self.position : self.position + self.block + 1].to(self.device)
-        self.position += self.block
-        return piece[:, :-1], piece[:, 1:], anew
+    scale = staticmethod(bits)
+
+    def after_step(self, net, step: int) -> None:
+        pass
+
+    def glance(self, net) -> dict[str, float]:
+        return {"dev_bpc": self._evaluate(net, "dev", self.job.evaluation.dev_tokens)[0]}
+
+    def finish(self, net) -> tuple[dict, dict, Macs]:
+        """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
+        test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
+        dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)
+        facts = net.facts()
+        macs = self._macs(net, facts.get("mean_span", 0.0))
+        metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": float(scored)}
+        return metrics, {**facts, **probe(net, self.corpus)}, macs
+
+    def _evaluate(self, net, split: str, limit: int) -> tuple[float, int]:
+        one = self.job.evaluation
+        with precision(self.job.training, self.device):
+            return evaluate(net, getattr(self.corpus, split), streams=one.streams, block=one.block, limit=limit)
+
+    def _macs(self, net, span: float) -> Macs:
+        block, shape = self.job.training.block, self.job.net
+        tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
+        return Macs(
+            paper=formulas.mac(L=shape.layers, d=shape.width, ff=shape.inner, S=span),
+            dense=graph.dense(net, block),
+            executed=graph.executed(net, tokens, block),
+        )
 
     def state_dict(self) -> dict:
-        return {"position": self.position, "generator": self.generator.get_state()}
+        return {**self.streams.state_dict(), "past": self.past}
 
     def load_state_dict(self, state: dict) -> None:
-        self.position = state["position"]
-        self.generator.set_state(state["generator"].cpu())
-
-
-def loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean negative log-likelihood in nats."""
-    return cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
-
-
-def bits(nats: float) -> float:
-    """Per character (per byte where the corpus is bytes)."""
-    return nats / math.log(2)
-
-
-@torch.no_grad()
-def evaluate(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0) -> tuple[float, int]:
-    """bpc and the number of characters scored, on the first `limit` tokens (0: all), memories carried along.
-
-    The first character of each stream is not predicted and an incomplete last block is left out: of 5,000,000
-    characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block means, as released.
-    """
-    data = cut(tokens[:limit] if limit else tokens, streams)
-    device = next(net.parameters()).device
-    starts = range(0, data.size(1) - block, block)
-    if not starts:
-        raise Refused(f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams")
-    before, total = net.training, 0.0
-    net.eval()
-    past = net.start(streams)
-    for start in starts:
-        piece = data[:, start : start + block + 1].to(device)
-        logits, past = net(piece[:, :-1], past)
-        total += loss(logits, piece[:, 1:]).item()
-    net.train(before)
-    return bits(total / len(starts)), len(starts) * streams * block
+        self.streams.load_state_dict(state)
+        self.past = state["past"]

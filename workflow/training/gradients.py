@@ -5,8 +5,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor
 
-from workflow.jobs import Training
-from workflow.tasks import char_lm
+from workflow.sections import Training
 
 
 def precision(training: Training, device: torch.device):
@@ -15,19 +14,13 @@ def precision(training: Training, device: torch.device):
     return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
 
 
-def gradients(net, training: Training, inputs: Tensor, targets: Tensor, past: list[Tensor]) -> tuple[Tensor, list]:
-    """Add to the gradients those of loss + penalty on a batch (B T); its mean loss in nats, and the new memories.
+def gradients(net, losses) -> Tensor:
+    """Add to the gradients those of a batch's loss + penalty; its mean log-loss in nats.
 
-    The streams of the batch are taken in `accumulate` parts, whose penalties count once in all.
+    `losses`: (loss, log-loss, weight) of each part of the batch; the weights add up to 1, so penalties count once.
     """
-    parts, size = training.accumulate, training.batch // training.accumulate
-    total, kept = torch.zeros((), dtype=torch.float64, device=inputs.device), []
-    for part in range(parts):
-        rows = slice(part * size, (part + 1) * size)
-        with precision(training, inputs.device):
-            logits, after = net(inputs[rows], [memory[:, rows] for memory in past])
-        loss = char_lm.loss(logits, targets[rows])
-        ((loss + net.penalty()) / parts).backward()
-        total += loss.detach().double() / parts
-        kept.append(after)
-    return total, [torch.cat(memories, 1) for memories in zip(*kept, strict=True)] if parts > 1 else kept[0]
+    total: Tensor | float = 0.0
+    for loss, told, weight in losses:
+        ((loss + net.penalty()) * weight).backward()
+        total = total + told.detach().double() * weight
+    return total

@@ -3,7 +3,7 @@
     read a block -> loss + penalty -> backward -> update -> after_step -> (score) -> (checkpoint)
 
 Killed at any moment and started again, a run ends with the numbers of one that was never interrupted: the
-checkpoint holds the net, the optimiser, the memories, the place in the text and every random state.
+checkpoint holds the net, the optimiser, the task's place in its data and every random state.
 """
 
 import math
@@ -14,9 +14,9 @@ import torch
 
 from models.nets import build
 from workflow.jobs import Job
-from workflow.tasks import char_lm
+from workflow.tasks import TASKS
 from workflow.training import checkpoint
-from workflow.training.gradients import gradients, precision
+from workflow.training.gradients import gradients
 from workflow.training.optimisers import OPTIMISERS, learning_rate
 from workflow.training.watchdog import Diverged
 
@@ -24,20 +24,20 @@ LOOK_EVERY = 16  # steps between looks at the loss: each look waits for the devi
 
 
 class Run:
-    """One job on its corpus. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
+    """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
     def __init__(self, job: Job, corpus, folder: Path, device: torch.device):
-        self.job, self.corpus, self.device = job, corpus, device
+        self.job, self.device = job, device
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
         torch.manual_seed(job.seed)
         self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
         self.parameters = list(self.net.parameters())
         self.optimiser = OPTIMISERS[training.optimiser](self.parameters, training.lr, training.clip)
-        self.streams = char_lm.Streams(corpus.train, training.batch, training.block, job.seed, device)
-        self.past = self.net.start(training.batch)
+        self.task = TASKS[job.task](job, corpus, device)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
+        self.tokens, self.point_tokens = 0, 0
         self.curve: list[dict] = []
         self.log: list[str] = []
 
@@ -61,11 +61,8 @@ class Run:
         """One optimiser step."""
         training = self.job.training
         self.step += 1
-        inputs, targets, anew = self.streams.read()
-        if anew:
-            self.past = self.net.start(training.batch)
-        loss, self.past = gradients(self.net, training, inputs, targets, self.past)
-        self.total += loss
+        self.total += gradients(self.net, self.task.losses(self.net))
+        self.tokens += self.task.tokens
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(
                 self.step,
@@ -77,6 +74,7 @@ class Run:
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
         self.net.after_step()
+        self.task.after_step(self.net, self.step)
 
     def _look(self) -> None:
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
@@ -87,30 +85,21 @@ class Run:
     def _score(self) -> None:
         """A point of the learning curve."""
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
-        dev, _ = self.evaluate(self.corpus.dev, self.job.evaluation.dev_tokens)
-        facts = self.net.facts()
-        tokens = since * self.job.training.batch * self.job.training.block
-        took = self.training_seconds - self.point_seconds
+        scores, facts = self.task.glance(self.net), self.net.facts()
+        tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         point = {
             "step": self.step,
-            "train_bpc": char_lm.bits(self.total.item() / since),
-            "dev_bpc": dev,
+            f"train_{self.task.unit}": self.task.scale(self.total.item() / since),
+            **scores,
             "mean_span": facts.get("mean_span"),
             "max_span": facts.get("max_span"),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)
-        self.point_seconds = self.training_seconds
+        self.point_seconds, self.point_tokens = self.training_seconds, self.tokens
         self.total.zero_()
-        self.say(
-            "step {step}  train {train_bpc:.3f}  dev {dev_bpc:.3f} bpc  {tokens_per_s:.0f} tokens/s".format(**point)
-        )
-
-    def evaluate(self, tokens, limit: int) -> tuple[float, int]:
-        """bpc on a split and the characters scored, as the job's evaluation says."""
-        evaluation = self.job.evaluation
-        with precision(self.job.training, self.device):
-            return char_lm.evaluate(self.net, tokens, streams=evaluation.streams, block=evaluation.block, limit=limit)
+        told = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
+        self.say(f"step {self.step}  {told}  {point['tokens_per_s']:.0f} tokens/s")
 
     def say(self, line: str) -> None:
         self.log.append(line)
@@ -121,11 +110,11 @@ class Run:
             "digest": self.job.digest,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
-            "streams": self.streams.state_dict(),
-            "past": self.past,
+            "task": self.task.state_dict(),
             "total": self.total,
             "step": self.step,
             "seconds": [self.seconds, self.training_seconds, self.point_seconds],
+            "tokens": [self.tokens, self.point_tokens],
             "curve": self.curve,
             "log": self.log,
             "random": torch.get_rng_state(),
@@ -139,9 +128,10 @@ class Run:
         state = checkpoint.load(self.checkpoint_path, self.job.digest, self.device)
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
-        self.streams.load_state_dict(state["streams"])
-        self.past, self.total, self.step = state["past"], state["total"], state["step"]
+        self.task.load_state_dict(state["task"])
+        self.total, self.step = state["total"], state["step"]
         self.seconds, self.training_seconds, self.point_seconds = state["seconds"]
+        self.tokens, self.point_tokens = state["tokens"]
         self.curve, self.log = state["curve"], state["log"]
         torch.set_rng_state(state["random"].cpu())
         if state["random_cuda"]:

@@ -3,7 +3,7 @@
 import torch
 
 from models.attention import engine, formula
-from workflow.tasks.char_lm import cut
+from workflow.tasks.streams import cut
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
 QUERIES = 64

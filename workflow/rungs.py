@@ -1,0 +1,94 @@
+"""How hard we run: config/rungs/RUNG/TASK.yaml, read strictly."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, field_validator
+
+from workflow.choices import Refused, every_setting, refuse_unknown
+from workflow.closed import Closed, Positive, Whole, parse, parse_json, read_yaml
+from workflow.corpora.catalogue import Catalogue
+
+CONFIG = Path(__file__).parent.parent / "config"
+
+
+def _taken(offered: dict, info) -> dict:
+    """`offered`, or `Refused` where no choice of attention takes one of its keys."""
+    for key in offered:
+        refuse_unknown(f"setting in {info.field_name}", key, every_setting())
+    return offered
+
+
+Settings = Annotated[dict[str, Any], AfterValidator(_taken)]
+
+
+class Recipe(Closed):
+    """A net with its own way of being trained; keys override the rung's."""
+
+    net: dict[str, Any]
+    attention: dict[str, Any] = {}
+    settings: Settings = {}
+    training: dict[str, Any] = {}
+    evaluation: dict[str, Any] = {}
+
+
+class Measure(Closed):
+    """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means.
+
+    predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
+    """
+
+    passes: Positive
+    seconds: float = Field(gt=0)
+    predict_batch: Positive = 1
+    memory_mb: Positive
+    longest_S: Positive = 1
+
+
+def read_measures(text: str) -> dict[str, Measure]:
+    """How costs are measured, by task, from JSON."""
+    return {task: parse(Measure, one, f"measure of {task}") for task, one in parse_json(text, "measures").items()}
+
+
+class Rung(Closed):
+    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone."""
+
+    rung: str
+    about: str
+    corpora: dict[str, str]
+    seeds: list[Whole] = Field(min_length=1)
+    S: list[Whole] = []
+    k: list[Whole] = Field(min_length=1)
+    settings: Settings = {}
+    settings_at: dict[Whole, Settings] = {}
+    recipes: dict[str, Recipe]
+    training: dict[str, Any]
+    evaluation: dict[str, Any]
+    measure: Measure
+
+    @field_validator("S", "k")
+    @classmethod
+    def positive(cls, values, info):
+        if min(values, default=1) < 1:
+            raise Refused(f"{info.field_name} must be at least 1, got {min(values)}")
+        return sorted(values)
+
+    @field_validator("settings_at")
+    @classmethod
+    def spans_exist(cls, offered, info):
+        for S in offered:
+            refuse_unknown("S in settings_at", S, info.data.get("S", [S]))
+        return offered
+
+
+def load_rung(rung: str, task: str) -> Rung:
+    return _read(Rung, CONFIG / "rungs" / rung / f"{task}.yaml")
+
+
+def load_corpora(task: str) -> Catalogue:
+    """The data sets of a task, by name."""
+    return _read(Catalogue, CONFIG / "tasks" / f"{task}.yaml")
+
+
+def _read(model, path: Path):
+    return parse(model, read_yaml(path), path.relative_to(CONFIG.parent).as_posix())
