@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from workflow.measure import subject
-from workflow.measure.steps import prediction, training_step
+from workflow.measure.kinds import KINDS
 from workflow.rungs import read_measures
 from workflow.training.origin import pick_device
 
@@ -40,9 +40,9 @@ def test_throughput(benchmark, turn, kind, row):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
     job, net = subject.load(row, RUNS, device)
     torch.set_num_threads(job.training.threads)
-    how = HOW[job.task]
+    how, of = HOW[job.task], KINDS[job.task]
     step, tokens = (
-        training_step(job, net, device) if kind == "train" else prediction(job, net, device, how.predict_batch)
+        of.training_step(job, net, device) if kind == "train" else of.prediction(job, net, device, how.predict_batch)
     )
 
     def synchronised():

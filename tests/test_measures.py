@@ -6,8 +6,7 @@ import torch
 
 from tests._jobs import VARIANTS, corpus, job
 from workflow.measure import graph
-from workflow.measure.counters import count
-from workflow.measure.steps import evaluation, full_memories, prediction, training_step
+from workflow.measure.streams import count, evaluation, full_memories, prediction, training_step
 from workflow.measure.subject import fresh, random_block, with_limit
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.scripts.throughput import pooled

@@ -13,6 +13,7 @@ from workflow.dag import Dag
 from workflow.measure import subject
 from workflow.plan import plan
 from workflow.records import read_record, write_record
+from workflow.rungs import load_rung
 from workflow.scripts import train
 from workflow.settings import CONFIG, load_config, read_yaml
 

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.choices import AXES
 from workflow.records import Record
 
-METRICS = ("train_bpc", "dev_bpc", "test_bpc")
+SCORES = ("bleu", "bleu_tokenised", "chrf")
+METRICS = ("train_bpc", "dev_bpc", "test_bpc", "train_ppl", "dev_ppl", "test_ppl")
+METRICS += tuple(f"{split}_{name}{how}" for how in ("", "_every_key") for split in ("dev", "test") for name in SCORES)
 FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
-SHAPE = ("layers", "width", "heads", "inner")
+FACTS += ("outputs", "shown", "maps", "signatures")
+SHAPE = ("layers", "width", "heads", "inner", "key", "value")
 MEASURES = {
     "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),
     "memory": (
@@ -40,11 +44,12 @@ def gather(plan: list[dict], records: dict[str, Record], measures: dict[str, lis
 def _row(asked: dict, record: Record, by_cell: dict) -> dict:
     job, cost = record.job, record.cost
     row = {key: asked[key] for key in ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "cell", "text")}
-    row |= {"seed": job.seed, "rung": job.rung, "status": record.status, "reason": record.reason}
+    row |= {"task": job.task, "seed": job.seed, "rung": job.rung, "status": record.status, "reason": record.reason}
     row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source}
-    row |= {axis: choice["name"] for axis, choice in job.attention.model_dump().items()}
-    row |= {key: getattr(job.net, key) for key in SHAPE}
+    row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
+    row["at"] = list(getattr(job.attention, "at", ()))
+    row |= {key: getattr(job.net, key, None) for key in SHAPE}
     row |= {key: record.metrics.get(key) for key in METRICS} | {key: record.facts.get(key) for key in FACTS}
     row |= {key: getattr(cost, key, None) for key in ("parameters", "seconds", "tokens_per_s", "peak_memory_bytes")}
     macs = cost.macs if cost else None

@@ -31,14 +31,14 @@ class Point(Closed):
 
 
 class Macs(Closed):
-    """Multiply-accumulates per predicted character, in three readings of the same trained net.
+    """Multiply-accumulates per predicted character or piece, in three readings of the same trained net.
 
-    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached.
+    paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached; translation has none.
     dense: the graph as the definition computes it in one training block, nothing trimmed.
     executed: the graph as the engine computes it, after trimming to what the heads reach.
     """
 
-    paper: float
+    paper: float | None = None
     dense: float
     executed: float
 

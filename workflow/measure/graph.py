@@ -40,32 +40,61 @@ def dense(net, block: int) -> float:
 
 def outside_attention(net) -> int:
     """Feed-forward layers and the output layer, per character."""
-    inner = sum(part.weight.numel() for block in net.blocks for part in block.feed_forward if hasattr(part, "weight"))
-    return inner + net.embedding.weight.numel()
+    return sum(_products(block.feed_forward) for block in net.blocks) + net.embedding.weight.numel()
 
 
 def engine_macs(layer, block: int, rows: int, window: int) -> int:
     """One layer, one stream, one block: `rows` keys and values are projected, no query sees beyond `window`."""
-    width, macs = layer.shape.width, _projections(layer, block, rows)
+    macs = _projections(layer, block, rows)
     for start in range(0, block, engine.CHUNK):
         stop = min(start + engine.CHUNK, block)
         c, seen = stop - start, rows - block + stop - 1 + layer.attends_self
         here = min(window, seen)
         if here:
-            macs += 2 * c * min(here + c - 1, seen) * width + c * here * width
+            macs += c * min(here + c - 1, seen) * _key_and_value(layer) + c * here * _place(layer)
     return macs + _of_choices(layer, block, min(window, rows - 1 + layer.attends_self))
+
+
+def pair(net, N: int, T: int) -> float:
+    """A translator reading a source of N pieces and a target of T, per target piece, as the engine computes it."""
+    macs = sum(given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder)
+    for block in net.decoder:
+        macs += engine_macs(block.attention, T, T, T) + T * _products(block.feed_forward)
+        macs += given_macs(block.cross, T, N)
+    return (macs + T * net.output.weight.numel()) / T
+
+
+def given_macs(layer, queries: int, keys: int) -> int:
+    """One layer over a sequence that is given whole: its keys and values projected once."""
+    sides = queries * _products(layer.query, layer.out) + keys * _products(layer.key, layer.value)
+    return sides + queries * keys * _key_and_value(layer) + _of_choices(layer, queries, keys)
 
 
 def definition_macs(layer, block: int, rows: int, window: int) -> int:
     """One layer, one stream, one block of the definition: every query against every key."""
-    width = layer.shape.width
-    products = 2 * block * rows * width + block * min(window, rows) * width
+    products = block * rows * _key_and_value(layer) + block * min(window, rows) * _place(layer)
     return _projections(layer, block, rows) + products + _of_choices(layer, block, min(window, rows))
 
 
 def _projections(layer, block: int, rows: int) -> int:
     """Queries and outputs of the block; keys and values of all rows in training, of the block in evaluation."""
-    return 2 * block * layer.shape.width**2 + 2 * (rows if layer.training else block) * layer.shape.width**2
+    own = block * _products(layer.query, layer.out)
+    return own + (rows if layer.training else block) * _products(layer.key, layer.value)
+
+
+def _products(*parts: torch.nn.Module) -> int:
+    """Entries of all matrices: multiply-accumulates for one row."""
+    return sum(one.weight.numel() for part in parts for one in part.modules() if isinstance(one, torch.nn.Linear))
+
+
+def _key_and_value(layer) -> int:
+    """For one query and one key: the score of every head, and its value weighed."""
+    return layer.shape.heads * (layer.shape.key + layer.shape.value)
+
+
+def _place(layer) -> int:
+    """For one query and one distance: the position's term of every head; nothing where the score has none."""
+    return layer.shape.heads * layer.shape.key if layer.position.needs_distance else 0
 
 
 def _of_choices(layer, block: int, window: int) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from workflow.measure import subject
-from workflow.measure.counters import count
+from workflow.measure.kinds import KINDS
 from workflow.records import write_text
 from workflow.scripts._main import run
 from workflow.training.watchdog import status_of
@@ -25,7 +25,7 @@ def measure(row: dict, runs: Path, device: torch.device) -> dict:
     made = {"cell": row["cell"], "digest": row["digest"], "device": device.type, "status": "ok", "reason": None}
     try:
         job, net = subject.load(row, runs, device)
-        made |= count(job, net, device)
+        made |= KINDS[job.task].count(job, net, device)
     except Exception as error:
         return made | {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for counter in ("macs_torch", "macs_fvcore"):

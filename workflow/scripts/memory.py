@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from workflow.measure import steps, subject
+from workflow.measure import streams, subject
+from workflow.measure.kinds import KINDS
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.records import write_text
 from workflow.rungs import Measure, read_measures
@@ -22,12 +23,14 @@ from workflow.training.origin import pick_device
 
 def training(row: dict, runs: Path, device: str) -> dict:
     on, threads = pick_device(device), row["job"]["training"]["threads"]
-    return weigh(lambda: steps.training_step(*subject.load(row, runs, on), on), on, threads)
+    of = KINDS[row["job"]["task"]]
+    return weigh(lambda: of.training_step(*subject.load(row, runs, on), on), on, threads)
 
 
 def evaluation(row: dict, runs: Path, device: str) -> dict:
     on, threads = pick_device(device), row["job"]["training"]["threads"]
-    return weigh(lambda: steps.evaluation(*subject.load(row, runs, on), on), on, threads)
+    of = KINDS[row["job"]["task"]]
+    return weigh(lambda: of.evaluation(*subject.load(row, runs, on), on), on, threads)
 
 
 def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
@@ -36,7 +39,7 @@ def longer(row: dict, runs: Path, device: str, S: int, budget: int) -> dict:
 
     def make():
         job, net = subject.load(row, runs, on)
-        return steps.training_step(job, subject.with_limit(job, net, S, on), on)
+        return streams.training_step(job, subject.with_limit(job, net, S, on), on)
 
     return weigh(make, on, threads, budget)
 

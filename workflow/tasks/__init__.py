@@ -11,5 +11,6 @@ after_step(net, step), state_dict, load_state_dict
 """
 
 from workflow.tasks.char_lm import CharLM
+from workflow.tasks.translation import Translation
 
-TASKS = {"char_lm": CharLM}
+TASKS = {"char_lm": CharLM, "translation": Translation}

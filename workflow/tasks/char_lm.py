@@ -41,7 +41,9 @@ class CharLM:
         pass
 
     def glance(self, net) -> dict[str, float]:
-        return {"dev_bpc": self._evaluate(net, "dev", self.job.evaluation.dev_tokens)[0]}
+        dev, _ = self._evaluate(net, "dev", self.job.evaluation.dev_tokens)
+        facts = net.facts()
+        return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
     def finish(self, net) -> tuple[dict, dict, Macs]:
         """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""

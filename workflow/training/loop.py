@@ -85,14 +85,11 @@ class Run:
     def _score(self) -> None:
         """A point of the learning curve."""
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
-        scores, facts = self.task.glance(self.net), self.net.facts()
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         point = {
             "step": self.step,
             f"train_{self.task.unit}": self.task.scale(self.total.item() / since),
-            **scores,
-            "mean_span": facts.get("mean_span"),
-            "max_span": facts.get("max_span"),
+            **self.task.glance(self.net),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)

@@ -39,8 +39,10 @@ class Adagrad(torch.optim.Optimizer):
 class Adam(torch.optim.Adam):
     """Adam after clipping the global norm of the gradient (Transformer-XL, released code)."""
 
+    betas, epsilon = (0.9, 0.999), 1e-8
+
     def __init__(self, parameters, lr: float, clip: float):
-        super().__init__(parameters, lr=lr)
+        super().__init__(parameters, lr=lr, betas=self.betas, eps=self.epsilon)
         self.clip = clip
 
     def step(self, closure=None) -> None:
@@ -48,12 +50,22 @@ class Adam(torch.optim.Adam):
         super().step()
 
 
-OPTIMISERS = {"adagrad": Adagrad, "adam": Adam}
+class Adam2017(Adam):
+    """Adam with the constants of Attention Is All You Need, section 5.3."""
+
+    betas, epsilon = (0.9, 0.98), 1e-9
+
+
+OPTIMISERS = {"adagrad": Adagrad, "adam": Adam, "adam_2017": Adam2017}
 
 
 def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: int) -> float:
-    """The rate of update `step` = 1 .. steps: linear warm-up, then constant or a cosine to zero."""
+    """The rate of update `step` = 1 .. steps: linear warm-up to `lr`, then constant, a cosine to zero, or
+    lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where lr = (d warmup)^-1/2).
+    """
     rate = lr * min(1.0, step / warmup) if warmup else lr
     if schedule == "cosine" and step > warmup:
         rate = lr * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
+    if schedule == "inverse_sqrt" and step > warmup:
+        rate = lr * math.sqrt(max(1, warmup) / step)
     return rate

@@ -1,9 +1,11 @@
-"""What is timed and weighed: a training step, the prediction of one more character, a block of evaluation."""
+"""What is timed, weighed and counted of a character model: a step, one more character, a block of evaluation."""
 
 from collections.abc import Callable
 
 import torch
 
+from workflow.measure import graph
+from workflow.measure.counters import counted
 from workflow.measure.subject import random_block
 from workflow.tasks.streams import losses
 from workflow.training.gradients import gradients, precision
@@ -69,3 +71,30 @@ def full_memories(job, net, device, batch: int | None = None) -> list:
         with precision(job.training, device):
             _, past = net(block, [torch.cat([memory, memory], 2) for memory in past])
     return past
+
+
+class _Flat(torch.nn.Module):
+    """The net with its memories as separate arguments, as tracing wants them."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, tokens, *past):
+        return self.net(tokens, list(past))[0]
+
+
+def count(job, net, device: torch.device) -> dict:
+    """Multiply-accumulates per character of one block of one stream: ours, torch's, fvcore's."""
+    net.train()
+    block = job.training.block
+    past = full_memories(job, net, device, batch=1)
+    tokens = random_block(job, net.embedding.weight.shape[0], device, batch=1)
+    found = counted(_Flat(net), (tokens, *past))
+    layers = sum(graph.engine_macs(layer, *layer.shapes) for layer in net.attentions)
+    return {
+        "macs_analytic": layers / block + graph.outside_attention(net),
+        "macs_torch": found["macs_torch"] / block,
+        "macs_fvcore": found["macs_fvcore"] / block,
+        "unsupported": found["unsupported"],
+    }

@@ -1,0 +1,75 @@
+"""What is timed, weighed and counted of translation: an update, the decoding of a batch, and both sentences read once.
+
+Costs do not depend on what the sentences say, so they are random, all of one length.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from models.nets.seq2seq import BOS, EOS
+from workflow.measure import graph
+from workflow.measure.counters import counted
+from workflow.training.gradients import gradients, precision
+from workflow.training.optimisers import OPTIMISERS
+
+LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
+
+
+def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
+    """A function that makes one whole update, and the target pieces it learns from."""
+    from workflow.tasks.translation import losses  # the task itself counts through this module
+
+    training, length = job.training, min(LENGTH, job.net.longest)
+    batches = [_random(net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)]
+    optimiser = OPTIMISERS[training.optimiser](list(net.parameters()), 0.0, training.clip)
+    net.train()
+
+    def step() -> None:
+        gradients(net, losses(net, training, batches))
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+
+    return step, sum(target[:, 1:].numel() for _, target in batches)
+
+
+def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
+    """A function that decodes `batch` sentences of `LENGTH` pieces with the job's beam, and the pieces it writes."""
+    net.eval()
+    length, width = min(LENGTH, job.net.longest), job.evaluation.beam
+    source, target = _random(net, batch, length, device)
+    rows = torch.arange(batch, device=device).repeat_interleave(width)
+
+    @torch.no_grad()
+    def step() -> None:
+        with precision(job.training, device):
+            state = net.encode(source).rows(rows)
+            for place in range(length):
+                _, state = net.step(target[rows, place], state)
+                state = state.rows(torch.arange(len(rows), device=device))  # as beams are kept or given up
+
+    return step, batch * length
+
+
+def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
+    """As `prediction`, with as many sentences as the job's evaluation decodes side by side."""
+    return prediction(job, net, device, job.evaluation.batch)
+
+
+def count(job, net, device: torch.device) -> dict:
+    """Multiply-accumulates per target piece of one pair of sentences: ours, torch's, fvcore's."""
+    net.train()
+    source, target = _random(net, 1, min(LENGTH, job.net.longest), device)
+    inputs = target[:, :-1]
+    found = counted(net, (source, inputs))
+    made = {"macs_analytic": graph.pair(net, source.size(1), inputs.size(1))}
+    made |= {name: value / inputs.size(1) for name, value in found.items() if name != "unsupported"}
+    return {**made, "unsupported": found["unsupported"]}
+
+
+def _random(net, batch: int, length: int, device: torch.device):
+    """Sources B N and targets B T + 1 without padding."""
+    symbols, generator = net.embedding.weight.shape[0], torch.Generator().manual_seed(0)
+    source, target = (torch.randint(EOS + 1, symbols, (batch, n), generator=generator) for n in (length, length + 1))
+    target[:, 0] = BOS
+    return source.to(device), target.to(device)

@@ -1,0 +1,181 @@
+"""Translation with an encoder and a decoder (Attention Is All You Need; Explicit Sparse Transformer): BLEU."""
+
+import math
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+from torch.nn.functional import log_softmax
+
+from models.attention import All
+from models.decoding import beam
+from workflow.choices import Refused
+from workflow.corpora import pairs
+from workflow.corpora.pairs import PAD
+from workflow.jobs import Job
+from workflow.measure import graph
+from workflow.records import Macs
+from workflow.tasks.batches import Batches, sources, targets
+from workflow.tasks.scores import scores
+from workflow.training.gradients import precision
+from workflow.tasks.maps import attention_maps
+
+SHOWN = 5  # translations that a record keeps in full beside the outputs
+
+
+def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Smoothed loss and log-loss in nats, means over the pieces that are there.
+
+    Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V (section 5.4).
+    """
+    there = following != PAD
+    logs = log_softmax(logits[there].float(), -1)
+    told = -logs.gather(1, following[there][:, None]).mean()
+    return (1 - smoothing) * told - smoothing * logs.mean(), told
+
+
+def pieces(target: Tensor) -> int:
+    """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
+    return int((target[:, 1:] != PAD).sum())
+
+
+def losses(net, training, batches: list[tuple[Tensor, Tensor]]):
+    """(loss, log-loss, weight) of each batch; it weighs as much as it has pieces to predict."""
+    counts = [pieces(target) for _, target in batches]
+    for (source, target), count in zip(batches, counts, strict=True):
+        with precision(training, source.device):
+            logits = net(source, target[:, :-1])
+        smoothed, told = loss(logits, target[:, 1:], training.smoothing)
+        yield smoothed, told, count / sum(counts)
+
+
+class Translation:
+    """Sentence pairs, weights averaged over the last checkpoints, beam search."""
+
+    unit = "ppl"
+    scale = staticmethod(math.exp)
+    read = staticmethod(pairs.read)
+
+    def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device):
+        self.job, self.corpus, self.device = job, corpus, device
+        self._refuse_long_sentences()
+        self.batches = Batches(corpus.train, job.training.tokens, job.seed)
+        self.tokens = 0
+        self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first
+
+    def _refuse_long_sentences(self) -> None:
+        limit = self.job.net.longest
+        for split in ("train", "dev", "test"):
+            one = getattr(self.corpus, split)
+            for side, found in (("source", one.source), ("target", one.target)):
+                longest = max(map(len, found)) + 1
+                if longest > limit:
+                    place = f"data set '{self.corpus.name}': a {side} sentence of {split}"
+                    raise Refused(f"{place} has {longest} pieces with its end, the net's longest = {limit}")
+
+    def losses(self, net):
+        """An update takes `accumulate` batches."""
+        training = self.job.training
+        read = [self.batches.read() for _ in range(training.accumulate)]
+        self.tokens = sum(pieces(target) for _, target in read)
+        return losses(net, training, [(source.to(self.device), target.to(self.device)) for source, target in read])
+
+    def after_step(self, net, step: int) -> None:
+        """Keep the weights that are averaged in the end."""
+        training = self.job.training
+        if (training.steps - step) % training.average_every == 0:
+            self.kept.append({name: one.detach().clone() for name, one in net.state_dict().items()})
+            self.kept = self.kept[-training.average :]
+
+    def glance(self, net) -> dict[str, float]:
+        return {"dev_ppl": self._perplexity(net, self.corpus.dev)}
+
+    def finish(self, net) -> tuple[dict, dict, Macs]:
+        """Perplexity and BLEU of the averaged weights, on dev and test; what the attention looked at."""
+        net.load_state_dict(averaged(self.kept))
+        evaluation, corpus = self.job.evaluation, self.corpus
+        parts = {"dev": (corpus.dev, evaluation.dev_sentences), "test": (corpus.test, evaluation.sentences)}
+        metrics = {f"{split}_ppl": self._perplexity(net, part) for split, (part, _) in parts.items()}
+        scored = {split: self._score(net, *part) for split, part in parts.items()}
+        metrics |= {f"{split}_{name}": value for split, found in scored.items() for name, value in found[1].items()}
+        if self.job.attention.selection["name"] != "all":
+            with every_key(net):
+                dense = {split: self._score(net, *part)[1] for split, part in parts.items()}
+            metrics |= {f"{split}_{name}_every_key": one for split, found in dense.items() for name, one in found.items()}
+        outputs, _, signatures = scored["test"]
+        shown = zip(corpus.test.source_text, corpus.test.target_text, outputs, strict=False)
+        facts = {name: value for name, value in net.facts().items() if "span" not in name} | {
+            "signatures": signatures,
+            "outputs": outputs,
+            "shown": [list(three) for three, _ in zip(shown, range(SHOWN), strict=False)],
+            "maps": attention_maps(net, corpus),
+        }
+        lengths = (round(sum(map(len, side)) / len(side)) + 1 for side in (corpus.test.source, corpus.test.target))
+        macs = graph.pair(net, *lengths)
+        return metrics, facts, Macs(dense=macs, executed=macs)
+
+    @torch.no_grad()
+    def _perplexity(self, net, split: pairs.Split) -> float:
+        """exp of the mean log-loss per piece, ends included."""
+        net.eval()
+        total, count = 0.0, 0
+        for rows in self._in_turns(len(split.source)):
+            source = sources([split.source[i] for i in rows]).to(self.device)
+            target = targets([split.target[i] for i in rows]).to(self.device)
+            with precision(self.job.training, self.device):
+                logits = net(source, target[:, :-1])
+            here = pieces(target)
+            total, count = total + loss(logits, target[:, 1:], 0.0)[1].item() * here, count + here
+        net.train()
+        return math.exp(min(total / count, 700.0))
+
+    @torch.no_grad()
+    def _score(self, net, split: pairs.Split, limit: int) -> tuple[list[str], dict, dict]:
+        """Outputs for the first `limit` sentences (0: all), their scores and signatures."""
+        chosen = split.source[:limit] if limit else split.source
+        outputs = self.translate(net, chosen)
+        return outputs, *scores(outputs, split.target_text[: len(chosen)])
+
+    @torch.no_grad()
+    def translate(self, net, sentences: list) -> list[str]:
+        """Beam search, sentences of like length side by side; in the order they came."""
+        net.eval()
+        evaluation, found = self.job.evaluation, {}
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        for start in range(0, len(order), evaluation.batch):
+            rows = order[start : start + evaluation.batch]
+            source = sources([sentences[i] for i in rows]).to(self.device)
+            with precision(self.job.training, self.device):
+                ids = beam(net, source, width=evaluation.beam, alpha=evaluation.alpha, longest=self.job.net.longest)
+            found |= dict(zip(rows, ids, strict=True))
+        net.train()
+        return [pairs.decode(self.corpus.symbols, found[i]) for i in range(len(sentences))]
+
+    def _in_turns(self, count: int) -> list[range]:
+        size = self.job.evaluation.batch
+        return [range(start, min(start + size, count)) for start in range(0, count, size)]
+
+    def state_dict(self) -> dict:
+        return {**self.batches.state_dict(), "kept": self.kept}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.batches.load_state_dict(state)
+        self.kept = state["kept"]
+
+
+def averaged(kept: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of each tensor over checkpoints (section 6.1)."""
+    return {name: torch.stack([one[name] for one in kept]).mean(0) for name in kept[0]}
+
+
+@contextmanager
+def every_key(net):
+    """Let every query keep all its keys, whatever the net was trained with: `T` of Explicit Sparse Transformer, Table 5."""
+    before = [layer.selection for layer in net.attentions]
+    try:
+        for layer in net.attentions:
+            layer.selection = All(layer.shape)
+        yield
+    finally:
+        for layer, selection in zip(net.attentions, before, strict=True):
+            layer.selection = selection
