@@ -15,7 +15,7 @@ CHUNK = 128  # queries at a time: products stay large, and at most c - 1 keys be
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:
-    """As `formula.attend`: q: B h T d/h, k and v: B h K d/h of which the last T are the block's own."""
+    """As `formula.attend`: q: B h T dk, k: B h K dk, v: B h K dv, of which the last T are the block's own."""
     T, K = q.size(-2), k.size(-2)
     widest = min(reach, K - 1 + choices.attends_self)
     places = choices.position.keys(widest) if widest else None
@@ -31,13 +31,15 @@ def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach:
 def _chunk(q, k, v, z, places, choices, seen: int, window: int, drop: float) -> Tensor:
     """One chunk of c queries, the last of which sees the first `seen` keys; nobody sees beyond `window`."""
     if window == 0:
-        return torch.zeros_like(q)
+        return q.new_zeros(*q.shape[:-1], v.size(-1))
     c = q.size(-2)
     first = seen - (window + c - 1)
     missing, first = max(0, -first), max(0, first)  # the stream may have begun after the band's first column
     content = choices.position.content(q) @ k[:, :, first:seen].transpose(-1, -2)
     score = band(pad(content, (missing, 0)) if missing else content, window)
-    score = (score + choices.position.query(q) @ places[..., -window:]) / math.sqrt(q.size(-1))
+    if places is not None:
+        score = score + choices.position.query(q) @ places[..., -window:]
+    score = score / math.sqrt(q.size(-1))
     x = torch.arange(window, 0, -1, device=q.device)
     log_m = choices.span.log_mask(x, z)
     masked = score if log_m is None else score + log_m

@@ -1,12 +1,14 @@
 """The definition of attention, dense and readable: the oracle of every test.
 
-    score  = position(q_t, k, x) / sqrt(d / h)
+    score  = position(q_t, k, x) / sqrt(dk)
     masked = score + log m(x, query)
     kept   = select(masked)
     p      = normalise(kept)
     y_t    = sum p v
 
-x = 1 is the nearest visible key: the token before the query, or the query's own where a net attends itself.
+x = 1 is the nearest visible key. In a stream it is the token before the query, or the query's own where a net attends
+itself; in a sentence read both ways x = |t - j| + 1; between two sentences there is no x, and so neither span nor
+position.
 """
 
 import math
@@ -17,28 +19,43 @@ from torch.nn.functional import dropout
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:
-    """q: B h T d/h, k and v: B h K d/h of which the last T are the block's own. Gives B h T d/h."""
+    """A stream: q: B h T dk, k: B h K dk, v: B h K dv, of which the last T are the block's own. Gives B h T dv."""
     return dropout(weights(q, k, z, choices, reach=reach), drop) @ v
 
 
 def weights(q: Tensor, k: Tensor, z: Tensor | None, choices, *, reach: int) -> Tensor:
-    """The weight of every key for every query: B h T K.
+    """The weight of every key of a stream for every query: B h T K.
 
-    Computes all T x K scores; `reach` only bounds the position keys that exist. A query with no visible key has
-    weights 0.
+    Computes all T x K scores; `reach` only bounds the position keys that exist.
     """
     T, K = q.size(-2), k.size(-2)
     query = torch.arange(K - T, K, device=q.device)[:, None]
     x = query - torch.arange(K, device=q.device) + choices.attends_self
-    limit = min(reach, K)
-    visible = (x >= 1) & (x <= limit)
-    content = choices.position.content(q) @ k.transpose(-1, -2)
-    by_rank = choices.position.query(q) @ choices.position.keys(limit)  # columns x = limit .. 1
-    column = (limit - x).clamp(0, limit - 1).expand(*q.shape[:2], T, K)
-    score = (content + by_rank.gather(-1, column)) / math.sqrt(q.size(-1))
-    log_m = choices.span.log_mask(x.clamp(min=1), z)
+    return weigh(q, k, z, choices, x >= 1, x, min(reach, K))
+
+
+def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: Tensor | None, reach: int) -> Tensor:
+    """Weights B h T K of the keys that `visible` (bool, broadcasts to B h T K) shows, those with x > reach left out.
+
+    x: T K, or None where keys have no distance. A query with no visible key has weights 0.
+    """
+    score = choices.position.content(q) @ k.transpose(-1, -2)
+    log_m = None
+    if x is not None:
+        visible = visible & (x <= reach)
+        score = _with_places(score, q, choices.position, x, reach)
+        log_m = choices.span.log_mask(x.clamp(min=1), z)
+    score = score / math.sqrt(q.size(-1))
     masked = score if log_m is None else score + log_m
     masked = masked.masked_fill(~visible, -math.inf)
-    empty = ~visible.any(-1, keepdim=True)
+    empty = masked.detach().isneginf().all(-1, keepdim=True)
     kept = choices.selection(masked).masked_fill(empty, 0.0)
     return choices.normaliser(kept).masked_fill(empty, 0.0)
+
+
+def _with_places(score: Tensor, q: Tensor, position, x: Tensor, reach: int) -> Tensor:
+    places = position.keys(reach)  # columns x = reach .. 1
+    if places is None:
+        return score
+    column = (reach - x).clamp(0, reach - 1).expand_as(score)
+    return score + (position.query(q) @ places).gather(-1, column)

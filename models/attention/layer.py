@@ -1,14 +1,15 @@
 """Multi-head attention over a block and what the layer remembers of the stream before it."""
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from models.attention import engine
-from models.attention.choice import Choice, Shape
+from models.attention.choice import Shape
+from models.attention.heads import Heads
 
 
-class Attention(nn.Module):
-    """Projections without biases around the four choices (Adaptive Attention Span, section 2.1).
+class Attention(Heads):
+    """Attention to the past of a stream (Adaptive Attention Span, section 2.1).
 
     While training it remembers the layer's inputs and projects them anew with the weights of the step; in evaluation,
     where weights stand still, it remembers their keys and values instead.
@@ -17,25 +18,20 @@ class Attention(nn.Module):
     def __init__(
         self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0
     ):
-        super().__init__()
-        self.shape, self.attends_self, self.dropout = shape, attends_self, dropout
-        self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
-        self.query, self.key, self.value, self.out = (nn.Linear(shape.width, shape.width, bias=False) for _ in range(4))
+        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        self.attends_self = attends_self
         self.attend, self.trims = engine.attend, True
         self.shapes = (0, 0, 0)  # T, keys at hand and window of the last block: what was computed, for whoever counts
 
-    @property
-    def choices(self) -> list[Choice]:
-        return [self.span, self.selection, self.normaliser, self.position]
-
     def start(self, batch: int) -> Tensor:
-        """The memory of a stream that has not begun: (1, B, 0, d) in training, (2, B, 0, d) in evaluation."""
-        weight = self.query.weight
-        return torch.zeros(1 if self.training else 2, batch, 0, self.shape.width, device=weight.device)
+        """The memory of a stream that has not begun: (1, B, 0, d) in training, (1, B, 0, h (dk + dv)) in evaluation."""
+        keys, values = self.key.weight, self.value.weight
+        width = self.shape.width if self.training else len(keys) + len(values)
+        return torch.zeros(1, batch, 0, width, device=keys.device)
 
     def window(self, z: Tensor | None) -> int | None:
         """How many keys the farthest-seeing head may use; None for all."""
-        bounds = [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
+        bounds = self.bounds()
         if self.trims:
             bounds.append(int(self.span.reach(z).max()))
         return min(bounds, default=None)
@@ -45,17 +41,18 @@ class Attention(nn.Module):
         z = self.span.extent(x)
         window = self.window(z)
         window = past.size(2) + x.size(1) if window is None else window
-        new = x[None] if self.training else torch.stack([self.key(x), self.value(x)])
+        new = (x if self.training else torch.cat([self.key(x), self.value(x)], -1))[None]
         seen = torch.cat([past[:, :, max(0, past.size(2) - window) :].to(new.dtype), new], 2)
-        k, v = (self.key(seen[0]), self.value(seen[0])) if self.training else seen
         self.shapes = (x.size(1), seen.size(2), window)
-        q, k, v = (self._split(part) for part in (self.query(x), k, v))
-        drop = self.dropout if self.training else 0.0
-        y = self.attend(q, k, v, z, self, reach=window, drop=drop)
+        k, v = self._keys_and_values(seen[0])
+        y = self.attend(self.split(self.query(x)), k, v, z, self, reach=window, drop=self.drop)
         keep = self.span.remember(window)
         kept = torch.cat([past.to(new.dtype), new.detach()], 2)[:, :, -keep:]
-        return self.out(y.transpose(1, 2).flatten(2)), kept
+        return self.merge(y), kept
 
-    def _split(self, part: Tensor) -> Tensor:
-        """B T d -> B h T d/h."""
-        return part.unflatten(-1, (self.shape.heads, self.shape.head)).transpose(1, 2)
+    def _keys_and_values(self, seen: Tensor) -> tuple[Tensor, Tensor]:
+        """What is remembered, B K c -> B h K dk and B h K dv."""
+        if self.training:
+            return self.split(self.key(seen)), self.split(self.value(seen))
+        k, v = seen.split([len(self.key.weight), len(self.value.weight)], -1)
+        return self.split(k), self.split(v)

@@ -1,8 +1,9 @@
-"""A post-norm Transformer layer."""
+"""Transformer layers, post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong et al. 2020)."""
 
 from torch import Tensor, nn
 
-from models.attention import Attention
+from models.attention.given import Given, Projected
+from models.attention.layer import Attention
 
 
 def feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
@@ -10,18 +11,76 @@ def feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
     return nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Dropout(dropout), nn.Linear(inner, width))
 
 
-class Block(nn.Module):
-    """x = LN(x + drop(Attention(x)));  x = LN(x + drop(FF(x)))"""
+class Residual(nn.LayerNorm):
+    """Around a sub-layer f: LN(x + drop(f(x))) post-norm, x + drop(f(LN(x))) pre-norm.
 
-    def __init__(self, attention: Attention, inner: int, dropout: float, residual_dropout: float = 0.0):
+    In two halves, `y = f(r.enter(x)); x = r.leave(x, y)`, because attention gives back more than y.
+    """
+
+    def __init__(self, width: int, dropout: float, norm: str = "post"):
+        super().__init__(width)
+        if norm not in ("post", "pre"):
+            raise ValueError(f"unknown norm '{norm}'; valid: post, pre")
+        self.drop, self.post = nn.Dropout(dropout), norm == "post"
+
+    def enter(self, x: Tensor) -> Tensor:
+        return x if self.post else self(x)
+
+    def leave(self, x: Tensor, y: Tensor) -> Tensor:
+        x = x + self.drop(y)
+        return self(x) if self.post else x
+
+
+class Block(nn.Module):
+    """Attention to a stream, then the feed-forward layer.
+
+    dropout: inside the feed-forward layer; residual_dropout: on the output of each sub-layer.
+    """
+
+    def __init__(self, attention, inner: int, dropout: float, residual_dropout: float = 0.0, norm: str = "post"):
         super().__init__()
         width = attention.shape.width
         self.attention = attention
         self.feed_forward = feed_forward(width, inner, dropout)
-        self.after_attention, self.after_feed_forward = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.drop = nn.Dropout(residual_dropout)
+        self.after_attention = Residual(width, residual_dropout, norm)
+        self.after_feed_forward = Residual(width, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
-        y, past = self.attention(x, past)
-        x = self.after_attention(x + self.drop(y))
-        return self.after_feed_forward(x + self.drop(self.feed_forward(x))), past
+        """x: B T d and what the layer remembers -> B T d and what it remembers next."""
+        x, past = self.attend(x, past)
+        return self.feed(x), past
+
+    def attend(self, x: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
+        y, past = self.attention(self.after_attention.enter(x), past)
+        return self.after_attention.leave(x, y), past
+
+    def feed(self, x: Tensor) -> Tensor:
+        return self.after_feed_forward.leave(x, self.feed_forward(self.after_feed_forward.enter(x)))
+
+
+class EncoderBlock(Block):
+    """Attention of a sentence to itself, both ways, then the feed-forward layer."""
+
+    def forward(self, x: Tensor, visible: Tensor) -> Tensor:
+        """x: B N d, visible: B N -> B N d."""
+        sentence = self.after_attention.enter(x)
+        y = self.attention(sentence, self.attention.project(sentence), visible)
+        return self.feed(self.after_attention.leave(x, y))
+
+
+class DecoderBlock(Block):
+    """Attention to the target so far, attention to the source, then the feed-forward layer."""
+
+    def __init__(self, attention: Attention, cross: Given, inner: int, residual_dropout: float, norm: str):
+        super().__init__(attention, inner, 0.0, residual_dropout, norm)
+        self.cross, self.after_cross = cross, Residual(attention.shape.width, residual_dropout, norm)
+
+    def forward(self, x: Tensor, past: Tensor, memory: Projected, visible: Tensor) -> tuple[Tensor, Tensor]:
+        """x: R T d in R rows for B sentences, R / B side by side for each, their projected sources and B N of those.
+
+        All rows of a sentence ask its one memory, as if they were places of one row.
+        """
+        x, past = self.attend(x, past)
+        asking = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
+        y = self.cross(asking, memory, visible).view_as(x)
+        return self.feed(self.after_cross.leave(x, y)), past

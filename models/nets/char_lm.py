@@ -7,17 +7,20 @@ to itself.
 from torch import Tensor, nn
 
 from models.attention import Shape, layers
+from models.attention.layer import Attention
+from models.nets.attending import Attending
 from models.nets.blocks import Block
 
 
-class CharLM(nn.Module):
+class CharLM(Attending):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
         """symbols V; attention and net as in job.json: four choices; layers, width, heads, inner, dropouts."""
         super().__init__()
         shape = Shape(net["width"], net["heads"])
-        made = layers(net["layers"], shape, attention, self.attends_self, net["attention_dropout"])
+        ways = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
+        made = layers(net["layers"], shape, attention, Attention, **ways)
         self.embedding = nn.Embedding(symbols, shape.width)  # N(0, 1)
         self.blocks = nn.ModuleList(Block(layer, net["inner"], net["dropout"]) for layer in made)
         self.output = nn.Linear(shape.width, symbols)
@@ -43,24 +46,3 @@ class CharLM(nn.Module):
 
     def read_out(self, x: Tensor) -> Tensor:
         return self.output(x)
-
-    def penalty(self):
-        """What the choices of all layers add to the loss, in nats."""
-        return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
-
-    def after_step(self) -> None:
-        for layer in self.attentions:
-            for choice in layer.choices:
-                choice.after_step()
-
-    def facts(self) -> dict:
-        """Facts of the choices: numbers by layer; mean_span is the mean of the layers', max_span their maximum."""
-        found: dict[str, list] = {}
-        for layer in self.attentions:
-            for choice in layer.choices:
-                for key, value in choice.facts().items():
-                    found.setdefault(key, []).append(value)
-        if "mean_span" in found:
-            found["mean_span"] = sum(found["mean_span"]) / len(found["mean_span"])
-            found["max_span"] = max(found["max_span"])
-        return found

@@ -15,7 +15,7 @@ class Relative(Choice):
     def __init__(self, shape: Shape, *, limit: int):
         super().__init__()
         self.limit = limit
-        self.table = nn.Parameter(torch.randn(shape.head, limit))  # the last column is x = 1, the first x = S
+        self.table = nn.Parameter(torch.randn(shape.key, limit))  # the last column is x = 1, the first x = S
 
     def for_next_layer(self) -> "Relative":
         return self
@@ -27,5 +27,5 @@ class Relative(Choice):
         return q
 
     def keys(self, window: int) -> Tensor:
-        """Position keys for x = window .. 1: (d/h, window)."""
+        """Position keys for x = window .. 1: (dk, window)."""
         return self.table[:, self.limit - window :]

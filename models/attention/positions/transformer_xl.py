@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from models.attention.choice import Choice, Shape
+from models.attention.positions._sinusoid import halves
 
 
 class TransformerXL(Choice):
@@ -18,9 +19,9 @@ class TransformerXL(Choice):
     def __init__(self, shape: Shape, *, clamp: int | None = None):
         super().__init__()
         self.shape, self.clamp = shape, clamp
-        self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.head))
-        self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.head))
-        self.project = nn.Linear(shape.width, shape.width, bias=False)  # W_r
+        self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.key))
+        self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.key))
+        self.project = nn.Linear(shape.width, shape.heads * shape.key, bias=False)  # W_r
         self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
 
     def for_next_layer(self) -> "TransformerXL":
@@ -36,20 +37,13 @@ class TransformerXL(Choice):
         return q + self.v
 
     def keys(self, window: int) -> Tensor:
-        """Position keys for x = window .. 1: (h, d/h, window)."""
+        """Position keys for x = window .. 1: (h, dk, window)."""
         weight = self.project.weight
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:
             distance = distance.clamp(max=self.clamp)
-        r = self.project(dropout(sinusoid(distance, self.shape.width), self.dropout, self.training))
-        return r.view(window, self.shape.heads, self.shape.head).permute(1, 2, 0)
+        r = self.project(dropout(halves(distance, self.shape.width), self.dropout, self.training))
+        return r.view(window, self.shape.heads, self.shape.key).permute(1, 2, 0)
 
     def macs(self, block: int, window: int) -> int:
-        return window * self.shape.width**2
-
-
-def sinusoid(position: Tensor, width: int) -> Tensor:
-    """Sines in the first half of the channels, cosines in the second, wavelengths up to 10000: (n, width)."""
-    steps = torch.arange(0, width, 2, device=position.device, dtype=position.dtype)
-    angles = position[:, None] * 10000 ** (-steps / width)
-    return torch.cat([angles.sin(), angles.cos()], -1)[:, :width]
+        return window * self.project.weight.numel()

@@ -11,6 +11,7 @@ from models.attention.spans._span import Span
 
 class Full(Span):
     example = {"memory": 6}
+    needs_distance = False
 
     def __init__(self, shape: Shape, *, memory: int, evaluation_memory: int | None = None):
         super().__init__(shape)

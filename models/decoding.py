@@ -1,0 +1,110 @@
+"""Beam search (Attention Is All You Need, section 6.1; length penalty of Wu et al. 2016, equation 14).
+
+    score(Y) = log P(Y | X) / ((5 + |Y|) / 6)^alpha        |Y| counts eos
+
+At every step the `width` best of all extensions and of what has ended stay in the beam, so what has ended competes with
+what goes on. The best that ever ended is kept aside; a sentence is done when nothing that goes on can still beat it.
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from models.nets.seq2seq import BOS, EOS, PAD
+
+EXTRA = 50  # a translation ends by eos at the latest as its (source length + 50)-th token
+
+
+def greedy(net, source: Tensor, *, longest: int) -> list[list[int]]:
+    """The likeliest token at every step: as `beam` of width 1."""
+    return beam(net, source, width=1, alpha=0.0, longest=longest)
+
+
+@torch.no_grad()
+def beam(net, source: Tensor, *, width: int, alpha: float, longest: int) -> list[list[int]]:
+    """source: B N -> the best target found for each sentence, without bos and eos; none has more tokens, eos counted,
+    than `longest`. pad and bos are never written.
+    """
+    if width < 1 or alpha < 0 or longest < 1:
+        raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {longest}, {alpha}")
+    if longest > net.longest:
+        raise ValueError(f"longest = {longest} is more than the net's longest = {net.longest}")
+    before = net.training
+    net.eval()
+    try:
+        search = _Search(net.encode(source), source, width, alpha, longest)
+        while len(search.sentence):
+            logits, search.state = net.step(search.tokens[:, :, -1].flatten(), search.state)
+            search.extend(logits.log_softmax(-1).unflatten(0, (-1, width)))
+            search.settle()
+    finally:
+        net.train(before)
+    return search.found
+
+
+class _Search:
+    """The beams of the sentences that are not done. B sentences, w beams each, t tokens so far.
+
+    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of what has ended, else 0: B w;
+    limit: most tokens, B; best: score of the best that ended, B; sentence: place in `found`, B.
+    """
+
+    def __init__(self, state, source: Tensor, width: int, alpha: float, longest: int):
+        B, device = len(source), source.device
+        self.alpha, self.width = alpha, width
+        self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
+        self.tokens = torch.full((B, width, 1), BOS, device=device)
+        self.log_p = torch.full((B, width), -math.inf, device=device)
+        self.log_p[:, 0] = 0.0  # the others would only repeat the first
+        self.ended = torch.zeros(B, width, dtype=torch.long, device=device)
+        self.limit = ((source != PAD).sum(1) + EXTRA).clamp(max=longest)
+        self.best = torch.full((B,), -math.inf, device=device)
+        self.sentence = torch.arange(B, device=device)
+        self.found: list[list[int]] = [[] for _ in range(B)]
+
+    def penalty(self, length: Tensor) -> Tensor:
+        return ((5 + length) / 6) ** self.alpha
+
+    def extend(self, log_p: Tensor) -> None:
+        """One token more, from the log-probabilities of the next, B w V, which are overwritten."""
+        step = self.tokens.size(-1)
+        self._rule_out(log_p, step)
+        log_p, token = log_p.topk(min(self.width, log_p.size(-1)), -1)
+        log_p = self.log_p[..., None] + log_p
+        score = log_p / self.penalty(self.ended.masked_fill(self.ended == 0, step))[..., None]
+        choice = score.flatten(1).topk(self.width).indices  # B w
+        origin, token = choice // token.size(-1), token.flatten(1).gather(1, choice)
+        self.log_p = log_p.flatten(1).gather(1, choice)
+        self.tokens = torch.cat([self.tokens.gather(1, origin[..., None].expand_as(self.tokens)), token[..., None]], -1)
+        self.ended = self.ended.gather(1, origin).masked_fill(token == EOS, step)
+        if self.width > 1:
+            rows = torch.arange(len(origin), device=origin.device)[:, None] * self.width + origin
+            self.state = self.state.rows(rows.flatten())
+
+    def _rule_out(self, log_p: Tensor, step: int) -> None:
+        """What may not be written: pad, bos, anything but eos at the limit, anything after eos (pad, for nothing)."""
+        log_p[..., [PAD, BOS]] = -math.inf
+        last, ended = self.limit == step, self.ended > 0
+        log_p[last, :, :EOS], log_p[last, :, EOS + 1 :] = -math.inf, -math.inf
+        log_p[ended] = -math.inf
+        log_p[ended, PAD] = 0.0
+
+    def settle(self) -> None:
+        """Keep what ended best, and drop the sentences that are done."""
+        step = self.tokens.size(-1) - 1
+        score = (self.log_p / self.penalty(self.ended)).masked_fill(self.ended != step, -math.inf)
+        top, beam = score.max(1)
+        for b in (top > self.best).nonzero().flatten().tolist():
+            self.found[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
+        self.best = torch.maximum(self.best, top)
+        alive = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
+        hope = alive / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
+        going = (hope > self.best).nonzero().flatten()
+        if len(going) < len(self.best):
+            self._keep(going)
+
+    def _keep(self, index: Tensor) -> None:
+        self.state = self.state.sentences(index)
+        for name in ("tokens", "log_p", "ended", "limit", "best", "sentence"):
+            setattr(self, name, getattr(self, name)[index])

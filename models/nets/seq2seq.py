@@ -1,0 +1,162 @@
+"""The encoder-decoder Transformer (Attention Is All You Need, section 3).
+
+    encoder: x = sqrt(d) E[source] + PE;  N times self-attention and feed-forward
+    decoder: x = sqrt(d) E'[target] + PE; N times causal self-attention, attention to the source, feed-forward
+    logits = x E''
+
+No biases in the attention's projections and the output layer; dropout on the sums at the bottom and on every
+sub-layer's output. Pre-norm nets end encoder and decoder with a layer norm.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout, linear
+
+from models.attention import Shape, layers
+from models.attention.given import Given, Projected
+from models.attention.layer import Attention
+from models.nets.attending import Attending
+from models.nets.blocks import DecoderBlock, EncoderBlock
+from models.nets.places import Places
+
+PAD, BOS, EOS = 0, 1, 2
+WHERE = ("encoder", "decoder", "cross")
+PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
+
+
+@dataclass(frozen=True)
+class State:
+    """What decoding B sentences holds, in R rows of which R / B side by side belong to each sentence (its beams).
+
+    memory: keys and values of the source by layer; visible: B N; past: by layer, 1 R K c; length: target tokens read.
+    """
+
+    memory: list[Projected]
+    visible: Tensor
+    past: list[Tensor]
+    length: int = 0
+
+    def rows(self, index: Tensor) -> "State":
+        """Row i goes on from row index[i], which belongs to the same sentence; all sentences get equally many rows."""
+        return replace(self, past=[past[:, index] for past in self.past])
+
+    def sentences(self, index: Tensor) -> "State":
+        """These sentences alone, with all their rows."""
+        beams = self.past[0].size(1) // len(self.visible)
+        rows = (index[:, None] * beams + torch.arange(beams, device=index.device)).flatten()
+        memory = [(keys[index], values[index]) for keys, values in self.memory]
+        return replace(self.rows(rows), memory=memory, visible=self.visible[index])
+
+
+class Seq2Seq(Attending):
+    """Reads a source sentence, tells the next token of a target. Tokens 0 pad, 1 bos, 2 eos.
+
+    Span and position of the four choices are those of self-attention: attention to the source has no distances.
+    """
+
+    def __init__(self, symbols: int, attention: dict, net: dict):
+        """symbols V, of source and target together; attention and net as in job.json.
+
+        attention: four choices and `at`, those of `WHERE` in which selection and normaliser apply (elsewhere all and
+        softmax). net: layers of encoder and of decoder, width, heads, key, value (None: width / heads), inner, dropout,
+        attention_dropout, norm, places, longest, share ("all": one matrix for source, target and output; "none").
+        """
+        super().__init__()
+        _refuse(attention, net)
+        width, longest, drop, norm = net["width"], net["longest"], net["dropout"], net["norm"]
+        encoder, decoder, cross = _attentions(attention, net)
+        self.longest, self.dropout = longest, drop
+        self.encoder = nn.ModuleList(EncoderBlock(layer, net["inner"], 0.0, drop, norm) for layer in encoder)
+        pairs = zip(decoder, cross, strict=True)
+        self.decoder = nn.ModuleList(DecoderBlock(*pair, net["inner"], drop, norm) for pair in pairs)
+        self.after_encoder, self.after_decoder = (_last(norm, width) for _ in range(2))
+        self.source_places, self.target_places = (Places(net["places"], longest, width) for _ in range(2))
+        self.embedding = nn.Embedding(symbols, width)
+        shared = net["share"] == "all"
+        self.target, self.output = (self.embedding if shared else nn.Embedding(symbols, width) for _ in range(2))
+        for module in self.modules():
+            _start(module)
+
+    @property
+    def attentions(self) -> list:
+        own = [block.attention for block in (*self.encoder, *self.decoder)]
+        return own + [block.cross for block in self.decoder]
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """source: B N and target: B T, padded at their ends -> logits for the token after each of target's: B T V."""
+        x, _ = self._decode(target, self.encode(source))
+        return self._read_out(x)
+
+    def encode(self, source: Tensor) -> State:
+        """B N -> the state from which B targets begin, one row each."""
+        visible = source != PAD
+        x = self._embed(source, self.embedding, self.source_places(0, source.size(1)))
+        for block in self.encoder:
+            x = block(x, visible)
+        x = self.after_encoder(x)
+        past = [block.attention.start(len(source)) for block in self.decoder]
+        return State([block.cross.project(x) for block in self.decoder], visible, past)
+
+    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """The last token of each row, R -> logits for the next, R V, and the state with that token read."""
+        x, state = self._decode(tokens[:, None], state)
+        return self._read_out(x[:, 0]), state
+
+    def _decode(self, target: Tensor, state: State) -> tuple[Tensor, State]:
+        """R T tokens after those that the state has read -> R T d, and the state with these read."""
+        x = self._embed(target, self.target, self.target_places(state.length, target.size(1)))
+        kept = []
+        for block, past, memory in zip(self.decoder, state.past, state.memory, strict=True):
+            x, past = block(x, past, memory, state.visible)
+            kept.append(past)
+        return self.after_decoder(x), replace(state, past=kept, length=state.length + target.size(1))
+
+    def _embed(self, tokens: Tensor, embedding: nn.Embedding, places: Tensor) -> Tensor:
+        x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + places
+        return dropout(x, self.dropout, self.training)
+
+    def _read_out(self, x: Tensor) -> Tensor:
+        return linear(x, self.output.weight)
+
+
+def _attentions(attention: dict, net: dict) -> tuple[list[Given], list[Attention], list[Given]]:
+    """The attention layers of encoder and decoder, and those from the decoder to the source."""
+    shape = Shape(net["width"], net["heads"], net["key"], net["value"])
+    encoder, decoder, cross = ({**attention, **({} if part in attention["at"] else PLAIN)} for part in WHERE)
+    cross |= {"span": {"name": "full", "memory": net["longest"]}, "position": {"name": "none"}}
+    count, drop = net["layers"], net["attention_dropout"]
+    return (
+        layers(count, shape, encoder, Given, reads_itself=True, dropout=drop),
+        layers(count, shape, decoder, Attention, attends_self=True, dropout=drop),
+        layers(count, shape, cross, Given, reads_itself=False, dropout=drop),
+    )
+
+
+def _refuse(attention: dict, net: dict) -> None:
+    """ValueError, in one line, for what the net cannot be made of."""
+    for part in attention["at"]:
+        if part not in WHERE:
+            raise ValueError(f"unknown part '{part}' in at; valid: {', '.join(WHERE)}")
+    if net["share"] not in ("all", "none"):
+        raise ValueError(f"unknown share '{net['share']}'; valid: all, none")
+    span, longest = attention["span"], net["longest"]
+    memories = [value for value in (span.get("memory"), span.get("evaluation_memory")) if value]
+    if min(memories, default=longest) < longest:
+        raise ValueError(f"span {span['name']} remembers {min(memories)}, less than a sentence of longest = {longest}")
+
+
+def _last(norm: str, width: int) -> nn.Module:
+    return nn.LayerNorm(width) if norm == "pre" else nn.Identity()
+
+
+def _start(module: nn.Module) -> None:
+    """Projections and feed-forward layers xavier-uniform with biases 0, embeddings N(0, 1 / d)."""
+    if isinstance(module, nn.Linear):
+        nn.init.xavier_uniform_(module.weight)
+        if module.bias is not None:
+            nn.init.zeros_(module.bias)
+    if isinstance(module, nn.Embedding):
+        nn.init.normal_(module.weight, 0.0, module.embedding_dim**-0.5)
