@@ -1,6 +1,9 @@
 """Runs as tables and figures see them, small enough to work out by hand."""
 
-from workflow.frame import MEASURES, frame
+from itertools import product
+
+from workflow.frame import FACTS, MEASURES, METRICS, frame
+from workflow.settings import known_ablations, load_ablation
 
 EMPTY = {column: None for columns in MEASURES.values() for column in columns}
 EMPTY |= {f"{kind}_{what}": None for kind in MEASURES for what in ("status", "reason")}
@@ -14,7 +17,9 @@ CURVE = [
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
     """One row of the frame; numbers chosen, not measured."""
     row = {
+        **dict.fromkeys((*METRICS, *FACTS)),
         "ablation": ablation,
+        "task": "char_lm",
         "paper": "adaptive_span",
         "variant": variant,
         "corpus": "text8",
@@ -31,7 +36,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "steps": 10,
         **{"net": "char_lm", "source": "abc"},
         **{"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative"},
-        **{"layers": 2, "width": 16, "heads": 2, "inner": 32},
+        **{"layers": 2, "width": 16, "heads": 2, "inner": 32, "key": None, "value": None, "at": []},
         **{"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0},
         "spans": [[32.0, 40.0], [40.0, 48.0]],
         "alpha": None,
@@ -47,6 +52,34 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         **EMPTY,
         **{"train_tokens_per_s": 1000.0, "predict_tokens_per_s": 10.0, "memory_train_bytes": 1 << 20},
     }
+    return row | changes
+
+
+SCORES = {"train_ppl": 9.0, "dev_ppl": 12.0, "test_ppl": 11.0, "dev_bleu": 20.0, "test_bleu": 21.0, "test_chrf": 40.0}
+SCORES |= {"dev_bleu_tokenised": 22.0, "test_bleu_tokenised": 23.0, "dev_chrf": 41.0}
+EVEN, DIAGONAL = [[[0.5, 0.5], [0.5, 0.5]]] * 2, [[[1.0, 0.0], [0.0, 1.0]]] * 2
+
+
+def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus="iwslt14-deen", **changes) -> dict:
+    """One row of the frame for a translation; numbers chosen, not measured."""
+    row = run(ablation, variant, seed, None, k, corpus=corpus, paper="explicit_sparse")
+    row |= dict.fromkeys(("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "spans", "macs_paper"))
+    row |= dict.fromkeys(("attention_by_distance", "fragment"))
+    row |= {"task": "translation", "net": "seq2seq", "span": "full", "position": "none", "text": "phrases-deen"}
+    row |= {"heads": 2, "key": 8, "value": 8, "at": ["encoder", "decoder", "cross"], **SCORES}
+    row |= {"selection": "top_k" if "top_k" in variant else "all", "test_bleu": 21.0 + seed, "dev_bleu": 20.0 + seed}
+    row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
+    if row["selection"] == "top_k":
+        row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
+    row["outputs"] = ["two cats", f"three dogs {variant}"]
+    row |= {"sources": ["zwei Katzen", "drei Hunde"], "references": ["two cats", "three dogs"]}
+    row["digest"] = f"{row['digest']}-{corpus}"
+    row["cell"] = f"{row['cell']}-{corpus}"
+    row["maps"] = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"]}
+    row["maps"] |= {kind: {"1": EVEN, "3": DIAGONAL} for kind in ("encoder", "decoder", "cross")}
+    row["signatures"] = {"bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"}
+    points = [{**point, "train_ppl": 30.0, "dev_ppl": 25.0, "train_bpc": None, "dev_bpc": None} for point in CURVE]
+    row["curve"] = [point | {"mean_span": None, "max_span": None} for point in points]
     return row | changes
 
 
@@ -81,4 +114,20 @@ def everything(make=run):
         *(("normalisers", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
     ]
     rows = [make(ablation=a, variant=v, S=S, k=k, corpus=c, seed=seed) for a, v, S, k, c in asked for seed in (1, 2)]
-    return frame(rows)
+    return frame(rows + _translations(make))
+
+
+def _translations(make) -> list[dict]:
+    """A row per variant, corpus and k of the ablations of translation, two seeds each."""
+    rows = []
+    for name in known_ablations():
+        one = load_ablation(name)
+        if one.task != "translation":
+            continue
+        for corpus, variant, seed in product(one.corpora, one.variants, (1, 2)):
+            for k in (1, 2) if one.variants[variant].k == "all" else (None,):
+                k = k or (4 if one.variants[variant].selection else None)
+                row = translated(ablation=name, variant=variant, seed=seed, k=k, corpus=corpus, paper=one.paper)
+                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "outputs": None}
+                rows.append(row if make is run else row | dict.fromkeys(SCORES) | broken)
+    return rows

@@ -1,8 +1,8 @@
 """How translations are scored: BLEU and chrF through sacrebleu, and BLEU on tokens as the papers computed it.
 
 bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
-bleu_tokenised    hyphened compounds cut apart, as Attention Is All You Need and Explicit Sparse Transformer had it on WMT;
-                  texts of IWSLT are lower-cased before. Only this one stands beside a paper's number.
+bleu_tokenised    hyphened compounds cut apart, as both papers had it on WMT; texts of IWSLT are lower-cased before.
+                  Only this one stands beside a paper's number.
 chrf              character n-grams
 """
 

@@ -6,21 +6,19 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
+from workflow.corpora.pairs import PAD
 
 from models.attention import All
 from models.decoding import beam
 from workflow.choices import Refused
 from workflow.corpora import pairs
-from workflow.corpora.pairs import PAD
 from workflow.jobs import Job
 from workflow.measure import graph
 from workflow.records import Macs
 from workflow.tasks.batches import Batches, sources, targets
+from workflow.tasks.maps import attention_maps
 from workflow.tasks.scores import scores
 from workflow.training.gradients import precision
-from workflow.tasks.maps import attention_maps
-
-SHOWN = 5  # translations that a record keeps in full beside the outputs
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -97,17 +95,19 @@ class Translation:
         parts = {"dev": (corpus.dev, evaluation.dev_sentences), "test": (corpus.test, evaluation.sentences)}
         metrics = {f"{split}_ppl": self._perplexity(net, part) for split, (part, _) in parts.items()}
         scored = {split: self._score(net, *part) for split, part in parts.items()}
-        metrics |= {f"{split}_{name}": value for split, found in scored.items() for name, value in found[1].items()}
+        metrics |= {f"{split}_{name}": value for split in scored for name, value in scored[split][1].items()}
         if self.job.attention.selection["name"] != "all":
             with every_key(net):
                 dense = {split: self._score(net, *part)[1] for split, part in parts.items()}
-            metrics |= {f"{split}_{name}_every_key": one for split, found in dense.items() for name, one in found.items()}
+            metrics |= {
+                f"{split}_{name}_every_key": one for split, found in dense.items() for name, one in found.items()
+            }
         outputs, _, signatures = scored["test"]
-        shown = zip(corpus.test.source_text, corpus.test.target_text, outputs, strict=False)
         facts = {name: value for name, value in net.facts().items() if "span" not in name} | {
             "signatures": signatures,
+            "sources": corpus.test.source_text[: len(outputs)],
+            "references": corpus.test.target_text[: len(outputs)],
             "outputs": outputs,
-            "shown": [list(three) for three, _ in zip(shown, range(SHOWN), strict=False)],
             "maps": attention_maps(net, corpus),
         }
         lengths = (round(sum(map(len, side)) / len(side)) + 1 for side in (corpus.test.source, corpus.test.target))
@@ -170,7 +170,7 @@ def averaged(kept: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 @contextmanager
 def every_key(net):
-    """Let every query keep all its keys, whatever the net was trained with: `T` of Explicit Sparse Transformer, Table 5."""
+    """Let every query keep all its keys, as a net is used that had top-k in training only (Explicit Sparse, Table 5)."""
     before = [layer.selection for layer in net.attentions]
     try:
         for layer in net.attentions:
