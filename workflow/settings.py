@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, field_validator
 from workflow.choices import Refused, every_setting, refuse_unknown
 from workflow.closed import Closed, Positive, Whole, parse, read_yaml
 from workflow.corpora.catalogue import Catalogue
+from workflow.corpora.pair_catalogue import PairCatalogue
 
 ROOT = Path(__file__).parent.parent
 CONFIG = ROOT / "config"
@@ -193,3 +194,7 @@ def load_config(raw: dict) -> Config:
 
 def load_corpora() -> Catalogue:
     return parse(Catalogue, read_yaml(CONFIG / "tasks" / "char_lm.yaml"), "config/tasks/char_lm.yaml")
+
+
+def load_pairs() -> PairCatalogue:
+    return parse(PairCatalogue, read_yaml(CONFIG / "tasks" / "translation.yaml"), "config/tasks/translation.yaml")

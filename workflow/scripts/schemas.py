@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 from workflow.corpora.catalogue import Catalogue
+from workflow.corpora.pair_catalogue import PairCatalogue
 from workflow.jobs import Job
 from workflow.published import Paper
 from workflow.records import Record, write_text
@@ -22,6 +23,7 @@ MODELS = {
     "rung": Rung,
     "ablation": Ablation,
     "catalogue": Catalogue,
+    "pair_catalogue": PairCatalogue,
     "published": Paper,
 }
 
