@@ -34,7 +34,7 @@ def plan(config: Config) -> list[Asked]:
         _refuse_unread_corpora(config, task, rung)
     _refuse_unknown_corpus(config, rungs)
     for name, ablation in config.load_ablations().items():
-        for row in _rows(name, ablation, rungs[ablation.task], config.corpus):
+        for row in _rows(name, ablation, rungs[ablation.task], config):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.corpus, row.job.digest), row)
     if not rows:
@@ -56,13 +56,13 @@ def _refuse_unknown_corpus(config: Config, rungs: dict[str, Rung]) -> None:
         refuse_unknown("data set", config.corpus, [name for one in catalogues for name in one.choices])
 
 
-def _rows(name: str, ablation: Ablation, rung: Rung, corpus: str | None):
-    """The rows of one ablation; `corpus`, where its task can read it, is read in place of the rung's texts."""
-    corpora = load_corpora(ablation.task)
+def _rows(name: str, ablation: Ablation, rung: Rung, config: Config):
+    """The rows of one ablation; the config's corpus, where its task can read it, is read in place of the rung's."""
+    corpora, corpus = load_corpora(ablation.task), config.corpus
     for place, (label, variant) in product(ablation.corpora, ablation.variants.items()):
         text = corpus if corpus and corpora.knows(corpus) else rung.corpora.get(place, place)
         who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": place, "text": text}
-        read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text)}
+        read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text, config.data_dir)}
         try:
             for S, k, job in _jobs_of(variant, ablation, rung, read):
                 yield Asked(**who, S=S, k=k, job=job)

@@ -8,8 +8,10 @@ from pydantic import AfterValidator, Field, field_validator
 from workflow.choices import Refused, every_setting, refuse_unknown
 from workflow.closed import Closed, Positive, Whole, parse, parse_json, read_yaml
 from workflow.corpora.catalogue import Catalogue
+from workflow.corpora.pair_catalogue import PairCatalogue
 
 CONFIG = Path(__file__).parent.parent / "config"
+CATALOGUES = {"char_lm": Catalogue, "translation": PairCatalogue}
 
 
 def _taken(offered: dict, info) -> dict:
@@ -85,9 +87,9 @@ def load_rung(rung: str, task: str) -> Rung:
     return _read(Rung, CONFIG / "rungs" / rung / f"{task}.yaml")
 
 
-def load_corpora(task: str) -> Catalogue:
+def load_corpora(task: str) -> Catalogue | PairCatalogue:
     """The data sets of a task, by name."""
-    return _read(Catalogue, CONFIG / "tasks" / f"{task}.yaml")
+    return _read(CATALOGUES[task], CONFIG / "tasks" / f"{task}.yaml")
 
 
 def _read(model, path: Path):

@@ -6,12 +6,12 @@ import zlib
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Entry
+from workflow.corpora.catalogue import Source
 
 BROKEN = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, IndexError)
 
 
-def plain(path: Path, entry: Entry, size: int = -1) -> bytes:
+def plain(path: Path, entry: Source, size: int = -1) -> bytes:
     """Unpacked; the first `size` bytes where that is not negative. `Refused` where the archive is broken."""
     try:
         if path.suffix == ".zip":
@@ -20,5 +20,9 @@ def plain(path: Path, entry: Entry, size: int = -1) -> bytes:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
             return file.read(size)
     except BROKEN as error:
-        wanted = f"expected to unpack to {entry.bytes:,} bytes, {entry.checksum}"
-        raise Refused(f"{path}: truncated or corrupted ({error}), {wanted}; delete or replace the file") from None
+        raise Refused(f"{path}: truncated or corrupted ({error}){_wanted(entry)}; delete or replace the file") from None
+
+
+def _wanted(entry: Source) -> str:
+    size = f" {entry.bytes:,} bytes," if entry.bytes else ""
+    return f", expected to unpack to{size} {entry.checksum}" if entry.checksum else ""

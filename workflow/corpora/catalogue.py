@@ -3,7 +3,7 @@
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
@@ -12,9 +12,19 @@ from workflow.closed import Closed
 
 USERS = "file:"
 PACKED = (b"\x1f\x8b", b"PK\x03\x04")
+Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")]
 
 
-class Entry(Closed):
+class Source(Closed):
+    """Where a text is looked for, and what its plain content must be; no checksum: whatever is found."""
+
+    bytes: PositiveInt | None = None
+    checksum: Checksum | None = None
+    files: list[str] = []
+    urls: list[str] = []
+
+
+class Entry(Source):
     """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
 
     embedded: made from what is installed. file: looked for under `files`, then fetched from `urls`;
@@ -25,9 +35,7 @@ class Entry(Closed):
     about: str
     unit: Literal["byte", "character"]
     bytes: PositiveInt
-    checksum: str = Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")
-    files: list[str] = []
-    urls: list[str] = []
+    checksum: Checksum
     prefix_of: str | None = None
     split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
 
@@ -64,7 +72,7 @@ class Catalogue(Closed):
         refuse_unknown("data set", name, self.choices)
         return self.corpora[name]
 
-    def checksum(self, name: str) -> str:
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the text in a job, whichever folder it lies in."""
         return self.entry(name).checksum
 
@@ -79,31 +87,37 @@ def path_of(name: str) -> Path:
 
 
 def _entry_of_file(name: str) -> Entry:
-    path = path_of(name)
+    checksum, size = users_file(f"corpus '{name}'", path_of(name))
+    about = f"{path_of(name).name}, a file of the user's; our own split 90/5/5"
+    return Entry(kind="file", about=about, unit="byte", bytes=size, checksum=checksum)
+
+
+def users_file(what: str, path: Path) -> tuple[str, int]:
+    """Checksum and size of a user's file as it is now; `what` begins the line where it is no text."""
     if not path.is_file():
-        raise Refused(f"corpus '{name}': no such file")
+        raise Refused(f"{what}: no such file")
     state = path.stat()
     if state.st_size == 0:
-        raise Refused(f"corpus '{name}': the file is empty")
-    checksum = _digest(path, state.st_mtime_ns, state.st_size)
-    about = f"{path.name}, a file of the user's; our own split 90/5/5"
-    return Entry(kind="file", about=about, unit="byte", bytes=state.st_size, checksum=checksum)
+        raise Refused(f"{what}: the file is empty")
+    with open(path, "rb") as file:
+        if file.read(4).startswith(PACKED):
+            raise Refused(f"{what} is an archive; unpack it first, a corpus is plain text")
+    return _digest(path, state.st_mtime_ns, state.st_size), state.st_size
 
 
 @cache
 def _digest(path: Path, changed: int, size: int) -> str:
     """Read once for each state of the file: a plan asks for the checksum once per variant."""
     with open(path, "rb") as file:
-        if file.read(4).startswith(PACKED):
-            raise Refused(f"corpus 'file:{path}' is an archive; unpack it first, a corpus is plain text")
-        file.seek(0)
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
-def verify(content: bytes, entry: Entry, what: str, hint: str) -> None:
+def verify(content: bytes, entry: Source, what: str, hint: str) -> None:
     """`Refused` with the expected and the found checksum unless `content` is the entry's text."""
+    if entry.checksum is None:
+        return
     kind, expected = entry.checksum.split(":")
     found = hashlib.new(kind, content).hexdigest()
     if found != expected:
-        size = "" if len(content) == entry.bytes else f" ({len(content):,} bytes, expected {entry.bytes:,})"
+        size = f" ({len(content):,} bytes, expected {entry.bytes:,})" if entry.bytes not in (None, len(content)) else ""
         raise Refused(f"{what}: {kind} {found}{size}, expected {expected}; {hint}")

@@ -10,7 +10,7 @@ from requests import RequestException
 
 from workflow.choices import Refused
 from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import Entry, verify
+from workflow.corpora.catalogue import Source, verify
 
 RETRIES = 2
 
@@ -20,7 +20,7 @@ def cache() -> Path:
     return Path(pooch.os_cache("attention-suite"))
 
 
-def fetch(name: str, entry: Entry, missing: str) -> bytes:
+def fetch(name: str, entry: Source, missing: str) -> bytes:
     """The plain content from the first address that gives it; `missing` begins the line where none does."""
     cache().mkdir(parents=True, exist_ok=True)
     tried = []
@@ -33,7 +33,7 @@ def fetch(name: str, entry: Entry, missing: str) -> bytes:
     raise Refused(f"{missing} and not fetched: {'; '.join(tried) or 'it has no address'}")
 
 
-def _from(url: str, name: str, entry: Entry) -> bytes:
+def _from(url: str, name: str, entry: Source) -> bytes:
     """What one address gives. A file put together from parts, or kept from before, has a second chance, whole."""
     path = cache() / f"{name}-{url.rsplit('/', 1)[-1]}"
     mended = path.exists() or _part(path).exists()
@@ -50,7 +50,7 @@ def _from(url: str, name: str, entry: Entry) -> bytes:
         raise
 
 
-def _verified(url: str, path: Path, entry: Entry) -> bytes:
+def _verified(url: str, path: Path, entry: Source) -> bytes:
     """Fetched unless it is kept; unpacked and compared with the entry's checksum, which is of the plain content."""
     pooch.get_logger().setLevel(logging.WARNING)
     place = {"path": path.parent, "base_url": "", "registry": {path.name: None}, "urls": {path.name: url}}

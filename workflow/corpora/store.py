@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,19 +49,25 @@ def write(path: Path, corpus: Corpus) -> None:
 
 def read(path: Path) -> Corpus:
     """`Refused` where the file is truncated, foreign or of another version; nothing in it is executed."""
-    content = io.BytesIO(Path(path).read_bytes())
-    try:
-        found = np.load(content, allow_pickle=False)
-        meta = json.loads(str(found["meta"]))
-        splits = {name: found[name] for name in SPLITS}
-        version = meta.pop("version", None)
-    except Exception as error:  # numpy meets a damaged file with a dozen kinds of them
-        raise Refused(f"{path}: not a corpus of this suite, or truncated ({error}); delete it and run again") from None
-    if version != VERSION:
-        raise Refused(f"{path}: corpus of version {version}, this suite reads {VERSION}; delete it and run again")
+    meta, splits = unpack(path, SPLITS, VERSION)
     ids = splits.values()
     if sorted(meta) != sorted(META) or any(split.dtype != np.uint16 or split.ndim != 1 for split in ids):
         raise Refused(f"{path}: not a corpus of this suite (other keys or types); delete it and run again")
     if max(int(split.max(initial=0)) for split in ids) >= len(meta["symbols"]):
         raise Refused(f"{path}: a token beyond its {len(meta['symbols'])} symbols; delete it and run again")
     return Corpus(**splits, **meta)
+
+
+def unpack(path: Path, names: Iterable[str], version: int) -> tuple[dict, dict[str, np.ndarray]]:
+    """What a file of either kind says of itself, and its arrays; `Refused` unless all of it is there."""
+    content = io.BytesIO(Path(path).read_bytes())
+    try:
+        found = np.load(content, allow_pickle=False)
+        meta = json.loads(str(found["meta"]))
+        arrays = {name: found[name] for name in names}
+        written = meta.pop("version", None)
+    except Exception as error:  # numpy meets a damaged file with a dozen kinds of them
+        raise Refused(f"{path}: not a corpus of this suite, or truncated ({error}); delete it and run again") from None
+    if written != version:
+        raise Refused(f"{path}: corpus of version {written}, this suite reads {version}; delete it and run again")
+    return meta, arrays

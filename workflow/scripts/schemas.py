@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from workflow.corpora.catalogue import Catalogue
+from workflow.corpora.pair_catalogue import PairCatalogue
 from workflow.jobs import AnyJob
 from workflow.published import Paper
 from workflow.records import Record, write_text
@@ -25,6 +26,7 @@ MODELS = {
     "rung": Rung,
     "ablation": Ablation,
     "catalogue": Catalogue,
+    "pair_catalogue": PairCatalogue,
     "published": Paper,
 }
 

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
-from workflow.corpora.pairs import PAD
 
 from models.attention import All
 from models.decoding import beam
 from workflow.choices import Refused
 from workflow.corpora import pairs
+from workflow.corpora.pairs import PAD
 from workflow.jobs import Job
 from workflow.measure import graph
 from workflow.records import Macs

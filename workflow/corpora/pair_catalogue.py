@@ -1,0 +1,145 @@
+"""Which parallel texts there are, from config/tasks/translation.yaml. Knows what identifies them without reading them."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn, get_args
+
+from pydantic import Field, PositiveInt, model_validator
+
+from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed
+from workflow.corpora.archives import plain
+from workflow.corpora.catalogue import Checksum, Source, users_file
+from workflow.corpora.lookup import look, missing
+
+USERS = "pairs:"
+USERS_PIECES = 8000
+Split = Literal["train", "dev", "test"]
+Vocabulary = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
+
+
+class Direction(Closed):
+    """One parallel text, translated one way. source, target: language codes. vocabulary: joint pieces, with the four
+    special ones."""
+
+    about: str
+    source: str
+    target: str
+    vocabulary: Vocabulary
+    lowercase: bool = False
+
+    def identity(self, checksums: list[str]) -> str:
+        """Of the texts, and of what else decides the ids."""
+        said = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
+        return f"sha256:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
+
+
+class Named(Direction):
+    """One of the catalogue.
+
+    embedded: made by workflow/corpora/phrases.py; `checksum` is that of its lines. files: for each split and language
+    where the file is looked for; one without a checksum is taken as it is found, and never fetched.
+    pairs: how many each split must have.
+    """
+
+    kind: Literal["embedded", "files"]
+    checksum: Checksum | None = None
+    pairs: dict[Split, PositiveInt] = {}
+    files: dict[Split, dict[str, Source]] = {}
+
+    @model_validator(mode="after")
+    def has_what_its_kind_needs(self):
+        if self.kind == "embedded" and (self.checksum is None or self.files):
+            raise ValueError("an embedded text has a checksum and no files")
+        if self.kind == "files" and (self.checksum or len(self.files) < 3):
+            raise ValueError(
+                "kind files takes files for train, dev and test, and a checksum of each instead of its own"
+            )
+        for split, sides in self.files.items():
+            if sorted(sides) != sorted({self.source, self.target}):
+                raise ValueError(f"files.{split} must name {self.source} and {self.target}, got {', '.join(sides)}")
+            if not all(side.files for side in sides.values()):
+                raise ValueError(f"files.{split}: each side takes at least one file name")
+        return self
+
+    def parts(self) -> list[Source]:
+        """The files of the three splits, source before target."""
+        return [self.files[split][side] for split in get_args(Split) for side in (self.source, self.target)]
+
+
+class PairCatalogue(Closed):
+    metric: str
+    pairs: dict[str, Named]
+
+    @property
+    def choices(self) -> list[str]:
+        """What can be asked for."""
+        return [*self.pairs, f"{USERS}SRC,TGT"]
+
+    def knows(self, name: str) -> bool:
+        return name in self.pairs or name.startswith(USERS)
+
+    def entry(self, name: str) -> Direction:
+        """The entry of a name; `pairs:SRC,TGT` has one too."""
+        if name.startswith(USERS):
+            return _entry_of_users(name)
+        refuse_unknown("data set", name, self.choices)
+        return self.pairs[name]
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        """What identifies the pairs in a job: a digest of the texts' checksums, the languages, pieces and case.
+
+        Where a file's checksum is not known, that of the file found in `data_dir` stands in; `Refused` if there is none.
+        """
+        entry = self.entry(name)
+        if name.startswith(USERS):
+            return entry.identity([users_file(f"data set '{name}', {path}", path)[0] for path in paths_of(name)])
+        if entry.kind == "embedded":
+            return entry.identity([entry.checksum])
+        return entry.identity([part.checksum or _found(name, part, data_dir) for part in entry.parts()])
+
+    def slug(self, name: str) -> str:
+        """A name for results/data/: the pair's own, or pairs- and the first 8 digits of its checksum."""
+        return f"pairs-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
+
+
+def paths_of(name: str) -> list[Path]:
+    """SRC and TGT of `pairs:SRC,TGT`; relative ones are meant from the folder the suite is started in."""
+    paths = name.removeprefix(USERS).split(",")
+    if len(paths) != 2 or not all(paths):
+        raise Refused(f"data set '{name}': expected two files with a comma between them, pairs:SRC,TGT")
+    return [Path(path.strip()).expanduser() for path in paths]
+
+
+def _entry_of_users(name: str) -> Direction:
+    """The languages are what the file names end in, as in my.de and my.en."""
+    paths = paths_of(name)
+    source, target = (path.suffix.lstrip(".") for path in paths)
+    if not source or not target or source == target:
+        source, target = "source", "target"
+    about = f"{paths[0].name} and {paths[1].name}, files of the user's; our own split 90/5/5 by line"
+    return Direction(about=about, source=source, target=target, vocabulary=USERS_PIECES)
+
+
+def _found(name: str, part: Source, data_dir: str | None) -> str:
+    path = look(part, data_dir)
+    if path is None:
+        refuse_unknown_file(name, part, data_dir)
+    state = path.stat()
+    return _digest(path, state.st_mtime_ns, state.st_size)
+
+
+def refuse_unknown_file(name: str, part: Source, data_dir: str | None) -> NoReturn:
+    """A file without a known checksum is not fetched: nothing could tell whether it is the right one."""
+    where = f", from {part.urls[0]}" if part.urls else ""
+    raise Refused(
+        f"{missing(name, [part], data_dir)} and not fetched, as its checksum is not known; put it there{where}"
+    )
+
+
+@cache
+def _digest(path: Path, changed: int, size: int) -> str:
+    """Read once for each state of the file: a plan asks for the checksum once per variant."""
+    return f"sha256:{hashlib.sha256(plain(path, Source())).hexdigest()}"
