@@ -1,4 +1,4 @@
-"""Which parallel texts there are, from config/tasks/translation.yaml. Knows what identifies them without reading them."""
+"""Which parallel texts there are, from config/tasks/translation.yaml; what identifies them, without reading them."""
 
 import hashlib
 import json
@@ -91,7 +91,7 @@ class PairCatalogue(Closed):
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the pairs in a job: a digest of the texts' checksums, the languages, pieces and case.
 
-        Where a file's checksum is not known, that of the file found in `data_dir` stands in; `Refused` if there is none.
+        Where a file has none, that of the file found in `data_dir` stands in; `Refused` if there is no such file.
         """
         entry = self.entry(name)
         if name.startswith(USERS):
