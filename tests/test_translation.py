@@ -57,7 +57,7 @@ def test_batches_go_on_where_they_stopped():
 
 
 def test_label_smoothing_by_hand():
-    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it and .1 of the mean of both."""
+    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it, .1 of the mean of both."""
     logits = torch.tensor([[[0.75, 0.25], [0.1, 0.9]]]).log()
     following = torch.tensor([[1, PAD]])
     smoothed, told = loss(logits, following, 0.1)
