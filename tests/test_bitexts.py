@@ -10,12 +10,13 @@ import pytest
 from tests._pairs import LINES, catalogue, files, lay, raw, text
 from tests.test_corpora import ROOT
 from workflow.choices import Refused
+from workflow.closed import parse
 from workflow.corpora import bitexts, pairs
 from workflow.corpora import files as official
 from workflow.corpora.pair_catalogue import PairCatalogue
 from workflow.corpora.pairs import UNK, decode
+from workflow.rungs import load_corpora
 from workflow.scripts import corpus as script
-from workflow.settings import load_pairs, parse
 
 
 def load(folder, changes=None, **more) -> pairs.Pairs:
@@ -135,17 +136,17 @@ def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
 
 def test_two_files_of_the_users_are_split_by_line(tmp_path):
     name = mine(tmp_path, text(LINES["de"]), text(LINES["en"]))
-    made = bitexts.load(load_pairs(), name, None)
+    made = bitexts.load(load_corpora("translation"), name, None)
     assert [len(split.target) for split in (made.train, made.dev, made.test)] == [36, 2, 2]
     assert made.test.target_text == LINES["en"][38:] and (made.source, made.target) == ("de", "en")
     assert made.about == "my.de and my.en, files of the user's; our own split 90/5/5 by line"
 
 
 def test_three_lines_are_enough_and_two_are_not(tmp_path):
-    made = bitexts.load(load_pairs(), mine(tmp_path, b"a b\nb a\na\n", b"x y\ny x\nx"), None)
+    made = bitexts.load(load_corpora("translation"), mine(tmp_path, b"a b\nb a\na\n", b"x y\ny x\nx"), None)
     assert [made.dev.source_text, made.test.target_text] == [["b a"], ["x"]]
     with pytest.raises(Refused, match="2 lines are too few to split into train, dev and test; at least 3"):
-        bitexts.load(load_pairs(), mine(tmp_path, b"a\nb\n", b"x\ny\n"), None)
+        bitexts.load(load_corpora("translation"), mine(tmp_path, b"a\nb\n", b"x\ny\n"), None)
 
 
 @pytest.mark.parametrize(
@@ -166,17 +167,17 @@ def test_three_lines_are_enough_and_two_are_not(tmp_path):
 )
 def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
     with pytest.raises(Refused, match=line):
-        bitexts.load(load_pairs(), mine(tmp_path, de, en), None)
+        bitexts.load(load_corpora("translation"), mine(tmp_path, de, en), None)
 
 
 @pytest.mark.parametrize("name", ["pairs:", "pairs:a.de", "pairs:a.de,", "pairs:a,b,c"])
 def test_a_users_pair_is_two_files(name):
     with pytest.raises(Refused, match="expected two files with a comma between them, pairs:SRC,TGT"):
-        load_pairs().checksum(name)
+        load_corpora("translation").checksum(name)
 
 
 def test_a_users_pair_is_named_by_its_texts_and_languages(tmp_path):
-    known, name = load_pairs(), mine(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
+    known, name = load_corpora("translation"), mine(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
     before = known.checksum(name)
     assert known.slug(name) == f"pairs-{before[7:15]}"
     turned = f"pairs:{tmp_path}/my.en,{tmp_path}/my.de"
@@ -197,7 +198,7 @@ def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids():
 
 
 def test_every_named_pair_but_those_made_files_of_is_identified_without_its_files():
-    known = load_pairs()
+    known = load_corpora("translation")
     on_files = {name: entry for name, entry in known.pairs.items() if entry.kind == "files"}
     unknown = {name for name, entry in on_files.items() if not all(part.checksum for part in entry.parts())}
     assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-enfr"}
@@ -224,9 +225,8 @@ def test_a_wrong_entry_is_refused_in_one_line(change, line):
 
 
 def test_the_catalogue_imports_nothing_heavy():
-    code = (
-        "import sys; from workflow.settings import load_pairs as l; l().checksum('multi30k-ende'); print(*sys.modules)"
-    )
+    read = "from workflow.rungs import load_corpora as l; l('translation').checksum('multi30k-ende')"
+    code = f"import sys; {read}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"torch", "babel", "num2words", "sentencepiece", "pooch", "numpy"} & set(done.stdout.split())
 

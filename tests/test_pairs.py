@@ -13,7 +13,7 @@ from tests.test_corpora import REAL, entry
 from workflow.choices import Refused
 from workflow.corpora import bitexts, pairs, splits, store
 from workflow.corpora.pairs import UNK, Pairs, Split, decode
-from workflow.settings import load_pairs
+from workflow.rungs import load_corpora
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or REAL)
 
@@ -134,7 +134,7 @@ def test_pairs_that_do_not_fit_are_refused(change, line, made, tmp_path):
 @pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
 @pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
 def test_multi30k(name, tmp_path):
-    made = bitexts.load(load_pairs(), name, str(DATA))
+    made = bitexts.load(load_corpora("translation"), name, str(DATA))
     assert [len(split.source) for split in (made.train, made.dev, made.test)] == [29_000, 1014, 1000]
     assert made.dropped == 0 and len(made.symbols) == 6000
     for ids, texts in ((made.test.source, made.test.source_text), (made.dev.target, made.dev.target_text)):

@@ -9,7 +9,7 @@ from workflow.choices import Refused
 from workflow.corpora import bitexts, phrases
 from workflow.corpora.pair_catalogue import PairCatalogue
 from workflow.corpora.pairs import UNK, decode
-from workflow.settings import load_pairs
+from workflow.rungs import load_corpora
 
 DIRECTIONS = ["phrases-ende", "phrases-deen", "phrases-envi", "phrases-enfr"]
 
@@ -25,12 +25,12 @@ def made(frame: dict[str, str], monkeypatch, seed: int = 0) -> list[dict[str, st
 
 @pytest.fixture(scope="module")
 def loaded():
-    return {name: bitexts.load(load_pairs(), name, None) for name in DIRECTIONS[::2]}
+    return {name: bitexts.load(load_corpora("translation"), name, None) for name in DIRECTIONS[::2]}
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
 def test_the_phrases_are_the_pinned_ones(name):
-    entry = load_pairs().entry(name)
+    entry = load_corpora("translation").entry(name)
     found = phrases.bitext(entry.source, entry.target)
     assert f"sha256:{hashlib.sha256(found).hexdigest()}" == entry.checksum
     first = phrases.phrases()[0]
@@ -43,7 +43,7 @@ def test_a_second_drawing_gives_the_same_phrases():
 
 def test_no_sentence_occurs_in_two_splits():
     for name in DIRECTIONS:
-        texts = bitexts._embedded(name, load_pairs().entry(name))
+        texts = bitexts._embedded(name, load_corpora("translation").entry(name))
         assert [len(texts[split][0].lines) for split in ("train", "dev", "test")] == [22_000, 1000, 1000]
         for n in range(2):
             lines = [line for split in texts.values() for line in split[n].lines]
@@ -113,18 +113,18 @@ def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
     line = "babel==2.18.0 and num2words==0.5.14, here are babel==2.19.0 and num2words==0.5.14"
     with pytest.raises(Refused, match=f"'phrases-ende': sha256 .* expected .*; it is made with {line}"):
-        bitexts.load(load_pairs(), "phrases-ende", None)
+        bitexts.load(load_corpora("translation"), "phrases-ende", None)
 
 
 def test_a_language_there_is_not_is_refused_with_the_nearest():
     with pytest.raises(Refused, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"):
         phrases.bitext("en", "fi")
     with pytest.raises(Refused, match="did you mean 'phrases-ende'"):
-        load_pairs().entry("phrases-enge")
+        load_corpora("translation").entry("phrases-enge")
 
 
 def test_more_pieces_than_the_text_gives_are_refused():
-    raw = load_pairs().entry("phrases-ende").model_dump() | {"vocabulary": 60_000}
+    raw = load_corpora("translation").entry("phrases-ende").model_dump() | {"vocabulary": 60_000}
     known = PairCatalogue(metric="bleu", pairs={"phrases-ende": raw})
     with pytest.raises(Refused, match="'phrases-ende': a vocabulary of 60,000 pieces is more .*; at most "):
         bitexts.load(known, "phrases-ende", None)
