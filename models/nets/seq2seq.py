@@ -41,7 +41,7 @@ class State:
 
     def rows(self, index: Tensor) -> "State":
         """Row i goes on from row index[i], which belongs to the same sentence; all sentences get equally many rows."""
-        return replace(self, past=[past[:, index] for past in self.past])
+        return replace(self, past=[past.index_select(1, index) for past in self.past])
 
     def sentences(self, index: Tensor) -> "State":
         """These sentences alone, with all their rows."""
