@@ -1,4 +1,4 @@
-"""Decoding with kept keys and values against reading the prefix anew at every step: 64 tokens, through pytest-benchmark.
+"""Decoding with kept keys and values against reading the prefix anew at every step: 64 tokens, by pytest-benchmark.
 
     pytest benchmarks/test_decoding.py --benchmark-group-by=group
 
@@ -14,7 +14,7 @@ import torch
 from models.nets import build
 from models.nets.seq2seq import BOS
 
-TOKENS, SOURCE, SENTENCES, V = 64, 40, 32, 4000
+TOKENS, SOURCE, SENTENCES, V = 64, 40, 16, 4000
 NET = {"layers": 3, "width": 256, "heads": 4, "key": None, "value": None, "inner": 1024, "dropout": 0.0}
 NET |= {"name": "seq2seq", "attention_dropout": 0.0, "norm": "post", "places": "sinusoid", "longest": TOKENS}
 WAYS = {"all": {"name": "all"}, "top_k": {"name": "top_k", "k": 8}}
