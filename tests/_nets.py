@@ -5,6 +5,7 @@ from itertools import product
 import torch
 
 from models.attention import AXES, formula
+from models.attention.layer import Attention
 from models.nets import build
 
 NET = {
@@ -17,6 +18,17 @@ NET = {
     "attention_dropout": 0.0,
 }
 SOFTMAX = {"name": "softmax"}
+LONGEST = 24
+SEQ2SEQ = {
+    **NET,
+    "name": "seq2seq",
+    "key": None,
+    "value": None,
+    "norm": "post",
+    "places": "sinusoid",
+    "longest": LONGEST,
+    "share": "all",
+}
 
 
 def example(axis: str, name: str) -> dict:
@@ -37,7 +49,18 @@ def label(attention: dict) -> str:
 def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0, **sizes):
     """A net in double precision whose learned spans have moved away from where they start."""
     torch.manual_seed(seed)
-    made = build({**NET, "name": net, **sizes}, attention, symbols).double()
+    return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
+
+
+def translator(attention: dict, at=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
+    """An encoder-decoder net in the same way; spans `full` remember a whole sentence."""
+    torch.manual_seed(seed)
+    span = attention["span"]
+    span = {**span, "memory": LONGEST} if span["name"] == "full" else span
+    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "at": at}, symbols).double())
+
+
+def _moved(made):
     for name, parameter in made.named_parameters():
         if name.endswith("span.fraction"):
             parameter.data.uniform_(0, 0.6)
@@ -52,7 +75,7 @@ def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0
 
 def by_definition(net):
     """The same net computing the dense definition, nothing trimmed."""
-    for layer in net.attentions:
+    for layer in (layer for layer in net.attentions if isinstance(layer, Attention)):
         layer.attend, layer.trims = formula.attend, False
     return net
 

@@ -75,6 +75,59 @@ def test_transformer_xl_models(sizes, dh, V, expected):
     assert formulas.txl_params(V, sizes["width"], sizes["heads"], dh, sizes["layers"], sizes["inner"]) == expected
 
 
+BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
+ROWS = {
+    "base": {},
+    "A 1": {"h": 1, "dk": 512, "dv": 512},
+    "A 4": {"h": 4, "dk": 128, "dv": 128},
+    "A 16": {"h": 16, "dk": 32, "dv": 32},
+    "A 32": {"h": 32, "dk": 16, "dv": 16},
+    "B 16": {"dk": 16},
+    "B 32": {"dk": 32},
+    "C N=2": {"N": 2},
+    "C N=4": {"N": 4},
+    "C N=8": {"N": 8},
+    "C d=256": {"d": 256, "dk": 32, "dv": 32},
+    "C d=1024": {"d": 1024, "dk": 128, "dv": 128},
+    "C ff=1024": {"ff": 1024},
+    "C ff=4096": {"ff": 4096},
+    "big": {"d": 1024, "ff": 4096, "h": 16, "V": 32_000},
+}
+
+
+def seq2seq(N, d, ff, h, dk, dv, V, **net):
+    sizes = {"layers": N, "width": d, "inner": ff, "heads": h, "key": dk, "value": dv, "longest": 256, "norm": "post"}
+    attention = {
+        "span": {"name": "full", "memory": 256},
+        "selection": {"name": "top_k", "k": 8},
+        "normaliser": {"name": "softmax"},
+        "position": {"name": "none"},
+        "at": ["encoder", "decoder", "cross"],
+    }
+    rates = {"dropout": 0.1, "attention_dropout": 0.0}
+    with torch.device("meta"):
+        made = build({"name": "seq2seq", "places": "sinusoid", "share": "all", **rates, **sizes, **net}, attention, V)
+    return sum(parameter.numel() for parameter in made.parameters())
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_attention_is_all_you_need_table_3(row):
+    sizes = {**BASE, **ROWS[row]}
+    assert seq2seq(**sizes) == formulas.aiayn_params(**sizes)
+
+
+@pytest.mark.parametrize("row, expected", [("base", 63_045_632), ("B 16", 55_967_744), ("big", 209_051_648)])
+def test_attention_is_all_you_need_by_hand(row, expected):
+    assert seq2seq(**{**BASE, **ROWS[row]}) == expected
+
+
+def test_what_learned_places_own_matrices_and_pre_norm_add():
+    base = seq2seq(**BASE)
+    assert seq2seq(**BASE, places="learned") - base == 2 * 256 * 512
+    assert seq2seq(**BASE, share="none") - base == 2 * 37_000 * 512
+    assert seq2seq(**BASE, norm="pre") - base == 2 * 2 * 512  # a last norm on each side
+
+
 def test_top_k_adds_no_parameters():
     span, position = {"name": "fixed", "limit": 64}, {"name": "relative", "limit": 64}
     attention = {

@@ -97,7 +97,7 @@ def test_bad_files(model, raw, line):
         ("position", {"name": ["relative"]}, "unknown position '['relative']': did you mean 'relative'?"),
         ("span", {"name": "fixed", 5: 3}, "unknown setting of span 'fixed' '5': valid: limit"),
         ("span", {"name": "full", "memory": None}, "span 'full': memory must be a number, got None"),
-        ("position", None, "no position is named; valid: relative, transformer_xl"),
+        ("position", None, "no position is named; valid: none, relative, transformer_xl"),
     ],
 )
 def test_bad_choices(axis, choice, line):

@@ -35,7 +35,7 @@ class Given(Heads):
 
     def project(self, sequence: Tensor) -> Projected:
         """Keys and values of a sequence B N d, once for all queries that will ever ask it."""
-        return self.split(self.key(sequence)), self.split(self.value(sequence))
+        return self.split(self.key(sequence)).contiguous(), self.split(self.value(sequence)).contiguous()
 
     def forward(self, x: Tensor, memory: Projected, visible: Tensor) -> Tensor:
         """x: B T d asks the projected sequence, of which `visible` (B N, bool) is no padding -> B T d."""

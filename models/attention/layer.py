@@ -42,13 +42,12 @@ class Attention(Heads):
         window = self.window(z)
         window = past.size(2) + x.size(1) if window is None else window
         new = (x if self.training else torch.cat([self.key(x), self.value(x)], -1))[None]
-        seen = torch.cat([past[:, :, max(0, past.size(2) - window) :].to(new.dtype), new], 2)
+        every = torch.cat([past.to(new.dtype), new], 2)
+        seen = every[:, :, max(0, past.size(2) - window) :]
         self.shapes = (x.size(1), seen.size(2), window)
         k, v = self._keys_and_values(seen[0])
         y = self.attend(self.split(self.query(x)), k, v, z, self, reach=window, drop=self.drop)
-        keep = self.span.remember(window)
-        kept = torch.cat([past.to(new.dtype), new.detach()], 2)[:, :, -keep:]
-        return self.merge(y), kept
+        return self.merge(y), every.detach()[:, :, -self.span.remember(window) :]
 
     def _keys_and_values(self, seen: Tensor) -> tuple[Tensor, Tensor]:
         """What is remembered, B K c -> B h K dk and B h K dv."""

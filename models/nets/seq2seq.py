@@ -41,7 +41,7 @@ class State:
 
     def rows(self, index: Tensor) -> "State":
         """Row i goes on from row index[i], which belongs to the same sentence; all sentences get equally many rows."""
-        return replace(self, past=[past[:, index] for past in self.past])
+        return replace(self, past=[past.index_select(1, index) for past in self.past])
 
     def sentences(self, index: Tensor) -> "State":
         """These sentences alone, with all their rows."""
@@ -102,8 +102,12 @@ class Seq2Seq(Attending):
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         """The last token of each row, R -> logits for the next, R V, and the state with that token read."""
-        x, state = self._decode(tokens[:, None], state)
-        return self._read_out(x[:, 0]), state
+        return self.read(tokens[:, None], state)
+
+    def read(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+        """As `step` for several tokens of each row: R T."""
+        x, state = self._decode(tokens, state)
+        return self._read_out(x[:, -1]), state
 
     def _decode(self, target: Tensor, state: State) -> tuple[Tensor, State]:
         """R T tokens after those that the state has read -> R T d, and the state with these read."""

@@ -1,0 +1,192 @@
+"""Beam search against exhaustive search, argmax step by step, and cases worked out by hand."""
+
+import math
+from itertools import product
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from models.decoding import beam, greedy
+from tests._nets import LONGEST, translator
+from tests.test_seq2seq import PLAIN, sentences
+
+BOS, EOS = 1, 2
+
+
+def wild(symbols=11, seed=0, **sizes):
+    """A net that has learned nothing but is sure of itself, so that sentences differ."""
+    made = translator(PLAIN, symbols=symbols, seed=seed, share="none", **sizes).eval()
+    made.output.weight.data.mul_(6)
+    return made
+
+
+def log_p(net, source, target):
+    """log P of a whole target (with eos) for one source of 1 N."""
+    read = torch.tensor([[BOS, *target[:-1]]])
+    with torch.no_grad():
+        steps = net(source, read)[0].log_softmax(-1)
+    return steps[torch.arange(len(target)), torch.tensor(target)].sum().item()
+
+
+def score(net, source, target, alpha):
+    return log_p(net, source, target) / ((5 + len(target)) / 6) ** alpha
+
+
+def every_target(symbols, longest):
+    for count in range(longest):
+        for some in product(range(3, symbols), repeat=count):
+            yield [*some, EOS]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("symbols", [4, 5])
+def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(symbols, alpha, seed):
+    net, source = wild(symbols, seed), torch.tensor([[3, 3, 2, 0], [3, 2, 0, 0]])
+    found = beam(net, source, width=32, alpha=alpha, longest=4)
+    for row, target in zip(source, found, strict=True):
+        best = max(every_target(symbols, 4), key=lambda one, row=row: score(net, row[None], one, alpha))
+        assert target == best[:-1]
+
+
+def test_the_length_penalty_changes_what_wins():
+    """Else the test above would show nothing of it."""
+    source = torch.tensor([[3, 3, 2]])
+    short, long = (
+        [len(beam(wild(5, seed), source, width=32, alpha=alpha, longest=4)[0]) for seed in range(12)]
+        for alpha in (0.0, 4.0)
+    )
+    assert sum(long) > sum(short)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_greedy_is_the_argmax_at_every_step(seed):
+    net, source = wild(seed=seed), sentences((9, 5, 7))
+    found = greedy(net, source, longest=12)
+    for row, target in zip(source, found, strict=True):
+        read = [BOS]
+        while read[-1] != EOS and len(read) < 12:
+            with torch.no_grad():
+                logits = net(row[None], torch.tensor([read]))[0, -1]
+            logits[:2] = -math.inf
+            read.append(logits.argmax().item())
+        assert target == [token for token in read[1:] if token != EOS]
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_sentences_are_translated_alike_alone_and_together(width):
+    net, source = wild(seed=3), sentences((9, 5, 7, 1))
+    together = beam(net, source, width=width, alpha=0.6, longest=LONGEST)
+    for row, target in zip(source, together, strict=True):
+        alone = row[row != 0][None]
+        assert beam(net, alone, width=width, alpha=0.6, longest=LONGEST) == [target]
+    assert len({tuple(target) for target in together}) > 1
+
+
+def test_a_wider_beam_finds_likelier_sentences():
+    """On the whole: a wider beam may lose a single one."""
+    source = sentences((9, 5, 7))
+    gained = 0.0
+    for seed in range(5):
+        net = wild(seed=seed)
+        narrow, wide = (beam(net, source, width=width, alpha=0.6, longest=8) for width in (1, 8))
+        for row, one, other in zip(source, narrow, wide, strict=True):
+            gained += score(net, row[None], [*other, EOS], 0.6) - score(net, row[None], [*one, EOS], 0.6)
+    assert gained > 0
+
+
+class Scripted:
+    """Stands for a net: the next token's log-probabilities depend on what was written alone."""
+
+    longest, training = 100, False
+
+    def __init__(self, table: dict, otherwise: dict):
+        self.table, self.otherwise, self.steps = table, otherwise, 0
+
+    def eval(self):
+        return self
+
+    def train(self, mode):
+        return self
+
+    def encode(self, source):
+        return Written(torch.empty(len(source), 0, dtype=torch.long), len(source))
+
+    def step(self, tokens, state):
+        self.steps += 1
+        written = torch.cat([state.written, tokens[:, None]], 1)
+        logits = torch.full((len(tokens), 6), -math.inf)
+        for row, read in zip(logits, written.tolist(), strict=True):
+            for token, p in self.table.get(tuple(read[1:]), self.otherwise).items():
+                row[token] = math.log(p)
+        return logits, Written(written, state.count)
+
+
+class Written(SimpleNamespace):
+    def __init__(self, written, count):
+        super().__init__(written=written, count=count)
+
+    def rows(self, index):
+        return Written(self.written[index], self.count)
+
+    def sentences(self, index):
+        beams = len(self.written) // self.count
+        rows = (index[:, None] * beams + torch.arange(beams)).flatten()
+        return Written(self.written[rows], len(index))
+
+
+SOURCE = torch.tensor([[3, 3, EOS]])
+
+
+def test_what_has_ended_competes_with_what_goes_on():
+    """Width 2, by hand. `3` ends at once with .5 x 1; `4` goes on with .5 and ends after 5 with .5 x .9 x .9 = .405.
+
+    With alpha = 0 the early end, .5, wins and nothing can beat it; with alpha = 3 the length makes up for .405.
+    """
+    table = {(): {3: 0.5, 4: 0.5}, (3,): {EOS: 1.0}, (4,): {5: 0.9, EOS: 0.1}, (4, 5): {EOS: 0.9, 3: 0.1}}
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, longest=9) == [[3]]
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=3.0, longest=9) == [[4, 5]]
+
+
+def test_greedy_takes_the_likelier_step_and_a_beam_the_likelier_sentence():
+    table = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.36, 4: 0.34, 5: 0.3}, (4,): {EOS: 1.0}}
+    assert greedy(Scripted(table, {EOS: 1.0}), SOURCE, longest=9) == [[3, 3]]
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, longest=9) == [[4]]
+
+
+def test_it_stops_when_nothing_that_goes_on_can_win():
+    table = {(): {EOS: 0.9, 3: 0.1}}
+    net = Scripted(table, {3: 1.0})
+    assert beam(net, SOURCE, width=2, alpha=0.0, longest=60) == [[]]
+    assert net.steps == 1
+
+
+@pytest.mark.parametrize("longest, tokens", [(1, 1), (7, 7), (100, 53)])
+def test_at_the_limit_only_eos_is_left(longest, tokens):
+    """The limit is the source's 3 tokens and 50 more, or `longest`; eos is one of them."""
+    net = Scripted({}, {3: 0.9, EOS: 0.1})
+    assert beam(net, SOURCE, width=1, alpha=0.0, longest=longest) == [[3] * (tokens - 1)]
+    assert net.steps == tokens
+
+
+def test_each_sentence_has_its_own_limit():
+    source = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
+    assert [len(one) for one in greedy(Scripted({}, {3: 0.9, EOS: 0.1}), source, longest=100)] == [52, 50]
+
+
+def test_pad_and_bos_are_never_written():
+    net = Scripted({(): {0: 0.5, 1: 0.3, 3: 0.2}}, {0: 0.9, EOS: 0.1})
+    assert beam(net, SOURCE, width=2, alpha=0.6, longest=9) == [[3]]
+
+
+def test_the_mode_of_the_net_is_what_it_was():
+    net = wild().train()
+    greedy(net, sentences(), longest=5)
+    assert net.training
+
+
+@pytest.mark.parametrize("width, alpha, longest", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
+def test_what_cannot_be_searched_is_refused(width, alpha, longest):
+    with pytest.raises(ValueError, match="longest"):
+        beam(wild(), sentences(), width=width, alpha=alpha, longest=longest)
