@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib import colormaps
 
 from workflow.figures._style import GREY, WIDTH, canvas, holding, nothing
 from workflow.tables._cells import pick
@@ -10,6 +11,7 @@ COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece",
 NAMES = {"softmax": "softmax", "top_k": "top-k"}
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
+BLUES = colormaps["Blues"].resampled(40)  # from 50 levels on the scale would be a bitmap in the SVG
 
 
 def compared(runs: pd.DataFrame) -> pd.DataFrame:
@@ -56,14 +58,15 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
         axis.set_title(one["panel"].iloc[0], fontsize=SIZE + 1)
         axis.set_xlabel(keys, fontsize=SIZE)
         axis.set_ylabel(queries, fontsize=SIZE)
-        scale = figure.colorbar(mesh, ax=axis, pad=0.02, ticks=[0, round(mesh.norm.vmax, 2)])
-        scale.outline.set_visible(False)
+    scale = figure.colorbar(mesh, ax=list(axes[:, 0]), location="bottom", aspect=40, pad=0.01)
+    scale.set_label("weight", fontsize=SIZE)
+    scale.ax.tick_params(labelsize=SIZE)
     return figure
 
 
 def heat(axes, weights: np.ndarray, rows: list[str], columns: list[str], top: float = 1.0):
     """Weights T K on a scale from 0 to `top`; queries downwards, keys to the right, each with its piece."""
-    mesh = axes.pcolormesh(weights, cmap="Blues", vmin=0, vmax=top, edgecolors=GREY, linewidth=0.1)
+    mesh = axes.pcolormesh(weights, cmap=BLUES, vmin=0, vmax=top, edgecolors=GREY, linewidth=0.1)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE)
     axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90)
     axes.tick_params(length=0)

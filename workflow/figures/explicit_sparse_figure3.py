@@ -39,11 +39,7 @@ def draw(data: pd.DataFrame):
     end = max(k for k in data["k"] if math.isfinite(k)) * 2  # where the axis has its infinity
     figure, axes = canvas()
     for colour, (corpus, one) in zip(SEQUENCE, ours.groupby("corpus"), strict=False):
-        one = one.sort_values("k")
-        half = one["high"].astype(float) - one["mean"]
-        at = one["k"].clip(upper=end)
-        label = DIRECTIONS.get(corpus, corpus)
-        axes.errorbar(at, one["mean"], half, color=colour, marker="o", markersize=5, capsize=4, label=label)
+        _direction(axes, one.assign(at=one["k"].clip(upper=end)), colour, DIRECTIONS.get(corpus, corpus))
     theirs = data[data["source"] == "published"]["k"].clip(upper=end)
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none", "clip_on": False}
     axes.plot(theirs, [0] * len(theirs), transform=axes.get_xaxis_transform(), label="k in the paper", **grey)
@@ -57,3 +53,14 @@ def draw(data: pd.DataFrame):
     axes.set_ylabel("dev BLEU")
     axes.legend()
     return figure
+
+
+def _direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
+    """A line through the k; softmax stands alone at infinity, its mean as a dashed line to compare with."""
+    for one, style, name in ((points["k"] < math.inf, "-", label), (points["k"] == math.inf, "none", None)):
+        one = points[one].sort_values("k")
+        half = one["high"].astype(float) - one["mean"]
+        marks = {"marker": "o", "markersize": 5, "capsize": 4, "linestyle": style}
+        axes.errorbar(one["at"], one["mean"], half, color=colour, label=name, **marks)
+    for mean in points[points["k"] == math.inf]["mean"]:
+        axes.axhline(mean, color=colour, linewidth=0.8, linestyle="--", label=f"{label}, softmax")
