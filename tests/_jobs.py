@@ -2,9 +2,19 @@
 
 import numpy as np
 
+from workflow.corpora.pairs import Pairs, Split
 from workflow.corpora.store import Corpus
-from workflow.jobs import CharLM
-from workflow.sections import Attention, Net, StreamEvaluation, StreamTraining
+from workflow.jobs import CharLM, Translation
+from workflow.sections import (
+    Attention,
+    Decoding,
+    Net,
+    PairTraining,
+    Seq2SeqAttention,
+    Seq2SeqNet,
+    StreamEvaluation,
+    StreamTraining,
+)
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "loss": 1e-4}
 
@@ -61,4 +71,51 @@ VARIANTS = {
         "position": {"name": "transformer_xl", "clamp": None},
         "net": {"name": "transformer_xl"},
     },
+}
+
+
+def bitext(count=400, longest=7, seed=0) -> Pairs:
+    """Sentences of the letters a to h, translated by their next letters in the alphabet, in reverse order."""
+    generator = np.random.default_rng(seed)
+    names = ["<pad>", "<bos>", "<eos>", "<unk>", *(f"\u2581{letter}" for letter in "abcdefghi")]
+    source = [generator.integers(4, 12, generator.integers(1, longest + 1)).astype(np.uint16) for _ in range(count)]
+    target = [(sentence[::-1] + 1).astype(np.uint16) for sentence in source]
+    texts = [[" ".join(names[i][1:] for i in one) for one in side] for side in (source, target)]
+    cuts = {"train": slice(0, -40), "dev": slice(-40, -20), "test": slice(-20, None)}
+    parts = {
+        split: Split(source[cut], target[cut], *([] if split == "train" else side[cut] for side in texts))
+        for split, cut in cuts.items()
+    }
+    return Pairs("toy", "xx", "yy", *parts.values(), names, "sha256:toy", "a toy")
+
+
+def translation(selection=None, normaliser=None, at=("encoder", "decoder", "cross"), net=None, seed=1, **training):
+    given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
+    given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
+    given |= {"evaluate_every": 3, "checkpoint_every": 2, "time_limit_s": 60, **training}
+    sizes = {"layers": 2, "width": 16, "heads": 2, "key": 8, "value": 8, "inner": 32, "dropout": 0.1, "longest": 16}
+    return Translation(
+        rung="test",
+        corpus="toy",
+        checksum="sha256:toy",
+        attention=Seq2SeqAttention(
+            span={"name": "full", "memory": 16, "evaluation_memory": None},
+            selection=selection or {"name": "all"},
+            normaliser=normaliser or {"name": "softmax"},
+            position={"name": "none"},
+            at=at,
+        ),
+        net=Seq2SeqNet(**{**sizes, **(net or {})}),
+        training=PairTraining(**given),
+        evaluation=Decoding(beam=2, alpha=0.6, batch=8),
+        seed=seed,
+    )
+
+
+TRANSLATORS = {
+    "softmax": {},
+    "top_k": {"selection": {"name": "top_k", "k": 2}},
+    "sparsemax": {"normaliser": {"name": "sparsemax"}},
+    "entmax15": {"normaliser": {"name": "entmax15"}},
+    "entmax_alpha": {"normaliser": {"name": "entmax_alpha"}},
 }

@@ -2,8 +2,9 @@
 
 import json
 
-from tests._jobs import job
+from tests._jobs import job, translation
 from tests._runs import everything, failed
+from workflow.frame import FACTS, METRICS
 from workflow.records import Cost, Macs, Point, Record, write_record
 from workflow.scripts import figure, page, table
 from workflow.settings import known_ablations
@@ -39,18 +40,18 @@ def _who(row: dict) -> dict:
 
 
 def record(row: dict) -> Record:
-    made = job(seed=row["seed"])
+    made = translation(seed=row["seed"]) if row["task"] == "translation" else job(seed=row["seed"])
     points = [Point(**point) for point in row["curve"]]
     cost = Cost(
         seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=Macs(paper=1, dense=3, executed=2)
     )
-    facts = {"spans": row["spans"], "mean_span": row["mean_span"]}
+    facts = {key: row[key] for key in FACTS if row[key] is not None}
     return Record(
         status=row["status"],
         reason=row["reason"],
         digest=row["digest"],
         job=made,
-        metrics={"dev_bpc": row["dev_bpc"]} if row["dev_bpc"] else {},
+        metrics={key: row[key] for key in METRICS if row[key] is not None},
         facts=facts,
         cost=cost if row["status"] == "ok" else None,
         curve=points,
@@ -62,7 +63,14 @@ def record(row: dict) -> Record:
 def pages(results_folder, reports) -> None:
     """Every page of the report."""
     where = ["--results", str(results_folder), "--reports", str(reports)]
-    for words in (["index"], ["analytic"], ["runs"], ["paper", "adaptive_span"], ["paper", "explicit_sparse"]):
+    for words in (
+        ["index"],
+        ["analytic"],
+        ["runs"],
+        ["paper", "adaptive_span"],
+        ["paper", "explicit_sparse"],
+        ["paper", "aiayn"],
+    ):
         page.main([*words, *where])
     for name in known_ablations():
         page.main(["ablation", name, *where])

@@ -10,20 +10,22 @@ import pytest
 
 from tests.test_corpora import ROOT, entry
 from workflow.choices import Refused
+from workflow.closed import parse
 from workflow.corpora import files
 from workflow.corpora.catalogue import Catalogue
-from workflow.settings import load_corpora, parse
+from workflow.rungs import load_corpora
 
 
 def test_the_catalogue_neither_imports_torch_nor_sympy_nor_pooch():
-    code = "import sys; from workflow.settings import load_corpora as l; l().checksum('sources'); print(*sys.modules)"
+    read = "from workflow.rungs import load_corpora as l; l('char_lm').checksum('sources')"
+    code = f"import sys; {read}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"torch", "sympy", "pooch", "numpy"} & set(done.stdout.split())
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
     with pytest.raises(Refused, match="did you mean 'enwik8'"):
-        load_corpora().checksum("enwik")
+        load_corpora("char_lm").checksum("enwik")
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_a_wrong_entry_is_refused_in_one_line(change, line):
 
 
 def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
-    path, known = tmp_path / "mine.txt", load_corpora()
+    path, known = tmp_path / "mine.txt", load_corpora("char_lm")
     for content in (b"some text\n" * 90, b"same size\n" * 90):
         path.write_bytes(content)
         os.utime(path, ns=(hash(content) % 10**9,) * 2)
@@ -54,7 +56,7 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
 
 
 def test_named_texts_keep_their_names():
-    assert [load_corpora().slug(name) for name in ("sources", "text8-3mb")] == ["sources", "text8-3mb"]
+    assert [load_corpora("char_lm").slug(name) for name in ("sources", "text8-3mb")] == ["sources", "text8-3mb"]
 
 
 @pytest.mark.parametrize(
@@ -69,4 +71,4 @@ def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
     if content is not None:
         (tmp_path / "mine").write_bytes(content)
     with pytest.raises(Refused, match=line):
-        load_corpora().checksum(f"file:{tmp_path / 'mine'}")
+        load_corpora("char_lm").checksum(f"file:{tmp_path / 'mine'}")

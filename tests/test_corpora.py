@@ -8,7 +8,7 @@ import pytest
 from workflow.choices import Refused
 from workflow.corpora import embedded, splits
 from workflow.corpora.catalogue import Catalogue, Entry
-from workflow.settings import load_corpora
+from workflow.rungs import load_corpora
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT.parent / "shared" / "data"
@@ -31,7 +31,7 @@ def catalogue(content: bytes, **more) -> Catalogue:
 
 @pytest.mark.parametrize("name", ["sources", "words"])
 def test_embedded_texts_are_the_pinned_ones(name):
-    pinned = load_corpora().entry(name)
+    pinned = load_corpora("char_lm").entry(name)
     content = embedded.load(name, pinned)
     assert len(content) == pinned.bytes > 3_000_000
     assert b"tests/" not in content[:100] and content == embedded.load(name, pinned)
@@ -48,7 +48,7 @@ def test_sources_are_the_files_of_the_packages_in_order():
 def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch):
     monkeypatch.setitem(embedded.EMBEDDED, "sources", lambda: b"other")
     monkeypatch.setattr(embedded, "version", lambda name: "1.15.0")
-    pinned = load_corpora().entry("sources")
+    pinned = load_corpora("char_lm").entry("sources")
     line = (
         f"sha256 {hashlib.sha256(b'other').hexdigest()} .*{pinned.checksum[7:]}; .*sympy==1.14.0, here is sympy==1.15.0"
     )

@@ -59,7 +59,8 @@ def _refuse_unknown_corpus(config: Config, rungs: dict[str, Rung]) -> None:
 def _rows(name: str, ablation: Ablation, rung: Rung, config: Config):
     """The rows of one ablation; the config's corpus, where its task can read it, is read in place of the rung's."""
     corpora, corpus = load_corpora(ablation.task), config.corpus
-    for place, (label, variant) in product(ablation.corpora, ablation.variants.items()):
+    places = [place for place in ablation.corpora if rung.corpora.get(place, place) is not None]
+    for place, (label, variant) in product(places, ablation.variants.items()):
         text = corpus if corpus and corpora.knows(corpus) else rung.corpora.get(place, place)
         who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": place, "text": text}
         read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text, config.data_dir)}

@@ -53,11 +53,16 @@ def read_measures(text: str) -> dict[str, Measure]:
 
 
 class Rung(Closed):
-    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone."""
+    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
+
+    corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
+    this rung can pay for, null for all.
+    """
 
     rung: str
     about: str
-    corpora: dict[str, str]
+    corpora: dict[str, str | None]
+    ablations: list[str] | None = None
     seeds: list[Whole] = Field(min_length=1)
     S: list[Whole] = []
     k: list[Whole] = Field(min_length=1)

@@ -114,15 +114,19 @@ class Config(Closed):
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
 
-        A rung that has no file for a task leaves its ablations out.
+        A rung that has no file for a task, or does not name an ablation, leaves it out.
         """
         found = {name: load_ablation(name) for name in known_ablations()}
         wanted = found if self.ablations is None else self.ablations
         rungs = self.load_rungs()
+        for rung in rungs.values():
+            for name in rung.ablations or []:
+                refuse_unknown(f"ablation in config/rungs/{self.rung}", name, found)
+        paid = {task: found if rung.ablations is None else rung.ablations for task, rung in rungs.items()}
         return {
             name: one
             for name, one in found.items()
-            if one.paper in self.papers and name in wanted and one.task in rungs
+            if one.paper in self.papers and name in wanted and name in paid.get(one.task, ())
         }
 
     def load_rungs(self) -> dict[str, Rung]:

@@ -1,4 +1,4 @@
-"""Which parallel texts there are, from config/tasks/translation.yaml. Knows what identifies them without reading them."""
+"""Which parallel texts there are, from config/tasks/translation.yaml, and what identifies them in a job."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class Named(Direction):
             raise ValueError("an embedded text has a checksum and no files")
         if self.kind == "files" and (self.checksum or len(self.files) < 3):
             raise ValueError(
-                "kind files takes files for train, dev and test, and a checksum of each instead of its own"
+                "kind files takes files for train, dev and test, each with its checksum, and none of its own"
             )
         for split, sides in self.files.items():
             if sorted(sides) != sorted({self.source, self.target}):
@@ -91,7 +91,7 @@ class PairCatalogue(Closed):
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the pairs in a job: a digest of the texts' checksums, the languages, pieces and case.
 
-        Where a file's checksum is not known, that of the file found in `data_dir` stands in; `Refused` if there is none.
+        Where a file's checksum is not known, that of the one found in `data_dir` stands in; `Refused` without one.
         """
         entry = self.entry(name)
         if name.startswith(USERS):

@@ -86,7 +86,7 @@ def read(path: Path) -> Pairs:
 
 def _flat(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
     """All ids in a row, and where each sentence ends."""
-    ids = np.concatenate(sentences) if sentences else np.zeros(0)
+    ids = np.concatenate([np.zeros(0, np.uint16), *sentences])
     return {
         f"{name}_ids": ids.astype(np.uint16),
         f"{name}_ends": np.cumsum([len(one) for one in sentences], dtype="i8"),

@@ -6,7 +6,9 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from workflow import frame
+from workflow.choices import AXES
 from workflow.pages import artefacts
+from workflow.pages.columns import HEADLINE, MEASURED, SCORES
 from workflow.pages.numbers import missing
 from workflow.pages.site import Site
 from workflow.published import papers
@@ -14,27 +16,8 @@ from workflow.records import Record
 from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
 
-HEADLINE = (("dev_bpc", "dev", "bpc"), ("mean_span", "avg. span", ""), ("macs_executed", "executed", ""))
-HEADLINE += (
-    ("train_tokens_per_s", "training, characters / s", ""),
-    ("predict_tokens_per_s", "prediction, characters / s", ""),
-)
-MEASURED = (
-    ("macs_analytic", "multiply-adds / character: from shapes", ""),
-    ("macs_torch", "counted by torch", ""),
-    ("macs_fvcore", "counted by fvcore", ""),
-    ("unsupported", "operators that fvcore does not count", ""),
-    ("memory_train_bytes", "memory of a training step", "bytes"),
-    ("memory_evaluate_bytes", "memory of a block of evaluation", "bytes"),
-    ("longest_S", "longest S that fits", "characters"),
-    ("longest_S_ended", "what ended the search for it", ""),
-    ("train_tokens_per_s", "training, characters / s", ""),
-    ("train_ms", "a training step, ms", ""),
-    ("train_spread", "its spread", "spread"),
-    ("predict_tokens_per_s", "prediction, characters / s", ""),
-    ("predict_ms", "a prediction, ms", ""),
-    ("predict_spread", "its spread", "spread"),
-)
+TEXTS = ("sources", "references", "outputs")
+SHOWN = 10  # translations on the page of a run
 
 
 def runs_of(site: Site) -> pd.DataFrame:
@@ -83,15 +66,15 @@ def index(site: Site) -> dict:
 def headline(runs: pd.DataFrame, ablation: str) -> dict:
     """A small table per question: a line per variant and k at its largest S, means over seeds, texts kept apart."""
     mine = runs[runs["ablation"] == ablation]
-    rows = []
+    columns, rows = HEADLINE[load_ablation(ablation).task], []
     for (corpus, variant, k), group in mine.groupby(["corpus", "variant", "k"], sort=False, dropna=False):
         largest = group[group["S"] == group["S"].max()] if group["S"].notna().any() else group
         ok = largest[largest["status"] == "ok"]
         label = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
         label += f" ({corpus})" if mine["corpus"].nunique() > 1 else ""
-        values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in HEADLINE]
+        values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in columns]
         rows.append({"label": label, "values": values, "failed": not len(ok)})
-    return {"columns": [title for _, title, _ in HEADLINE], "rows": rows}
+    return {"columns": [title for _, title, _ in columns], "rows": rows}
 
 
 def paper(site: Site, name: str) -> dict:
@@ -122,16 +105,20 @@ def ablation(site: Site, name: str) -> dict:
         "provenance": frame.provenance(mine),
         "tables": [artefacts.table(site, table) for table in one.tables],
         "figures": [artefacts.figure(site, figure) for figure in one.figures],
-        "runs": [_line(run) for run in mine.itertuples()],
+        "columns": [(title, unit) for _, title, unit in SCORES[one.task]],
+        "runs": [_line(run, one.task) for run in mine.itertuples()],
         "yaml": (CONFIG / "ablations" / f"{name}.yaml").read_text(encoding="utf-8"),
     }
 
 
-def _line(run) -> dict:
+def _line(run, task: str) -> dict:
     choice = f"{run.span}, {run.selection}, {run.normaliser}, {run.position}"
-    keep = ("variant", "corpus", "seed", "digest", "status", "reason", "dev_bpc", "test_bpc", "mean_span")
+    keep = ("variant", "corpus", "seed", "digest", "status", "reason")
+    scores = [(getattr(run, column), unit) for column, _, unit in SCORES[task]]
     limits = {key: None if pd.isna(getattr(run, key)) else int(getattr(run, key)) for key in ("S", "k")}
-    return {key: getattr(run, key) for key in keep} | limits | {"choice": choice, "seconds": run.seconds}
+    return (
+        {key: getattr(run, key) for key in keep} | limits | {"choice": choice, "scores": scores, "seconds": run.seconds}
+    )
 
 
 def measures(row: dict) -> dict:
@@ -154,8 +141,11 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict)
         "title": f"Run {record.digest}",
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
-        "attention": {axis: _words(choice) for axis, choice in job.attention.model_dump().items()},
-        "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict)},
+        "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
+        "facts": {
+            key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in TEXTS
+        },
+        "translations": list(zip(*(record.facts.get(key, []) for key in TEXTS), strict=True))[:SHOWN],
         "origin": record.origin.model_dump(),
         "measured": measures(row),
         "uses": uses,

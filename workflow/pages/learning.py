@@ -8,22 +8,28 @@ from workflow.figures._style import COLOURS, canvas, plt
 from workflow.pages.site import own
 from workflow.records import Record
 
+UNITS = {"char_lm": ("bpc", "bits per character", "linear"), "translation": ("ppl", "perplexity per piece", "log")}
+
 
 def curve(record: Record) -> Markup:
-    """bpc on train and dev, and the mean span, against steps; nothing where a run has no point."""
+    """The scores on train and dev, and the mean span where there is one, against steps; nothing without a point."""
     if not record.curve:
         return Markup("")
+    unit, label, scale = UNITS[record.job.task]
     steps = [point.step for point in record.curve]
     spans = [point.mean_span for point in record.curve]
-    figure, axes = canvas(2, width=3.6, height=2.4)
-    axes[0].plot(steps, [point.train_bpc for point in record.curve], "o-", ms=3, color=COLOURS["fixed"], label="train")
-    axes[0].plot(steps, [point.dev_bpc for point in record.curve], "o-", ms=3, color=COLOURS["adaptive"], label="dev")
-    axes[0].set_ylabel("bits per character")
-    axes[0].legend()
-    if all(span is not None for span in spans):
-        axes[1].plot(steps, spans, "o-", ms=3, color=COLOURS["dynamic"])
-    axes[1].set_ylabel("mean span")
-    for panel in axes:
+    spanned = all(span is not None for span in spans)
+    figure, axes = canvas(1 + spanned, width=3.6, height=2.4, squeeze=False)
+    for split, colour in (("train", "fixed"), ("dev", "adaptive")):
+        found = [getattr(point, f"{split}_{unit}") for point in record.curve]
+        axes[0, 0].plot(steps, found, "o-", ms=3, color=COLOURS[colour], label=split)
+    axes[0, 0].set_ylabel(label)
+    axes[0, 0].set_yscale(scale)
+    axes[0, 0].legend()
+    if spanned:
+        axes[0, 1].plot(steps, spans, "o-", ms=3, color=COLOURS["dynamic"])
+        axes[0, 1].set_ylabel("mean span")
+    for panel in axes.flat:
         panel.set_xlabel("step")
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})

@@ -1,22 +1,28 @@
 """How translations are scored: BLEU and chrF through sacrebleu, and BLEU on tokens as the papers computed it.
 
 bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
-bleu_tokenised    hyphened compounds cut apart, as both papers had it on WMT; texts of IWSLT are lower-cased before.
-                  Only this one stands beside a paper's number.
+bleu_tokenised    of tokens, hyphened compounds cut apart, as both papers had it on WMT; texts of IWSLT are lower-cased
+                  before. Only this one stands beside a paper's number.
 chrf              character n-grams
 """
 
 import re
 
 from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 COMPOUND = re.compile(r"(?<=\S)-(?=\S)")
 
 
+def tokens(text: str) -> str:
+    """Tokens with spaces between them; a hyphen within a word is one of its own."""
+    return COMPOUND.sub(" ##AT##-##AT## ", Tokenizer13a()(text))
+
+
 def scores(outputs: list[str], references: list[str]) -> tuple[dict[str, float], dict[str, str]]:
     """Scores in per cent and the signatures they were computed with."""
-    cut = [[COMPOUND.sub(" ##AT##-##AT## ", text) for text in texts] for texts in (outputs, references)]
-    plain, tokenised, chrf = BLEU(), BLEU(), CHRF()
+    cut = [[tokens(text) for text in texts] for texts in (outputs, references)]
+    plain, tokenised, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
     found = {
         "bleu": plain.corpus_score(outputs, [references]).score,
         "bleu_tokenised": tokenised.corpus_score(cut[0], [cut[1]]).score,

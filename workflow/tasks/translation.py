@@ -86,7 +86,7 @@ class Translation:
             self.kept = self.kept[-training.average :]
 
     def glance(self, net) -> dict[str, float]:
-        return {"dev_ppl": self._perplexity(net, self.corpus.dev)}
+        return {"dev_ppl": self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)}
 
     def finish(self, net) -> tuple[dict, dict, Macs]:
         """Perplexity and BLEU of the averaged weights, on dev and test; what the attention looked at."""
@@ -115,11 +115,11 @@ class Translation:
         return metrics, facts, Macs(dense=macs, executed=macs)
 
     @torch.no_grad()
-    def _perplexity(self, net, split: pairs.Split) -> float:
-        """exp of the mean log-loss per piece, ends included."""
+    def _perplexity(self, net, split: pairs.Split, limit: int = 0) -> float:
+        """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
         total, count = 0.0, 0
-        for rows in self._in_turns(len(split.source)):
+        for rows in self._in_turns(limit or len(split.source)):
             source = sources([split.source[i] for i in rows]).to(self.device)
             target = targets([split.target[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
@@ -170,7 +170,7 @@ def averaged(kept: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 
 @contextmanager
 def every_key(net):
-    """Let every query keep all its keys, as a net is used that had top-k in training only (Explicit Sparse, Table 5)."""
+    """Let every query keep all its keys, for a net that had top-k in training only (Explicit Sparse, Table 5)."""
     before = [layer.selection for layer in net.attentions]
     try:
         for layer in net.attentions:

@@ -1,0 +1,180 @@
+"""The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself and comes back."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from tests._jobs import TRANSLATORS, bitext, translation
+from tests.test_training import CPU, assert_same, finished
+from workflow.choices import Refused
+from workflow.corpora import pairs
+from workflow.corpora.pairs import BOS, EOS, PAD
+from workflow.measure import sentences
+from workflow.measure.subject import fresh
+from workflow.records import read_record
+from workflow.scripts import train
+from workflow.tasks.batches import Batches, cut, sources, targets
+from workflow.tasks.scores import scores, tokens
+from workflow.tasks.translation import Translation, averaged, every_key, loss, losses
+from workflow.training.gradients import gradients
+from workflow.training.loop import Run
+from workflow.training.optimisers import learning_rate
+
+each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
+
+
+def test_sources_end_and_targets_begin_and_end():
+    sentences = [np.array([5, 6], np.uint16), np.array([7], np.uint16)]
+    assert sources(sentences).tolist() == [[5, 6, EOS], [7, EOS, PAD]]
+    assert targets(sentences).tolist() == [[BOS, 5, 6, EOS], [BOS, 7, EOS, PAD]]
+
+
+def test_batches_hold_no_more_than_their_pieces_padding_included():
+    """Lengths 2 2 3 4 9 and at most 8 pieces: 2 2 | 3 4 | 9; the last is longer than a batch and stands alone."""
+    lengths = np.array([2, 2, 3, 4, 9])
+    assert [one.tolist() for one in cut(lengths, np.arange(5), 8)] == [[0, 1], [2, 3], [4]]
+
+
+def test_an_epoch_has_every_pair_once_and_the_next_another_order():
+    read = Batches(bitext().train, 80, seed=1)
+    epochs = []
+    for _ in range(2):
+        epochs.append([index for one in read.epoch for index in one])
+        for _ in range(len(read.epoch) + (len(epochs) == 1)):
+            read.read()
+    assert all(sorted(one) == list(range(360)) for one in epochs) and epochs[0] != epochs[1]
+
+
+def test_batches_go_on_where_they_stopped():
+    one, other = Batches(bitext().train, 80, seed=1), Batches(bitext().train, 80, seed=2)
+    for _ in range(len(one.epoch) + 3):
+        one.read()
+    other.load_state_dict(one.state_dict())
+    for _ in range(len(one.epoch)):
+        assert all(torch.equal(a, b) for a, b in zip(one.read(), other.read(), strict=True))
+
+
+def test_label_smoothing_by_hand():
+    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it, .1 of the mean of both."""
+    logits = torch.tensor([[[0.75, 0.25], [0.1, 0.9]]]).log()
+    following = torch.tensor([[1, PAD]])
+    smoothed, told = loss(logits, following, 0.1)
+    assert told.item() == pytest.approx(-math.log(0.25))
+    mean = -(math.log(0.75) + math.log(0.25)) / 2
+    assert smoothed.item() == pytest.approx(0.9 * -math.log(0.25) + 0.1 * mean)
+
+
+def test_accumulated_batches_weigh_as_much_as_their_pieces():
+    made = translation(net={"dropout": 0.0})
+    net, train_split = fresh(made, CPU, 13), bitext().train
+    parts = [
+        (sources(train_split.source[rows]), targets(train_split.target[rows])) for rows in (slice(0, 3), slice(3, 9))
+    ]
+    whole = [(sources(train_split.source[:9]), targets(train_split.target[:9]))]
+    told = []
+    for batches in (parts, whole):
+        net.zero_grad()
+        told.append((gradients(net, losses(net, made.training, batches)), [p.grad.clone() for p in net.parameters()]))
+    assert told[0][0].item() == pytest.approx(told[1][0].item(), rel=1e-5)
+    for a, b in zip(told[0][1], told[1][1], strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+
+
+def test_the_rate_is_that_of_the_paper():
+    """d = 512, 4,000 steps of warm-up: d^-.5 min(t^-.5, t 4000^-1.5), equation 3."""
+    peak = (512 * 4000) ** -0.5
+    for t in (1, 400, 4000, 100_000):
+        paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
+        assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
+
+
+def test_compounds_are_cut_apart_in_tokenised_bleu():
+    assert tokens("a well-known fact - no.") == "a well ##AT##-##AT## known fact - no ."
+    found, signatures = scores(["a b c d e"], ["a b c d e"])
+    assert found["bleu"] == found["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+
+
+def test_weights_are_averaged():
+    kept = [{"w": torch.tensor([1.0, 2.0])}, {"w": torch.tensor([3.0, 6.0])}]
+    assert averaged(kept)["w"].tolist() == [2, 4]
+
+
+def test_it_learns_to_translate(tmp_path):
+    """Knowing nothing but the letters' frequencies gives a perplexity of about 7."""
+    made = translation(net={"dropout": 0.0}, steps=250, tokens=120, evaluate_every=250, checkpoint_every=250)
+    metrics, _, _ = finished(made, tmp_path, bitext(1000, longest=5))
+    assert metrics["test_ppl"] < 3 and metrics["test_bleu"] > 20
+
+
+@each_variant
+def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
+    made = translation(**TRANSLATORS[variant], steps=3)
+    assert_same(*(finished(made, tmp_path / name, bitext()) for name in "ab"))
+
+
+def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
+    """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
+    made = translation(tokens=600)
+    first = Run(made, bitext(), tmp_path / "b", CPU)
+    update = first._update
+
+    def interrupted():
+        if first.step == 4:
+            raise KeyboardInterrupt
+        update()
+
+    first._update = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        first.train()
+    assert_same(finished(made, tmp_path / "a", bitext()), finished(made, tmp_path / "b", bitext()))
+
+
+def test_top_k_in_training_only_decodes_with_every_key():
+    net = fresh(translation(**TRANSLATORS["top_k"]), CPU, 13)
+    with every_key(net):
+        assert {type(layer.selection).__name__ for layer in net.attentions} == {"All"}
+    assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
+
+
+@each_variant
+@pytest.mark.filterwarnings("ignore")
+def test_our_count_equals_torchs_and_fvcores(variant):
+    made = translation(**TRANSLATORS[variant])
+    found = sentences.count(made, fresh(made, CPU, 13), CPU)
+    assert found["macs_torch"] == found["macs_analytic"]
+    assert found["macs_fvcore"] == pytest.approx(found["macs_analytic"], rel=0.01)
+
+
+def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
+    made = translation()
+    net = fresh(made, CPU, 13)
+    step, count = sentences.training_step(made, net, CPU)
+    step()
+    assert count == 5 * 16  # 80 pieces a batch, sentences of 16
+    step, count = sentences.prediction(made, net, CPU, 3)
+    step()
+    assert count == 3 * 16
+
+
+def test_a_sentence_longer_than_the_net_reads_is_refused():
+    made = translation(net={"longest": 5})
+    with pytest.raises(Refused, match="sentence of train has 8 pieces with its end, the net's longest = 5"):
+        Translation(made, bitext(), CPU)
+
+
+def test_a_whole_run_is_a_record(tmp_path, monkeypatch):
+    monkeypatch.setattr(train, "limit_memory", lambda budget: None)
+    data, folder, made = tmp_path / "toy.npz", tmp_path / "run", translation(**TRANSLATORS["top_k"])
+    pairs.write(data, bitext())
+    train.main([made.canonical(), str(folder), "--data", str(data), "--device", "cpu"])
+    record = read_record(folder / "record.json")
+    assert record.status == "ok" and [point.step for point in record.curve] == [3, 6]
+    assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
+    assert len(record.facts["outputs"]) == len(record.facts["references"]) == 20
+    maps = record.facts["maps"]
+    weights = np.array(maps["cross"]["2"])
+    assert weights.shape == (2, len(maps["target"]), len(maps["source"]))
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=0.02)
+    assert ((weights > 0).sum(-1) <= 2).all()
