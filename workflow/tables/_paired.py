@@ -10,11 +10,9 @@ SAMPLES = 1000
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
 
-def gain(
-    row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tuple[str, str], published: str | None = None
-) -> dict:
+def gain(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tuple[str, str]) -> dict:
     """The cell of our `what[0]` less the base's `what[1]`, in BLEU: mean over seeds with its 95 % interval."""
-    pairs, made = _compare(row, column, ours, base, what, "BLEU", published)
+    pairs, made = _compare(row, column, ours, base, what, "BLEU")
     if not pairs:
         return made
     mean, low, high = interval([one["ours"] - one["base"] for one in pairs])
@@ -38,15 +36,15 @@ def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame) -> dic
 
 def bootstrap(ours: list[str], base: list[str], references: list[str]) -> tuple[float, float]:
     """Difference in sacreBLEU, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004)."""
-    if ours == base:  # sacrebleu counts differences larger than the one found: none is, and it would say p < .001
-        return 0.0, 1.0
     named = [("base", base), ("ours", ours)]
     _, scores = PairedTest(named, {"BLEU": BLEU()}, [references], test_type="bs", n_samples=SAMPLES)()
     theirs, mine = scores["BLEU"]
-    return mine.score - theirs.score, mine.p_value
+    difference = mine.score - theirs.score
+    # sacrebleu counts resamples that differ by more; where all score alike (the same outputs, or BLEU 0) there are none
+    return difference, mine.p_value if difference else 1.0
 
 
-def _compare(row, column, ours, base, what, unit, published=None) -> tuple[list[dict], dict]:
+def _compare(row, column, ours, base, what, unit) -> tuple[list[dict], dict]:
     """Seed, ours, base and references of each pair; and the cell without its value, which tells what is missing."""
     found, notes, states = [], [], []
     for runs, name, whose in ((ours, what[0], ""), (base, what[1], "compared with: ")):
@@ -68,4 +66,4 @@ def _compare(row, column, ours, base, what, unit, published=None) -> tuple[list[
     note = "; ".join(notes) or ("" if pairs else "no seed that both have")
     runs = pd.concat([ours, base])
     more = {"n": len(pairs), "runs": runs, "status": status, "note": note}
-    return pairs, cell(row, column, None, unit, "measured", published, **more)
+    return pairs, cell(row, column, None, unit, "measured", **more)
