@@ -83,6 +83,15 @@ def behind(runs: pd.DataFrame, what: str) -> pd.DataFrame:
     return once(runs) if what in MEASURED_BY else runs
 
 
+def ratio(row: str, column: str, what: str, runs: pd.DataFrame, base: pd.DataFrame, name: str) -> dict:
+    """A cost over that of the base, `name`: means over seeds of what each run counts, or two values measured once."""
+    ours, theirs = (measured(row, column, behind(one, what), what, "x") for one in (runs, base))
+    for one, whose in ((ours, ""), (theirs, f"{name}: ")):
+        if one["status"] != "ok":
+            return cell(row, column, None, "x", "measured", runs=runs, status=one["status"], note=whose + one["note"])
+    return ours | {"value": ours["value"] / theirs["value"], "low": None, "high": None}
+
+
 def setting(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
     """A number that the job itself fixes: the same for every seed, so it has no interval."""
     made = measured(row, column, runs, what, unit, published)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.tables._cells import behind, cell, measured, pick, setting, table
+from workflow.tables._cells import behind, measured, pick, ratio, setting, table
 
 TITLE = "What each way of attending costs, and what it buys"
 CAPTION = (
@@ -45,18 +45,5 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         cells += [measured(variant, column, at, what, unit) for column, what, unit in QUALITY]
         cells.append(setting(variant, "#params", at, "parameters", "parameters"))
         cells += [measured(variant, column, behind(at, what), what, unit) for column, what, unit in COST]
-        cells += [_ratio(variant, column, what, behind(at, what), behind(base, what)) for column, what in RATIOS]
+        cells += [ratio(variant, column, what, at, base, BASE) for column, what in RATIOS]
     return table(cells)
-
-
-def _ratio(variant: str, column: str, what: str, runs: pd.DataFrame, base: pd.DataFrame) -> dict:
-    """A cost over the fixed span's: means over seeds of what each run counts, or two values measured in turns."""
-    ours, theirs = (measured(variant, column, one, what, "x") for one in (runs, base))
-    for one, whose in ((ours, ""), (theirs, f"{BASE}: ")):
-        if one["status"] != "ok":
-            return cell(
-                variant, column, None, "x", "measured", runs=runs, status=one["status"], note=whose + one["note"]
-            )
-    return cell(
-        variant, column, ours["value"] / theirs["value"], "x", "measured", n=ours["n"], runs=runs, note=ours["note"]
-    )

@@ -1,0 +1,269 @@
+"""Tables and figures of translation on a handful of rows, worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests._runs import translated
+from workflow.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure3, explicit_sparse_figure4
+from workflow.figures._style import plt
+from workflow.frame import frame
+from workflow.published import join
+from workflow.tables import (
+    explicit_sparse_table1,
+    explicit_sparse_table4,
+    explicit_sparse_table5,
+    sparse_where,
+)
+from workflow.tables._cells import ratio
+from workflow.tables._paired import bootstrap, chance, gain
+
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "outputs": None, "maps": None}
+BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
+PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
+REFERENCES = [f"the {one} sees the {other} and goes home" for one, other in PAIRS]
+WORSE = [f"a {one} sees no {other} and goes home" for one, other in PAIRS]
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def at(cells, row, column):
+    found = cells[(cells["row"] == row) & (cells["column"] == column)]
+    assert len(found) == 1, (row, column)
+    return found.iloc[0]
+
+
+def scored(variant: str, *values, **changes) -> pd.DataFrame:
+    """Runs of seeds 1, 2, ... with these scores."""
+    rows = [translated(variant=variant, seed=n, test_bleu_tokenised=one, **changes) for n, one in enumerate(values, 1)]
+    return frame(rows)
+
+
+def test_the_gain_is_the_mean_of_the_differences_by_seed():
+    """Differences 0.4 and 0.6 in whatever order the rows stand: mean .5, standard error .1, t(.975, 1) = 12.706."""
+    made = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
+    assert (made["value"], made["n"], made["unit"]) == (pytest.approx(0.5), 2, "BLEU")
+    assert made["high"] - made["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
+    assert len(made["digests"]) == 4
+
+
+def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
+    ours = frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    made = gain("r", "c", ours, scored("softmax", 20.0, 25.0), BLEU)
+    assert (made["value"], made["n"], made["low"], made["status"]) == (pytest.approx(0.4), 1, None, "ok")
+    assert made["note"] == "seed 2: diverged: mean loss nan"
+
+
+def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
+    ours, base = scored("top_k", 20.4), frame([translated(seed=1, **BROKEN)])
+    for make in (lambda base: gain("r", "c", ours, base, BLEU), lambda base: chance("r", "c", ours, base)):
+        failed, missing = make(base), make(base.head(0))
+        assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
+        assert (missing["status"], missing["value"]) == ("not run", None)
+    strangers = frame([translated(variant="top_k", seed=3)])
+    assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
+
+
+def test_the_bootstrap_tells_chance_from_difference():
+    difference, p = bootstrap(REFERENCES, WORSE, REFERENCES)
+    assert difference > 10 and p < 0.01
+    assert bootstrap(WORSE, REFERENCES, REFERENCES)[0] == pytest.approx(-difference)
+    half = [WORSE[:25] + REFERENCES[25:], REFERENCES[:25] + WORSE[25:]]
+    difference, p = bootstrap(*half, REFERENCES)
+    assert abs(difference) < 1 and p > 0.3
+
+
+def test_nets_that_say_the_same_do_not_differ():
+    assert bootstrap(WORSE, list(WORSE), REFERENCES) == (0.0, 1.0)
+    assert bootstrap(["a"] * 50, ["b"] * 50, REFERENCES) == (0.0, 1.0)  # BLEU 0 both
+
+
+def spoken(variant: str, *outputs) -> pd.DataFrame:
+    return frame(
+        [translated(variant=variant, seed=n, outputs=one, references=REFERENCES) for n, one in enumerate(outputs, 1)]
+    )
+
+
+def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
+    slightly = [*WORSE[:1], *REFERENCES[1:]]
+    ps = [bootstrap(one, WORSE, REFERENCES)[1] for one in (REFERENCES, slightly)]
+    base = spoken("softmax", WORSE, WORSE)
+    made = chance("r", "p", spoken("top_k", REFERENCES, slightly), base)
+    assert (made["value"], made["n"]) == (max(ps), 2) and made["note"].startswith("seed 1: +")
+    assert chance("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
+
+
+def test_a_ratio_is_of_means_and_names_the_failed_base():
+    ours, base = frame([translated(train_tokens_per_s=430.0)]), frame([translated(train_tokens_per_s=860.0)])
+    made = ratio("r", "c", "train_tokens_per_s", ours, base, "softmax")
+    assert (made["value"], made["unit"], made["low"]) == (0.5, "x", None)
+    broken = ratio("r", "c", "train_tokens_per_s", ours, frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
+    assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")
+
+
+def three_directions() -> pd.DataFrame:
+    """Softmax 24 and 25; top-k 24.3 and 25.3."""
+    corpora = ("wmt14-ende", "iwslt15-envi", "iwslt14-deen")
+    runs = [scored(v, 24 + d, 25 + d, corpus=c) for c in corpora for v, d in (("softmax", 0.0), ("top_k", 0.3))]
+    return pd.concat(runs, ignore_index=True)
+
+
+def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
+    joined = join(explicit_sparse_table1.build(three_directions()))
+    theirs = {"En-De": (29.1, 29.4), "En-Vi": (30.6, 31.1), "De-En": (35.3, 35.6)}
+    for direction, (softmax, top_k) in theirs.items():
+        plain = at(joined, "Transformer (softmax)", direction)
+        assert (plain["value"], plain["published_value"]) == (pytest.approx(24.5), softmax)
+        sparse = at(joined, "Explicit Sparse Transformer (top-k)", direction)
+        assert (sparse["value"], sparse["published_value"]) == (pytest.approx(24.8), top_k)
+    gains = [at(joined, "Explicit Sparse Transformer (top-k)", f"En-Vi, gain{one}")["value"] for one in ("", ", paper")]
+    assert gains == pytest.approx([0.3, 0.5])
+    assert pd.isna(at(joined, "Transformer (softmax)", "En-De, sacreBLEU")["published_value"])
+    cited = at(joined, "ConvS2S", "En-De")
+    assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 25.2
+
+
+def test_table_1_uses_every_published_value_of_table_1_once():
+    used = explicit_sparse_table1.build(three_directions())["published"].dropna()
+    assert used.is_unique and used.str.startswith("est.t1.").sum() == 27
+
+
+def timed() -> pd.DataFrame:
+    """De-En: softmax 1,000 and 100 pieces / s, sparsemax 800 and 25; En-Vi, which must not count, one."""
+    one = {"ablation": "translation_normalisers"}
+    rows = [
+        translated(**one, variant="softmax", train_tokens_per_s=1000.0, predict_tokens_per_s=100.0),
+        translated(**one, variant="sparsemax", train_tokens_per_s=800.0, predict_tokens_per_s=25.0),
+        translated(**one, variant="entmax_alpha", alpha=[[1.2, 1.4], [1.6, 1.8]]),
+        translated(**one, variant="entmax_alpha", seed=2, alpha=[[1.3, 1.5], [1.7, 1.9]]),
+        translated(**one, variant="entmax15", **BROKEN | {"train_tokens_per_s": None}),
+    ]
+    rows += [translated(**one, variant="softmax", corpus="iwslt15-envi", train_tokens_per_s=1.0)]
+    return frame(rows)
+
+
+def test_table_4_has_ratios_to_softmax_beside_the_quotients_of_the_papers_speeds():
+    cells = explicit_sparse_table4.build(timed())
+    assert at(cells, "sparsemax", "training ratio")["value"] == 0.8
+    assert at(cells, "sparsemax", "decoding ratio")["value"] == 0.25
+    rows = ("sparsemax", "entmax-1.5", "entmax-alpha, learned", "top-k", "softmax")
+    theirs = [[at(cells, row, f"{what} ratio, paper")["value"] for what in ("training", "decoding")] for row in rows]
+    assert np.round(theirs, 2).tolist() == [[0.80, 0.43], [0.82, 0.70], [0.27, 0.09], [0.98, 0.94], [1, 1]]
+    assert at(cells, "sparsemax", "training ratio, paper")["kind"] == "analytic"
+
+
+def test_table_4_shows_what_failed_what_is_missing_and_what_the_paper_lacks():
+    joined = join(explicit_sparse_table4.build(timed()))
+    assert at(joined, "entmax-1.5", "training ratio")["status"] == "failed"
+    assert at(joined, "entmax-1.5", "De-En")["status"] == "failed"
+    assert at(joined, "top-k", "De-En")["status"] == "not run"
+    assert at(joined, "softmax", "En-Vi")["published_value"] == 30.6
+    assert pd.isna(at(joined, "sparsemax", "En-Vi")["published_value"])
+
+
+def test_the_learned_alpha_is_the_mean_over_heads_and_layers():
+    """1.5 and 1.6 by seed."""
+    made = at(explicit_sparse_table4.build(timed()), "entmax-alpha, learned", "alpha, De-En")
+    assert (made["value"], made["n"]) == (pytest.approx(1.55), 2) and made["low"] < 1.5
+    assert at(explicit_sparse_table4.build(timed().head(0)), "entmax-alpha, learned", "alpha, De-En")["n"] == 0
+
+
+def test_table_5_tells_training_alone_from_training_and_prediction():
+    """Base 23 and 24 on dev; the same top-k nets decode 22 and 23 with every key, 23.5 and 24.5 with k."""
+    rows = []
+    for seed in (1, 2):
+        rows.append(translated(seed=seed, corpus="iwslt15-envi", dev_bleu_tokenised=22.0 + seed))
+        scores = {"dev_bleu_tokenised": 22.5 + seed, "dev_bleu_tokenised_every_key": 21.0 + seed}
+        rows.append(translated(variant="top_k", seed=seed, corpus="iwslt15-envi", k=4, **scores))
+    joined = join(explicit_sparse_table5.build(frame(rows)))
+    base, alone, both = joined["row"].unique()
+    assert [at(joined, row, "dev")["value"] for row in (base, alone, both)] == pytest.approx([23.5, 22.5, 24.0])
+    assert [at(joined, row, "dev")["published_value"] for row in (base, alone, both)] == [27.4, 27.7, 27.8]
+    assert [at(joined, row, "gain")["value"] for row in (alone, both)] == pytest.approx([-1.0, 0.5])
+    assert [at(joined, row, "gain, paper")["value"] for row in (alone, both)] == pytest.approx([0.3, 0.4])
+    assert (at(joined, both, "k")["value"], at(joined, both, "k")["published_source"]) == (4, "inferred")
+
+
+def test_where_names_the_attentions_that_are_sparse():
+    one = {"ablation": "sparse_where"}
+    rows = [translated(**one, test_bleu=20.0)]
+    rows += [translated(**one, variant="top_k_cross", at=["cross"], k=4, test_bleu=20.7)]
+    rows += [translated(**one, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
+    cells = sparse_where.build(frame(rows))
+    where = [at(cells, row, "where")["value"] for row in ("softmax", "top_k_cross", "entmax15")]
+    assert where == ["nowhere", "cross", "encoder + decoder + cross"]
+    assert at(cells, "top_k_cross", "k")["value"] == 4
+    assert at(cells, "top_k_cross", "difference, sacreBLEU")["value"] == pytest.approx(0.7)
+    assert at(cells, "entmax15", "difference, sacreBLEU")["value"] == pytest.approx(-1)
+    assert "k" not in set(cells[cells["row"] == "entmax15"]["column"])
+    assert "difference" not in set(cells[cells["row"] == "softmax"]["column"])
+
+
+HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
+
+
+def looked(**changes) -> dict:
+    maps = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"], "encoder": HEADS, "cross": HEADS}
+    return translated(maps=maps, **changes)
+
+
+def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
+    made = explicit_sparse_figure1.data(frame([looked(variant="top_k", k=4), looked()]))
+    assert made["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
+    first = made[made["panel"] == "softmax, encoder layer 12"]
+    assert first["weight"].tolist() == [0.75, 0.25, 0.75, 0.25]
+    assert first["key_piece"].tolist() == ["▁zwei", "<eos>"] * 2
+
+
+def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_first():
+    """Mean maxima: .55 and .85 in layer 1; 1 and .5 in layer 12."""
+    made = explicit_sparse_figure4.data(frame([looked(), looked(variant="top_k", k=4)]))
+    names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
+    assert made["panel"].unique().tolist()[:2] == names and made["head"].unique().tolist() == ["2", "1"]
+    assert made[made["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert made[made["panel"] == names[0]]["query_piece"].tolist() == ["<bos>", "<bos>", "▁two", "▁two"]
+
+
+def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
+    rows = [looked(), looked(seed=2), looked(variant="top_k", k=4, seed=2), looked(variant="top_k", corpus="other")]
+    used = _maps.compared(frame(rows))
+    assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
+    nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
+    assert not len(_maps.compared(frame(nothing)))
+
+
+def test_sixteen_long_pieces_can_be_read_on_both_axes():
+    figure, axes = plt.subplots(figsize=(_maps.WIDTH, _maps.REST + 16 * _maps.ROW))
+    _maps.heat(axes, np.full((16, 16), 0.1), ["▁undzwanzig"] * 16, ["▁undzwanzig"] * 16)
+    figure.canvas.draw()
+    for axis in (axes.xaxis, axes.yaxis):
+        boxes = [tick.label1.get_window_extent() for tick in axis.get_major_ticks()]
+        assert len(boxes) == 16 and not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert axes.get_yticklabels()[0].get_text() == "▁undzwanzig" and axes.yaxis_inverted()
+
+
+def test_a_map_is_drawn_without_a_bitmap(tmp_path):
+    """Pages name no address and a bitmap in an SVG is one."""
+    figure = explicit_sparse_figure1.draw(explicit_sparse_figure1.data(frame([looked(), looked(variant="top_k")])))
+    figure.savefig(tmp_path / "one.svg")
+    assert "<image" not in (tmp_path / "one.svg").read_text()
+
+
+def test_figure_3_has_softmax_at_infinity_and_the_papers_k_without_bleu():
+    """k = 2: 20 and 21; softmax: 19 and a run that broke."""
+    one = {"ablation": "translation_k", "corpus": "iwslt15-envi"}
+    rows = [translated(**one, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
+    rows += [translated(**one, dev_bleu_tokenised=19.0), translated(**one, seed=2, **BROKEN)]
+    made = explicit_sparse_figure3.data(frame(rows))
+    ours = made[made["source"] == "measured"].set_index("k")
+    assert (ours.at[2, "mean"], ours.at[2, "n"]) == (pytest.approx(20.5), 2)
+    assert ours.at[2, "high"] - 20.5 == pytest.approx(12.706 * 0.5, rel=1e-4)
+    assert (ours.at[np.inf, "mean"], ours.at[np.inf, "n"], ours.at[np.inf, "failed"]) == (19, 1, 1)
+    theirs = made[made["source"] == "published"]
+    assert theirs["k"].tolist() == [4, 8, 16, 32, np.inf] and theirs["mean"].isna().all()
+    axes = explicit_sparse_figure3.draw(made).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4", "8", "16", "32", "∞"]
