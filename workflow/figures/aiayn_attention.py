@@ -47,7 +47,7 @@ def draw(data: pd.DataFrame):
         pieces = one.drop_duplicates("query")["query_piece"].tolist()
         image = heat(axes, one.pivot(index="query", columns="key", values="weight").to_numpy(), pieces, pieces)
         axes.set_title(f"layer {one['layer'].iloc[0]}, head {head}", fontsize=8)
-    figure.colorbar(image, ax=panels, label="attention weight", shrink=0.4, ticks=[0, 0.5, 1])
+    figure.colorbar(image, ax=panels, label="attention weight", location="bottom", shrink=0.4, aspect=30)
     return figure
 
 

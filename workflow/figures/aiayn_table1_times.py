@@ -36,7 +36,7 @@ def draw(data: pd.DataFrame):
         one = data[data["layer"] == name]
         if len(one):
             power = one["exponent"].iloc[0]
-            label += f" (slope {power:.2f})" if pd.notna(power) else ""
+            label += f", slope {power:.2f}" if pd.notna(power) else ""
             half = one["ms"] * one["spread"] / 2
             axes.errorbar(one["n"], one["ms"], half, color=colour, label=label, marker="o", markersize=4)
     lengths = sorted(data["n"].unique())
