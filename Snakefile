@@ -21,7 +21,7 @@ except Refused as refused:
 
 if not workflow.output_settings.dryrun:
     logger.addFilter(
-        Progress(asked.expected_seconds, workflow.cores, alone=("throughput",))
+        Progress(asked.expected_seconds, workflow.cores, alone=("throughput", "layers"))
     )
 
 

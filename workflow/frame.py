@@ -63,8 +63,14 @@ def _row(asked: dict, record: Record, by_cell: dict) -> dict:
 
 
 def load(path: str | Path) -> pd.DataFrame:
-    """results/runs.json as a frame; columns as `gather` makes them, missing numbers NaN."""
-    return frame(json.loads(Path(path).read_text(encoding="utf-8")))
+    """results/runs.json as a frame; columns as `gather` makes them, missing numbers NaN.
+
+    attrs["layers"]: results/measures/layers.json beside it, which belongs to no run; empty where it was not made.
+    """
+    path = Path(path)
+    runs, layers = frame(json.loads(path.read_text(encoding="utf-8"))), path.parent / "measures" / "layers.json"
+    runs.attrs["layers"] = json.loads(layers.read_text(encoding="utf-8")) if layers.exists() else []
+    return runs
 
 
 def frame(rows: list[dict]) -> pd.DataFrame:

@@ -38,6 +38,7 @@ class Measure(Closed):
     """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means.
 
     predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
+    layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You Need (translation alone).
     """
 
     passes: Positive
@@ -45,6 +46,8 @@ class Measure(Closed):
     predict_batch: Positive = 1
     memory_mb: Positive
     longest_S: Positive = 1
+    layer_width: Positive = 64
+    layer_lengths: list[Positive] = Field([64, 128, 256, 512], min_length=2)
 
 
 def read_measures(text: str) -> dict[str, Measure]:

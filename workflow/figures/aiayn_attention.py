@@ -1,19 +1,61 @@
-"""Not built yet."""
+"""Attention Is All You Need, the attention of every head of the encoder's last layer for one sentence."""
 
+import numpy as np
 import pandas as pd
 
-from workflow.figures._style import nothing
+from workflow.figures._style import canvas, holding, nothing
+from workflow.tables._cells import pick
 
-TITLE = CAPTION = "not built yet"
+TITLE = "What the heads of the last encoder layer look at (Attention Is All You Need, attention visualisations)"
+CAPTION = (
+    "The base net on one test sentence of English-German, its first seed that ended well; a row is a query, and its "
+    "weights sum to one. Comparable: whether heads of one layer do different things. Not comparable: which, for the "
+    "net, its text and the sentence are not the paper's."
+)
+COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs.head(0)
+    """The first seed of the base net whose record has maps."""
+    base = holding(pick(runs, ablation="transformer", variant="base", corpus="wmt14-ende", status="ok"), "maps")
+    return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame()
+    """A row per head, query and key of the last layer, all counted from 1, with their pieces."""
+    maps = next(iter(used(runs)["maps"]), None)
+    if maps is None:
+        return pd.DataFrame(columns=COLUMNS)
+    layer, pieces = max(maps["encoder"], key=int), maps["source"]
+    weights = np.array(maps["encoder"][layer])
+    rows = [
+        (int(layer), head + 1, query + 1, key + 1, pieces[query], pieces[key], weight)
+        for (head, query, key), weight in np.ndenumerate(weights)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def draw(data: pd.DataFrame):
-    return nothing("not built yet")
+    if not len(data):
+        return nothing("no run of the base net has ended well")
+    heads = sorted(data["head"].unique())
+    figure, panels = canvas(2, height=3.0, rows=-(-len(heads) // 2), squeeze=False)
+    for axes in panels.flat[len(heads) :]:
+        axes.axis("off")
+    for axes, head in zip(panels.flat, heads, strict=False):
+        one = data[data["head"] == head]
+        pieces = one.drop_duplicates("query")["query_piece"].tolist()
+        image = heat(axes, one.pivot(index="query", columns="key", values="weight").to_numpy(), pieces, pieces)
+        axes.set_title(f"layer {one['layer'].iloc[0]}, head {head}", fontsize=8)
+    figure.colorbar(image, ax=panels, label="attention weight", location="bottom", shrink=0.4, aspect=30)
+    return figure
+
+
+def heat(axes, weights, rows: list[str], columns: list[str]):
+    """Weights (queries by keys, 0 to 1) as a picture, its pieces on the axes as they are; gives the image."""
+    image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
+    text = {"fontsize": 6, "parse_math": False}
+    axes.set_xticks(range(len(columns)), columns, rotation=90, **text)
+    axes.set_yticks(range(len(rows)), rows, **text)
+    axes.grid(False)
+    return image

@@ -9,6 +9,7 @@ import multiprocessing
 from collections.abc import Callable
 
 import torch
+import torch._dynamo  # noqa: F401  every optimiser imports it: here once, and not in each forked process
 
 from workflow.measure.memory import forget_peak, peak_bytes, reserved_bytes
 from workflow.training.watchdog import limit_memory, status_of
@@ -34,6 +35,7 @@ def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600
 
 
 def _send(pipe, work, arguments) -> None:
+    gc.freeze()  # what the parent holds is not looked through again and again
     try:
         answer = {"status": "ok", "reason": None, **work(*arguments)}
     except (Exception, MemoryError) as error:

@@ -49,3 +49,21 @@ rule throughput:
     shell:
         "python -m workflow.scripts.throughput {input.plan} {output} {params.options}"
         " > {log} 2>&1"
+
+
+rule layers:
+    input:
+        "workflow/measure/layer_kinds.py",
+    output:
+        "results/measures/layers.json",
+    log:
+        "logs/layers.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=asked.gpus,
+    params:
+        options=asked.measure_options,
+    shell:
+        "python -m workflow.scripts.layers {output} {params.options} > {log} 2>&1"

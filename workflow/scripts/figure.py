@@ -45,7 +45,8 @@ def main(argv: list[str] | None = None) -> None:
     builder, runs = import_module(f"workflow.figures.{options.name}"), load(options.runs)
     numbers = builder.data(runs)
     write_text(f"{options.out}.csv", numbers.to_csv(index=False))
-    save(builder.draw(numbers), options.out, builder.TITLE, provenance(builder.used(runs)))
+    origin = getattr(builder, "origin", lambda runs: provenance(builder.used(runs)))(runs)
+    save(builder.draw(numbers), options.out, builder.TITLE, origin)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ def broken(results: Path) -> list[str]:
     lines = [f"{names[digest]}: {found}" for digest, found in runs.items() if found]
     for kind in MEASURES:
         lines += _measures(results / "measures" / f"{kind}.json", cells)
+    lines += _layers(results / "measures" / "layers.json")
     return [" ".join(line.split()) for line in lines]
 
 
@@ -45,6 +46,18 @@ def _measures(path: Path, cells: dict[str, str]) -> list[str]:
         return [f"unreadable: {refused}"]
     bad = [one for one in found if one["cell"] in cells and one["status"] != "ok"]
     return [f"{cells[one['cell']]}: {path.stem}: {one['status']}: {one['reason']}" for one in bad]
+
+
+def _layers(path: Path) -> list[str]:
+    """What went wrong in the measures of layers that belong to no run."""
+    if not path.exists():
+        return []
+    try:
+        found = parse_json(path.read_bytes(), str(path))
+    except Refused as refused:
+        return [f"unreadable: {refused}"]
+    bad = [one for one in found if one["status"] != "ok"]
+    return [f"layers: {one['layer']}, n = {one['n']}: {one['status']}: {one['reason']}" for one in bad]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -46,12 +46,13 @@ def names() -> list[str]:
 
 
 def tidy(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
-    """A line per cell for people; `origin` stands on each line that a run is behind."""
+    """A line per cell for people; `origin` stands on each line that a run or a measurement is behind."""
     place = {row: number for number, row in enumerate(cells["row"].unique())}
     cells = cells.sort_values("row", key=lambda rows: rows.map(place), kind="stable")
     made = cells[list(TIDY)].rename(columns=TIDY)
     made["digests"] = [" ".join(digests) for digests in cells["digests"]]
-    return made.assign(**{"measured at": [origin if digests else "" for digests in cells["digests"]]})
+    ours = (cells["kind"] == "measured") & cells["value"].notna() | cells["digests"].map(bool)
+    return made.assign(**{"measured at": ours.map({True: origin, False: ""})})
 
 
 def wide(cells: pd.DataFrame) -> pd.DataFrame:
@@ -93,7 +94,8 @@ def main(argv: list[str] | None = None) -> None:
     builder, runs = import_module(f"workflow.tables.{options.name}"), load(options.runs)
     cells = join(builder.build(runs))
     used = runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
-    about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": provenance(used)}
+    origin = getattr(builder, "origin", lambda runs: provenance(used))(runs)
+    about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin}
     write_text(f"{options.out}.csv", tidy(cells, about["provenance"]).to_csv(index=False))
     write_text(f"{options.out}.tex", latex(cells, builder.TITLE, about["provenance"]))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}

@@ -1,11 +1,57 @@
-"""Not built yet."""
+"""Attention Is All You Need, Table 3: which sizes of the Transformer matter."""
 
 import pandas as pd
 
-from workflow.tables._cells import table
+from workflow.published import analytic as recomputed
+from workflow.published import find
+from workflow.tables._cells import analytic, measured, pick, setting, table
 
-TITLE = CAPTION = "not built yet"
+TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
+CAPTION = (
+    "Rows bear the paper's names; our nets change the same sizes by the same factors, from the base of the rung named "
+    "below to the sizes in the row. Comparable: whether a change helps or hurts beside our base. Not comparable: "
+    "perplexity, which is per piece of another vocabulary, and BLEU, on another text; the paper averages no "
+    "checkpoints here, ours are averaged as the rung says. Parameters at the paper's sizes by formula, twice: with the "
+    "37,000 pieces that the paper names, and with 4,096 more (32,000 + 4,096 for big), which fits every row and has no "
+    "known cause. Tables of learned positions are not counted."
+)
+VOCABULARY = 37_000  # pieces of the shared vocabulary, section 5.1
+SIZES = [
+    ("N", "layers", "N"),
+    ("d_model", "width", "d"),
+    ("d_ff", "inner", "ff"),
+    ("h", "heads", "h"),
+    ("d_k", "key", "dk"),
+    ("d_v", "value", "dk"),
+    ("train steps", "steps", "steps"),
+]
+ROWS = ["base", "a1", "a4", "a16", "a32", "b16", "b32", "cN2", "cN4", "cN8", "cd256", "cd1024", "cff1024", "cff4096"]
+ROWS += ["d0", "d2", "ls0", "ls2", "e", "big"]
+TOLD = ("base", "big")  # the rows whose fit is explained; the others are as base
+SET = {("base", end): f"ai.t3.set.{end}" for _, _, end in SIZES} | {("big", "steps"): "ai.t3.set.big_steps"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    return table([])
+    mine, cells = pick(runs, ablation="transformer_variations"), []
+    for key in ROWS:
+        label, ours = find(f"ai.t3.{key}.ppl").row, pick(mine, variant=key)
+        cells += [setting(label, column, ours, what, "", SET.get((key, end))) for column, what, end in SIZES]
+        cells += [
+            measured(label, "PPL (dev)", ours, "dev_ppl", "perplexity per piece", f"ai.t3.{key}.ppl"),
+            measured(label, "BLEU (dev)", ours, "dev_bleu_tokenised", "BLEU", f"ai.t3.{key}.bleu"),
+            setting(label, "#params", ours, "parameters", "parameters"),
+        ]
+        cells += _at_paper_size(label, key)
+    return table(cells)
+
+
+def _at_paper_size(label: str, key: str) -> list[dict]:
+    """Parameters of the paper's net, with the vocabulary it names and with the one that fits."""
+    name = f"ai.t3.{key}.params"
+    fitted = recomputed().recomputed[name]
+    named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})
+    note = (fitted.note or "") if key in TOLD else ""
+    return [
+        analytic(label, "#params, paper size, V = 37,000", named.result, "parameters", name),
+        analytic(label, "#params, paper size, V fitted", fitted.result, "parameters", name, note),
+    ]

@@ -1,0 +1,233 @@
+"""Tables and figures of Attention Is All You Need, by hand, and the layers of its Table 1, measured at tiny sizes."""
+
+import json
+
+import pandas as pd
+import pytest
+import torch
+
+from tests._runs import everything, translated
+from workflow.choices import Refused
+from workflow.closed import read_yaml
+from workflow.dag import OF_LAYERS, Dag
+from workflow.figures import aiayn_attention, aiayn_table1_times
+from workflow.frame import frame, load
+from workflow.measure.layer_kinds import LAYERS, REACH
+from workflow.published import join
+from workflow.published import load as printed
+from workflow.rungs import read_measures
+from workflow.scripts import layers, table
+from workflow.scripts.summary import broken
+from workflow.settings import CONFIG
+from workflow.tables import aiayn_table1, aiayn_table2, aiayn_table3
+from workflow.tables._layers import exponent
+
+HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
+
+
+def at(cells, row, column):
+    found = cells[(cells["row"] == row) & (cells["column"] == column)]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def layer(name, n, ms, status="ok"):
+    row = {"layer": name, "n": n, "d": 64, "spread": 0.1, "rounds": 9, "bytes": 5 * n, "device": "a device"}
+    return row | {"ms": ms, "status": status, "reason": None if status == "ok" else "no room"}
+
+
+def measured_layers():
+    """Self-attention n^2 / 100 ms, one length too long; the recurrent layer n ms."""
+    rows = [layer("self", n, n**2 / 100) for n in (64, 128)] + [layer("self", 256, None, "oom") | {"bytes": None}]
+    runs = everything().head(0)
+    runs.attrs["layers"] = rows + [layer("rnn", n, float(n)) for n in (64, 128, 256)]
+    return runs
+
+
+def base(seed=1, **changes):
+    costs = {"macs_executed": 1e6, "tokens_per_s": 1e3, "seconds": 10.0 * seed}
+    return translated("transformer", "base", seed, corpus="wmt14-ende", **costs, **changes)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 2.5])
+def test_the_exponent_of_an_exact_power_law(power):
+    n = pd.Series([64, 128, 300, 1024])
+    assert exponent(n, 3 * n.astype(float) ** power) == pytest.approx(power)
+
+
+def test_an_exponent_needs_two_values_above_zero():
+    n = pd.Series([64, 128, 256])
+    assert exponent(n, pd.Series([0.0, 5.0, None])) is None
+    assert exponent(n, pd.Series([0.0, 5.0, 10.0])) == pytest.approx(1)
+
+
+def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
+    """Products of self-attention at d = 64: 4 n d^2 + 2 n^2 d is 1,572,864 at n = 64 and 8 / 3 of it at n = 128."""
+    runs = measured_layers()
+    runs.attrs["layers"] = [row for row in runs.attrs["layers"] if row["n"] < 256]
+    cells = join(aiayn_table1.build(runs))
+    assert at(cells, "Self-Attention", "exponent of n, time")["value"] == pytest.approx(2)
+    assert at(cells, "Self-Attention", "exponent of n, formula")["value"] == 2
+    assert at(cells, "Self-Attention", "exponent of n, with projections")["value"] == pytest.approx(1.415037)
+    assert at(cells, "Self-Attention", "exponent of n, memory")["value"] == pytest.approx(1)
+    assert at(cells, "Recurrent", "exponent of n, time")["value"] == pytest.approx(1)
+    time = at(cells, "Self-Attention", "time, n = 128")
+    assert (time["value"], time["unit"], time["kind"]) == (pytest.approx(163.84), "ms", "measured")
+    assert time["note"] == "median of 9 rounds; middle half within 10% of it"
+
+
+def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
+    cells = aiayn_table1.build(measured_layers())
+    made = at(cells, "Self-Attention", "time, n = 256")
+    assert (made["status"], made["note"]) == ("failed", "oom: no room") and pd.isna(made["value"])
+    fit = at(cells, "Self-Attention", "exponent of n, time")
+    assert fit["value"] == pytest.approx(2) and fit["note"] == "n = 256 left out: oom: no room"
+    alone = measured_layers()
+    alone.attrs["layers"] = alone.attrs["layers"][1:3]
+    assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
+
+
+def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement():
+    cells = join(aiayn_table1.build(everything()))
+    theirs = cells[cells["published"].notna()]
+    assert set(theirs["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
+    assert (theirs["value"] == theirs["published_value"]).all()
+    assert at(cells, "Recurrent", "exponent of n, time")["status"] == "not run"
+
+
+def test_the_times_are_drawn_from_what_could_be_timed():
+    made = aiayn_table1_times.data(measured_layers())
+    assert made.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
+    names = [text.get_text() for text in aiayn_table1_times.draw(made).axes[0].get_legend().get_texts()]
+    assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
+
+
+def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
+    """6 x 10^6 multiply-adds x 1,000 pieces / s is 6 GFLOP/s; over 10 and 20 s, 60 and 120 GFLOPs."""
+    cells = aiayn_table2.build(frame([base(1), base(2)]))
+    label = "Transformer (base model)"
+    assert at(cells, label, "sustained EN-DE")["value"] == pytest.approx(6e9)
+    cost = at(cells, label, "training cost EN-DE")
+    assert (cost["value"], cost["n"], cost["published"]) == (pytest.approx(9e10), 2, None)
+    assert at(cells, label, "training time EN-DE")["value"] == 15
+
+
+def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
+    """12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12."""
+    cells = join(aiayn_table2.build(frame([base(1), base(2)])))
+    label = "Transformer (base model)"
+    bleu = at(cells, label, "BLEU EN-DE")
+    assert (bleu["value"], bleu["published_value"]) == (24.5, 27.3)  # 24 and 25
+    cost = at(cells, label, "training cost, paper's arithmetic")
+    assert cost["value"] == pytest.approx(3.2832e18) and cost["published_value"] == 3.3e18
+    assert cost["note"] == "43,200 s x 8 P100 x 9.5 TFLOP/s"
+    asked = cells["published"].dropna().tolist()
+    assert sorted(asked) == sorted(key for key in printed() if key.startswith("ai.t2."))
+
+
+def test_failed_and_missing_runs_of_table_2_are_told():
+    broken = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
+    cells = aiayn_table2.build(frame([base(1), base(2, **broken)]))
+    label = "Transformer (base model)"
+    assert at(cells, label, "training cost EN-DE")["value"] == pytest.approx(6e10)
+    assert "seed 2: diverged" in at(cells, label, "BLEU EN-DE")["note"]
+    assert at(cells, label, "BLEU EN-FR")["status"] == "not run"
+    assert at(cells, "Transformer (big)", "training cost EN-DE")["status"] == "not run"
+    alone = aiayn_table2.build(frame([base(2, **broken)]))
+    assert at(alone, label, "training cost EN-DE")["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "label, named, fitted, theirs",
+    [
+        ("base", 63_045_632, 65_142_784, 65e6),  # 6 x (3,150,336 + 4,199,936) + V x 512
+        ("big: N=6 d=1024 ff=4096 h=16 P_drop=0.3 300K", 214_171_648, 213_245_952, 213e6),
+    ],
+)
+def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, named, fitted, theirs):
+    cells = join(aiayn_table3.build(everything()))
+    found = [at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")]
+    assert [one["value"] for one in found] == [named, fitted]
+    assert {one["published_value"] for one in found} == {theirs}
+
+
+def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
+    cells = join(aiayn_table3.build(everything()))
+    asked = set(cells["published"].dropna())
+    trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
+    assert trained <= asked and cells["row"].nunique() == 20
+    row = cells[cells["row"] == "(B) dk=16"].set_index("column")
+    sizes = {"N": 2, "d_model": 16, "d_ff": 32, "h": 2, "d_k": 8, "d_v": 8, "train steps": 10}
+    assert row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
+    assert (row.loc["PPL (dev)", "value"], row.loc["PPL (dev)", "published_value"]) == (12, 5.16)
+    assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (23.5, 25.1)
+    assert at(cells, "base", "d_ff")["published_value"] == 2048
+
+
+def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
+    cells = join(aiayn_table3.build(everything()))
+    made = at(cells, "(A) h=1", "#params, paper size, V fitted")
+    assert made["published_source"] == "inferred" and pd.isna(made["difference_pct"])
+
+
+def test_the_heads_shown_are_of_the_last_layer_and_of_a_seed_that_ended_well():
+    runs = frame([base(1, status="diverged", reason="x"), base(2), base(3)])
+    made = aiayn_attention.data(runs)
+    assert aiayn_attention.used(runs)["seed"].tolist() == [2]
+    assert set(made["layer"]) == {3} and made["head"].nunique() == 2
+    one = made[made["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
+    assert one.loc["▁zwei", "▁zwei"] == 1 and one.loc["▁zwei", "<eos>"] == 0
+    assert not len(aiayn_attention.data(frame([base(1) | {"maps": {}}])))
+
+
+@pytest.mark.parametrize(
+    "name, first, last", [("self", 0, 99), ("rnn", 0, 50), ("conv", 49, 51), ("local", 51 - REACH, 50)]
+)
+def test_what_place_50_of_100_depends_on(name, first, last):
+    torch.manual_seed(0)
+    x = torch.randn(1, 100, 8, requires_grad=True, dtype=torch.float64)
+    y = LAYERS[name](8).double()(x)
+    assert y.shape == x.shape
+    y[0, 50].sum().backward()
+    seen = x.grad[0].abs().sum(-1).nonzero().flatten().tolist()
+    assert seen == list(range(first, last + 1))
+
+
+def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
+    (tmp_path / "runs.json").write_text(everything().to_json(orient="records"))
+    layers.main([str(tmp_path / "measures/layers.json"), "--how", json.dumps({"translation": HOW}), "--device", "cpu"])
+    found = pd.DataFrame(load(tmp_path / "runs.json").attrs["layers"])
+    assert found.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
+    assert (found["status"] == "ok").all() and (found["ms"] > 0).all() and (found["rounds"] >= 6).all()
+    assert found["bytes"].notna().all() and set(found["d"]) == {8}
+    table.main(["aiayn_table1", str(tmp_path / "runs.json"), str(tmp_path / "t")])
+    about = json.loads((tmp_path / "t.json").read_text())["provenance"]
+    assert about.startswith("cpu: ") and "d = 8; one sequence, one thread; medians of" in about
+    tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])["measured at"].fillna("")
+    assert tidy["Recurrent", "exponent of n, time"] == about and tidy["Recurrent", "sequential operations"] == ""
+
+
+def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
+    how = read_measures(json.dumps({"t": HOW | {"memory_mb": 1, "layer_lengths": [8, 2048]}}))["t"]
+    rows = [row for row in layers.weighed(how, "cpu") if row["layer"] == "self"]
+    layers.time_all(rows, how, torch.device("cpu"))
+    assert (rows[1]["status"], rows[1]["bytes"], rows[1]["ms"]) == ("oom", None, None)
+
+
+def test_one_length_gives_no_exponent_and_is_refused():
+    with pytest.raises(Refused, match="layer_lengths"):
+        read_measures(json.dumps({"translation": HOW | {"layer_lengths": [64]}}))
+
+
+def test_only_what_tells_of_layers_waits_for_them():
+    asked = Dag.of({**read_yaml(CONFIG / "config.yaml"), "rung": "smoke", "papers": ["aiayn"]})
+    waits = {name: asked.sources(kind, name) for kind in ("tables", "figures") for name in getattr(asked, kind)}
+    found = {name for name, files in waits.items() if "results/measures/layers.json" in files}
+    assert found == set(OF_LAYERS) and len(waits) > len(found)
+
+
+def test_the_summary_tells_of_layers_that_failed(tmp_path):
+    (tmp_path / "measures").mkdir()
+    (tmp_path / "plan.json").write_text("[]")
+    (tmp_path / "measures/layers.json").write_text(json.dumps([layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
+    assert broken(tmp_path) == ["layers: self, n = 16: oom: no room"]

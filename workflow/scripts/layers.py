@@ -1,0 +1,79 @@
+"""Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --how HOW`
+
+Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the rung's measure
+of translation. Every memory in a process of its own; the timings take turns, with the device to themselves.
+"""
+
+import argparse
+import json
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from workflow.measure.layer_kinds import LAYERS, step, turn
+from workflow.measure.lease import lease
+from workflow.measure.weigh import in_fresh_process, weigh
+from workflow.records import write_text
+from workflow.rungs import Measure, read_measures
+from workflow.scripts._main import run
+from workflow.training.origin import describe, pick_device
+from workflow.training.watchdog import status_of
+
+WARM = 8  # places of a sequence that brings a layer's libraries into memory
+
+
+def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
+    """What a layer and its sequence hold at the peak, above the libraries that its kind needs."""
+    on = pick_device(device)
+    torch.set_num_threads(1)
+    step(name, WARM, width, on)()
+    return weigh(lambda: (step(name, n, width, on), n), on, 1, budget)
+
+
+def weighed(how: Measure, device: str) -> list[dict]:
+    """A row per layer and length: layer, n, d, status, reason, bytes."""
+    rows = []
+    for name, n in product(LAYERS, sorted(how.layer_lengths)):
+        found = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
+        told = {"status": found["status"], "reason": found["reason"], "bytes": found.get("bytes")}
+        rows.append({"layer": name, "n": n, "d": how.layer_width, "ms": None, "spread": None, "rounds": None, **told})
+    return rows
+
+
+def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
+    """Median and spread of the rows that fit, every row having its turn in each pass."""
+    rounds: list[list[float]] = [[] for _ in rows]
+    for _ in range(how.passes):
+        for row, seconds in zip(rows, rounds, strict=True):
+            if row["status"] != "ok":
+                continue
+            try:
+                seconds += turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device)
+            except (Exception, MemoryError) as error:
+                row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
+    for row, seconds in zip(rows, rounds, strict=True):
+        if row["status"] == "ok":
+            low, median, high = np.percentile(seconds, [25, 50, 75])
+            row |= {"ms": 1000 * median, "spread": (high - low) / median, "rounds": len(seconds)}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="layers", description="Weigh and time four kinds of layer.")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)  # no thread pool may exist before the forks
+    how = options.how["translation"]
+    rows = weighed(how, options.device)  # forks: before this process touches a GPU
+    device = pick_device(options.device)
+    with lease(device, alone=True):
+        time_all(rows, how, device)
+    origin = describe(device, "fp32").device
+    write_text(options.out, json.dumps([row | {"device": origin} for row in rows], indent=1))
+
+
+if __name__ == "__main__":
+    run(main)
