@@ -18,6 +18,8 @@ def wild(symbols=11, seed=0, **sizes):
     """A net that has learned nothing but is sure of itself, so that sentences differ."""
     made = translator(PLAIN, symbols=symbols, seed=seed, share="none", **sizes).eval()
     made.output.weight.data.mul_(6)
+    for block in made.decoder:
+        block.attention.out.weight.data.mul_(6)  # what was written before the last word counts
     return made
 
 
@@ -82,6 +84,30 @@ def test_sentences_are_translated_alike_alone_and_together(width):
         alone = row[row != 0][None]
         assert beam(net, alone, width=width, alpha=0.6, longest=LONGEST) == [target]
     assert len({tuple(target) for target in together}) > 1
+
+
+def plain_beam(net, source, width, alpha, longest):
+    """The same search in words: one sentence, nothing kept, never stopped early."""
+    beams, best = [(0.0, 0.0, [])], (-math.inf, None)
+    for step in range(1, longest + 1):
+        found = [one for one in beams if one[2][-1:] == [EOS]]
+        for _, so_far, target in (one for one in beams if one[2][-1:] != [EOS]):
+            with torch.no_grad():
+                steps = net(source, torch.tensor([[BOS, *target]]))[0, -1].log_softmax(-1).tolist()
+            for token in [EOS] if step == longest else range(EOS, len(steps)):
+                total = so_far + steps[token]
+                found.append((total / ((5 + step) / 6) ** alpha, total, [*target, token]))
+        beams = sorted(found, reverse=True)[:width]
+        best = max([best, *((score, target) for score, _, target in beams if target[-1] == EOS)])
+    return best[1][:-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("width, alpha", [(2, 0.0), (3, 0.6), (5, 1.5)])
+def test_a_beam_equals_the_plain_search(width, alpha, seed):
+    net, source = wild(seed=seed), sentences((9, 5, 7))
+    found = beam(net, source, width=width, alpha=alpha, longest=10)
+    assert found == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
 
 
 def test_a_wider_beam_finds_likelier_sentences():
@@ -153,6 +179,12 @@ def test_greedy_takes_the_likelier_step_and_a_beam_the_likelier_sentence():
     table = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.36, 4: 0.34, 5: 0.3}, (4,): {EOS: 1.0}}
     assert greedy(Scripted(table, {EOS: 1.0}), SOURCE, longest=9) == [[3, 3]]
     assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, longest=9) == [[4]]
+
+
+def test_beams_that_change_places_keep_what_they_have_read():
+    """Width 2, by hand: `3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row."""
+    table = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.55, 5: 0.45}, (4,): {5: 1.0}, (3, 5): {4: 1.0}, (4, 3): {4: 1.0}}
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, longest=9) == [[4, 5]]
 
 
 def test_it_stops_when_nothing_that_goes_on_can_win():
