@@ -67,8 +67,8 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
 def heat(axes, weights: np.ndarray, rows: list[str], columns: list[str], top: float = 1.0):
     """Weights T K on a scale from 0 to `top`; queries downwards, keys to the right, each with its piece."""
     mesh = axes.pcolormesh(weights, cmap=BLUES, vmin=0, vmax=top, edgecolors=GREY, linewidth=0.1)
-    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE)
-    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE, parse_math=False)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90, parse_math=False)
     axes.tick_params(length=0)
     axes.invert_yaxis()
     axes.grid(False)

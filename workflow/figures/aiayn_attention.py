@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from workflow.figures._maps import heat
 from workflow.figures._style import canvas, holding, nothing
 from workflow.tables._cells import pick
 
@@ -45,17 +46,9 @@ def draw(data: pd.DataFrame):
     for axes, head in zip(panels.flat, heads, strict=False):
         one = data[data["head"] == head]
         pieces = one.drop_duplicates("query")["query_piece"].tolist()
-        image = heat(axes, one.pivot(index="query", columns="key", values="weight").to_numpy(), pieces, pieces)
+        mesh = heat(axes, one.pivot(index="query", columns="key", values="weight").to_numpy(), pieces, pieces)
+        axes.tick_params(labelsize=6.5)  # two panels side by side
+        axes.set_aspect("equal")
         axes.set_title(f"layer {one['layer'].iloc[0]}, head {head}", fontsize=8)
-    figure.colorbar(image, ax=panels, label="attention weight", location="bottom", shrink=0.4, aspect=30)
+    figure.colorbar(mesh, ax=panels, label="attention weight", location="bottom", shrink=0.4, aspect=30)
     return figure
-
-
-def heat(axes, weights, rows: list[str], columns: list[str]):
-    """Weights (queries by keys, 0 to 1) as a picture, its pieces on the axes as they are; gives the image."""
-    image = axes.imshow(weights, cmap="Blues", vmin=0, vmax=1, interpolation="nearest")
-    text = {"fontsize": 6, "parse_math": False}
-    axes.set_xticks(range(len(columns)), columns, rotation=90, **text)
-    axes.set_yticks(range(len(rows)), rows, **text)
-    axes.grid(False)
-    return image

@@ -7,6 +7,7 @@ included; then the batches are shuffled.
 import numpy as np
 import torch
 from torch import Tensor
+
 from workflow.corpora.pairs import BOS, EOS, PAD
 
 
