@@ -21,7 +21,7 @@ def counted(net: torch.nn.Module, arguments: tuple) -> dict:
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
-        fvcore = analysis.total() - analysis.by_operator()["layer_norm"]
+        fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     return {
         "macs_torch": counter.get_total_flops() / 2,
         "macs_fvcore": fvcore,

@@ -90,8 +90,11 @@ def count(job, net, device: torch.device) -> dict:
     block = job.training.block
     past = full_memories(job, net, device, batch=1)
     tokens = random_block(job, net.embedding.weight.shape[0], device, batch=1)
-    found = counted(_Flat(net), (tokens, *past))
+    with torch.no_grad():
+        net(tokens, past)
+    # before the counters: fvcore's tracing leaves tensors in place of the sizes that the layers note
     layers = sum(graph.engine_macs(layer, *layer.shapes) for layer in net.attentions)
+    found = counted(_Flat(net), (tokens, *past))
     return {
         "macs_analytic": layers / block + graph.outside_attention(net),
         "macs_torch": found["macs_torch"] / block,
