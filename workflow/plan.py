@@ -83,7 +83,7 @@ def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, read: dict):
     shared = {name: parse(section(task, name), content, name) for name, content in given.items()}
     spans = _values(variant.S if variant.S is not None else ablation.grid.S, rung.S, "S")
     tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
-    for S, k, seed in product(spans, tops, rung.seeds):
+    for S, k, seed in product(spans, tops, rung.seeds[: ablation.seeds]):
         attention = attention_of(variant, rung, S, k, section(task, "attention"))
         job = {"rung": rung.rung, "task": task, **read, "attention": attention, **shared, "seed": seed}
         yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from workflow.choices import Refused, refuse_unknown
-from workflow.closed import Closed, Whole, parse, read_yaml
+from workflow.closed import Closed, Positive, Whole, parse, read_yaml
 from workflow.jobs import JOBS
 from workflow.rungs import CONFIG, Rung, load_rung
 
@@ -43,7 +43,10 @@ class Grid(Closed):
 
 
 class Ablation(Closed):
-    """One question, its variants, and the tables and figures that answer it."""
+    """One question, its variants, and the tables and figures that answer it.
+
+    seeds: how many of the rung's seeds, null for all.
+    """
 
     question: str
     paper: str
@@ -51,6 +54,7 @@ class Ablation(Closed):
     corpora: list[str] = Field(min_length=1)
     variants: dict[str, Variant] = Field(min_length=1)
     grid: Grid = Grid()
+    seeds: Positive | None = None
     tables: list[str] = []
     figures: list[str] = []
 
