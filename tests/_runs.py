@@ -71,8 +71,7 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
     if row["selection"] == "top_k":
         row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
-    row["outputs"] = ["two cats", f"three dogs {variant}"]
-    row |= {"sources": ["zwei Katzen", "drei Hunde"], "references": ["two cats", "three dogs"]}
+    row["counts"] = [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]
     row["digest"] = f"{row['digest']}-{corpus}"
     row["cell"] = f"{row['cell']}-{corpus}"
     row["maps"] = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"]}
@@ -128,6 +127,6 @@ def _translations(make) -> list[dict]:
             for k in (1, 2) if one.variants[variant].k == "all" else (None,):
                 k = k or (4 if one.variants[variant].selection else None)
                 row = translated(ablation=name, variant=variant, seed=seed, k=k, corpus=corpus, paper=one.paper)
-                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "outputs": None}
+                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None}
                 rows.append(row if make is run else row | dict.fromkeys(SCORES) | broken)
     return rows

@@ -15,8 +15,9 @@ from workflow.measure import sentences
 from workflow.measure.subject import fresh
 from workflow.records import read_record
 from workflow.scripts import train
+from workflow.tables._paired import _bleu
 from workflow.tasks.batches import Batches, cut, sources, targets
-from workflow.tasks.scores import scores, tokens
+from workflow.tasks.scores import counts, scores, tokens
 from workflow.tasks.translation import Translation, averaged, every_key, loss, losses
 from workflow.training.gradients import gradients
 from workflow.training.loop import Run
@@ -96,6 +97,12 @@ def test_compounds_are_cut_apart_in_tokenised_bleu():
     assert found["bleu"] == found["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
 
 
+def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
+    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
+    total = np.array(counts(outputs, references)).sum(0)
+    assert _bleu(total) == pytest.approx(scores(outputs, references)[0]["bleu"])
+
+
 def test_weights_are_averaged():
     kept = [{"w": torch.tensor([1.0, 2.0])}, {"w": torch.tensor([3.0, 6.0])}]
     assert averaged(kept)["w"].tolist() == [2, 4]
@@ -172,7 +179,7 @@ def test_a_whole_run_is_a_record(tmp_path, monkeypatch):
     record = read_record(folder / "record.json")
     assert record.status == "ok" and [point.step for point in record.curve] == [3, 6]
     assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
-    assert len(record.facts["outputs"]) == len(record.facts["references"]) == 20
+    assert len(record.facts["counts"]) == 20 and len(record.facts["shown"][0]) == 3
     maps = record.facts["maps"]
     weights = np.array(maps["cross"]["2"])
     assert weights.shape == (2, len(maps["target"]), len(maps["source"]))

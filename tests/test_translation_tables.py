@@ -17,8 +17,9 @@ from workflow.tables import (
 )
 from workflow.tables._cells import ratio
 from workflow.tables._paired import bootstrap, chance, gain
+from workflow.tasks.scores import counts
 
-BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "outputs": None, "maps": None}
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
 PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
 REFERENCES = [f"the {one} sees the {other} and goes home" for one, other in PAIRS]
@@ -68,29 +69,31 @@ def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
     assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
 
 
+def counted(outputs):
+    return counts(outputs, REFERENCES)
+
+
 def test_the_bootstrap_tells_chance_from_difference():
-    difference, p = bootstrap(REFERENCES, WORSE, REFERENCES)
+    difference, p = bootstrap(counted(REFERENCES), counted(WORSE))
     assert difference > 10 and p < 0.01
-    assert bootstrap(WORSE, REFERENCES, REFERENCES)[0] == pytest.approx(-difference)
+    assert bootstrap(counted(WORSE), counted(REFERENCES))[0] == pytest.approx(-difference)
     half = [WORSE[:25] + REFERENCES[25:], REFERENCES[:25] + WORSE[25:]]
-    difference, p = bootstrap(*half, REFERENCES)
+    difference, p = bootstrap(*map(counted, half))
     assert abs(difference) < 1 and p > 0.3
 
 
 def test_nets_that_say_the_same_do_not_differ():
-    assert bootstrap(WORSE, list(WORSE), REFERENCES) == (0.0, 1.0)
-    assert bootstrap(["a"] * 50, ["b"] * 50, REFERENCES) == (0.0, 1.0)  # BLEU 0 both
+    assert bootstrap(counted(WORSE), counted(WORSE)) == (0.0, 1.0)
+    assert bootstrap(counted(["a"] * 50), counted(["b"] * 50)) == (0.0, 1.0)  # BLEU 0 both
 
 
 def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return frame(
-        [translated(variant=variant, seed=n, outputs=one, references=REFERENCES) for n, one in enumerate(outputs, 1)]
-    )
+    return frame([translated(variant=variant, seed=n, counts=counted(one)) for n, one in enumerate(outputs, 1)])
 
 
 def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
     slightly = [*WORSE[:1], *REFERENCES[1:]]
-    ps = [bootstrap(one, WORSE, REFERENCES)[1] for one in (REFERENCES, slightly)]
+    ps = [bootstrap(counted(one), counted(WORSE))[1] for one in (REFERENCES, slightly)]
     base = spoken("softmax", WORSE, WORSE)
     made = chance("r", "p", spoken("top_k", REFERENCES, slightly), base)
     assert (made["value"], made["n"]) == (max(ps), 2) and made["note"].startswith("seed 1: +")

@@ -12,7 +12,7 @@ SCORES = ("bleu", "bleu_tokenised", "chrf")
 METRICS = ("train_bpc", "dev_bpc", "test_bpc", "train_ppl", "dev_ppl", "test_ppl")
 METRICS += tuple(f"{split}_{name}{how}" for how in ("", "_every_key") for split in ("dev", "test") for name in SCORES)
 FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
-FACTS += ("sources", "references", "outputs", "maps", "signatures")
+FACTS += ("counts", "maps", "signatures")
 SHAPE = ("layers", "width", "heads", "inner", "key", "value")
 MEASURES = {
     "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),

@@ -16,8 +16,7 @@ from workflow.records import Record
 from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
 
-TEXTS = ("sources", "references", "outputs")
-SHOWN = 10  # translations on the page of a run
+APART = ("counts", "shown")  # facts that a page does not list, or tells in a table of their own
 
 
 def runs_of(site: Site) -> pd.DataFrame:
@@ -143,9 +142,9 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict)
         "job": json.dumps(job.model_dump(), indent=1),
         "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
         "facts": {
-            key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in TEXTS
+            key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART
         },
-        "translations": list(zip(*(record.facts.get(key, []) for key in TEXTS), strict=True))[:SHOWN],
+        "translations": record.facts.get("shown", []),
         "origin": record.origin.model_dump(),
         "measured": measures(row),
         "uses": uses,

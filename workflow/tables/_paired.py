@@ -1,12 +1,13 @@
 """Two ways of attending compared run by run: a run of the one beside the run of the other that has the same seed."""
 
+import numpy as np
 import pandas as pd
 from sacrebleu.metrics import BLEU
-from sacrebleu.significance import PairedTest
 
 from workflow.tables._cells import cell, interval, measured
 
 SAMPLES = 1000
+SEED = 1
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
 
@@ -21,10 +22,10 @@ def gain(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tu
 
 def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame) -> dict:
     """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better."""
-    pairs, made = _compare(row, column, ours, base, ("outputs", "outputs"), "")
+    pairs, made = _compare(row, column, ours, base, ("counts", "counts"), "")
     if not pairs:
         return made
-    tests = [bootstrap(one["ours"], one["base"], one["references"]) for one in pairs]
+    tests = [bootstrap(one["ours"], one["base"]) for one in pairs]
     agree = len({difference > 0 for difference, _ in tests}) == 1
     told = [
         f"seed {one['seed']}: {difference:+.2f} sacreBLEU, p = {p:.3f}"
@@ -34,18 +35,30 @@ def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame) -> dic
     return made | {"value": max(p for _, p in tests) if agree else 1.0, "note": note}
 
 
-def bootstrap(ours: list[str], base: list[str], references: list[str]) -> tuple[float, float]:
-    """Difference in sacreBLEU, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004)."""
-    named = [("base", base), ("ours", ours)]
-    _, scores = PairedTest(named, {"BLEU": BLEU()}, [references], test_type="bs", n_samples=SAMPLES)()
-    theirs, mine = scores["BLEU"]
-    difference = mine.score - theirs.score
-    # sacrebleu counts resamples that differ by more; where all score alike (the same outputs, or BLEU 0) there are none
-    return difference, mine.p_value if difference else 1.0
+def bootstrap(ours: list, base: list) -> tuple[float, float]:
+    """Difference in sacreBLEU, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004).
+
+    ours, base: what BLEU counts in each sentence, as in the fact `counts` of a record. p is how often a resample's
+    difference lies farther from the mean of all than the difference itself from 0.
+    """
+    both = np.array([ours, base])  # net, sentence, count
+    drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
+    difference = _bleu(both[0].sum(0)) - _bleu(both[1].sum(0))
+    if not difference:  # the same outputs, or BLEU 0 on both sides
+        return 0.0, 1.0
+    found = np.array([_bleu(one) - _bleu(other) for one, other in both[:, drawn].sum(2).transpose(1, 0, 2)])
+    farther = (np.abs(found - found.mean()) > abs(difference)).sum()
+    return difference, (farther + 1) / (SAMPLES + 1)
+
+
+def _bleu(counts: np.ndarray) -> float:
+    """Corpus BLEU from n-grams that match (4), n-grams there are (4), and the lengths of output and reference."""
+    matching, there, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
+    return BLEU.compute_bleu(matching, there, *lengths, smooth_method="exp").score
 
 
 def _compare(row, column, ours, base, what, unit) -> tuple[list[dict], dict]:
-    """Seed, ours, base and references of each pair; and the cell without its value, which tells what is missing."""
+    """Seed, ours and base of each pair; and the cell without its value, which tells what is missing."""
     found, notes, states = [], [], []
     for runs, name, whose in ((ours, what[0], ""), (base, what[1], "compared with: ")):
         here = runs[name].notna()
@@ -58,7 +71,6 @@ def _compare(row, column, ours, base, what, unit) -> tuple[list[dict], dict]:
             "seed": seed,
             "ours": found[0].at[seed, what[0]],
             "base": found[1].at[seed, what[1]],
-            "references": found[0].at[seed, "references"],
         }
         for seed in sorted(set(found[0].index) & set(found[1].index))
     ]

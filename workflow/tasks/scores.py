@@ -30,3 +30,13 @@ def scores(outputs: list[str], references: list[str]) -> tuple[dict[str, float],
     }
     signatures = {"bleu": plain, "bleu_tokenised": tokenised, "chrf": chrf}
     return found, {name: str(metric.get_signature()) for name, metric in signatures.items()}
+
+
+def counts(outputs: list[str], references: list[str]) -> list[list[int]]:
+    """What sacreBLEU counts in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
+
+    Their sums give the corpus' BLEU, and resampled sums its bootstrap, without the sentences themselves.
+    """
+    metric = BLEU(effective_order=True)
+    found = [metric.sentence_score(one, [other]) for one, other in zip(outputs, references, strict=True)]
+    return [[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in found]

@@ -17,8 +17,10 @@ from workflow.measure import graph
 from workflow.records import Macs
 from workflow.tasks.batches import Batches, sources, targets
 from workflow.tasks.maps import attention_maps
-from workflow.tasks.scores import scores
+from workflow.tasks.scores import counts, scores
 from workflow.training.gradients import precision
+
+SHOWN = 10  # sentences that a record quotes, each with its reference and the output
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -105,9 +107,8 @@ class Translation:
         outputs, _, signatures = scored["test"]
         facts = {name: value for name, value in net.facts().items() if "span" not in name} | {
             "signatures": signatures,
-            "sources": corpus.test.source_text[: len(outputs)],
-            "references": corpus.test.target_text[: len(outputs)],
-            "outputs": outputs,
+            "counts": counts(outputs, corpus.test.target_text[: len(outputs)]),
+            "shown": list(zip(corpus.test.source_text, corpus.test.target_text, outputs, strict=False))[:SHOWN],
             "maps": attention_maps(net, corpus),
         }
         lengths = (round(sum(map(len, side)) / len(side)) + 1 for side in (corpus.test.source, corpus.test.target))
