@@ -40,9 +40,7 @@ rule all:
     input:
         asked.records,
         asked.targets.values(),
-        "reports/index.html",
-        "reports/analytic.html",
-        rules.page_runs.output,
+        asked.pages,
 
 
 onsuccess:

@@ -1,76 +1,17 @@
-tables = expand("results/tables/{name}.json", name=asked.tables)
-figures = expand("results/figures/{name}.svg", name=asked.figures)
-
-
-rule page_index:
+rule pages:
     input:
-        tables,
-        figures,
-        asked.page_sources,
-    output:
-        "reports/index.html",
-    log:
-        "logs/page/index.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python -m workflow.scripts.page index > {log} 2>&1"
-
-
-rule page_paper:
-    input:
-        tables,
-        figures,
-        asked.page_sources,
-    output:
-        "reports/papers/{paper}.html",
-    log:
-        "logs/page/{paper}.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python -m workflow.scripts.page paper {wildcards.paper} > {log} 2>&1"
-
-
-rule page_ablation:
-    input:
-        tables,
-        figures,
-        asked.page_sources,
-        "config/ablations/{ablation}.yaml",
-    output:
-        "reports/ablations/{ablation}.html",
-    log:
-        "logs/page/{ablation}.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python -m workflow.scripts.page ablation {wildcards.ablation} > {log} 2>&1"
-
-
-rule page_runs:
-    input:
-        "results/runs.json",
-        asked.page_sources,
-    output:
-        expand("reports/runs/{digest}.html", digest=asked.jobs),
-    log:
-        "logs/page/runs.log",
-    conda:
-        "../../environment.yml"
-    shell:
-        "python -m workflow.scripts.page runs > {log} 2>&1"
-
-
-rule page_analytic:
-    input:
+        expand("results/tables/{name}.json", name=asked.tables),
+        expand("results/figures/{name}.svg", name=asked.figures),
+        expand("config/ablations/{name}.yaml", name=asked.ablations),
         asked.sources("tables", "analytic"),
         asked.page_sources,
+        runs="results/runs.json",
+        plan="results/plan.json",
     output:
-        "reports/analytic.html",
+        asked.pages,
     log:
-        "logs/page/analytic.log",
+        "logs/pages.log",
     conda:
         "../../environment.yml"
     shell:
-        "python -m workflow.scripts.page analytic > {log} 2>&1"
+        "python -m workflow.scripts.page all > {log} 2>&1"
