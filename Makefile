@@ -15,7 +15,7 @@ test: .venv/installed
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	snakemake --lint
-	python -m pytest -q -n 2 --dist loadgroup
+	python -m pytest -q
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -2,12 +2,14 @@
 
 import json
 
+import pytest
+
 from tests._jobs import job, translation
 from tests._runs import everything, failed
 from workflow.frame import FACTS, METRICS
+from workflow.pages import learning
 from workflow.records import Cost, Macs, Point, Record, write_record
 from workflow.scripts import figure, page, table
-from workflow.settings import known_ablations
 from workflow.training.origin import describe, pick_device
 
 EVIL = "<script>alert('x')</script>"
@@ -37,7 +39,7 @@ def results(folder, broken=False) -> None:
 
 
 def _who(row: dict) -> dict:
-    return {key: row[key] for key in ("ablation", "variant", "S", "k", "seed", "corpus", "cell")}
+    return {key: row[key] for key in ("ablation", "paper", "variant", "S", "k", "seed", "corpus", "cell")}
 
 
 def record(row: dict) -> Record:
@@ -62,16 +64,16 @@ def record(row: dict) -> Record:
 
 
 def pages(results_folder, reports) -> None:
-    """Every page of the report."""
+    """Every page of the report. The runs of a task share one curve here, so it is drawn once."""
     where = ["--results", str(results_folder), "--reports", str(reports)]
-    for words in (
-        ["index"],
-        ["analytic"],
-        ["runs"],
-        ["paper", "adaptive_span"],
-        ["paper", "explicit_sparse"],
-        ["paper", "aiayn"],
-    ):
-        page.main([*words, *where])
-    for name in known_ablations():
-        page.main(["ablation", name, *where])
+    drawn = {}
+
+    def curve(record, draw=learning.curve):
+        task = record.job.task
+        if task not in drawn:
+            drawn[task] = draw(record)
+        return drawn[task]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(learning, "curve", curve)
+        page.main(["all", *where])
