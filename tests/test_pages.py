@@ -1,6 +1,7 @@
 """Pages as text: nothing unescaped, no address outside, every link resolves, every number beside its published one."""
 
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -28,6 +29,12 @@ class Links(HTMLParser):
                 self.ids.append(value)
 
 
+@cache
+def links(path) -> Links:
+    """Of one page, read once."""
+    return Links(path.read_text())
+
+
 def every(site):
     return sorted(site.rglob("*.html"))
 
@@ -39,15 +46,14 @@ def test_every_kind_of_page_is_there(site):
 
 def test_every_link_resolves_inside_the_folder(site):
     for path in every(site):
-        links = Links(path.read_text())
-        for link in links.found:
+        for link in links(path).found:
             if link.startswith("data:,"):
                 continue
             assert not re.match(r"[a-z]+:", link) and not link.startswith("//"), (path, link)
             target, _, anchor = link.partition("#")
             there = (path.parent / target).resolve() if target else path
             assert there.is_file() and there.is_relative_to(site.resolve()), (path, link)
-            assert not anchor or anchor in Links(there.read_text()).ids, (path, link)
+            assert not anchor or anchor in links(there).ids, (path, link)
 
 
 def test_no_page_names_an_address_of_the_network(site):
@@ -57,7 +63,7 @@ def test_no_page_names_an_address_of_the_network(site):
 
 def test_ids_are_unique(site):
     for path in every(site):
-        ids = Links(path.read_text()).ids
+        ids = links(path).ids
         assert len(ids) == len(set(ids)), path
 
 
