@@ -200,8 +200,13 @@ def test_a_text_of_another_checksum_is_refused(tmp_path, unlimited):
         record_of(made, tmp_path)
 
 
-def test_time_limit_rings():
-    with pytest.raises(TimeLimit), time_limit(0.05):
+def test_a_deadline_passes_quietly_and_rings_only_after_its_grace():
+    with time_limit(0.05) as deadline:
+        deadline.check()
+        time.sleep(0.2)
+        with pytest.raises(TimeLimit):
+            deadline.check()
+    with pytest.raises(TimeLimit), time_limit(0.05, grace=0.05):
         time.sleep(5)
 
 

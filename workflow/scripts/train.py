@@ -40,8 +40,8 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
     try:
         attempt = Run(job, corpus, folder, device)
         attempt.resume()
-        with time_limit(job.training.time_limit_s - attempt.seconds):
-            attempt.train()
+        with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
+            attempt.train(deadline.check)
             made |= finish(attempt)
         return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **made)
     except (Exception, MemoryError) as error:

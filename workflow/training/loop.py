@@ -41,11 +41,12 @@ class Run:
         self.curve: list[dict] = []
         self.log: list[str] = []
 
-    def train(self) -> None:
-        """From where the run stands to its last step."""
+    def train(self, check=lambda: None) -> None:
+        """From where the run stands to its last step; `check` is called before each and may end the run."""
         training, began, before = self.job.training, time.perf_counter(), self.seconds
         self.net.train()
         while self.step < training.steps:
+            check()
             start = time.perf_counter()
             self._update()
             self.training_seconds += time.perf_counter() - start

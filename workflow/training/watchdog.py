@@ -29,17 +29,37 @@ def status_of(error: BaseException) -> str:
     return "error"
 
 
+class Deadline:
+    """Says when the time is up, to whoever asks between two steps."""
+
+    passed = False
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def check(self) -> None:
+        if self.passed:
+            raise TimeLimit(f"time limit of {self.seconds:.0f} s reached")
+
+
 @contextmanager
-def time_limit(seconds: float):
-    """Raise `TimeLimit` in the main thread once `seconds` have passed, also between steps."""
+def time_limit(seconds: float, grace: float = 60.0):
+    """A `Deadline` that passes once `seconds` have gone; who has not asked it `grace` later is interrupted.
+
+    Interrupting is the last resort: an exception from a signal in the middle of a backward pass can end the process.
+    """
+    deadline = Deadline(seconds)
 
     def ring(signum, frame):
-        raise TimeLimit(f"time limit of {seconds:.0f} s reached")
+        if deadline.passed:
+            deadline.check()
+        deadline.passed = True
+        signal.setitimer(signal.ITIMER_REAL, max(grace, 0.01))
 
     before = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
     try:
-        yield
+        yield deadline
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
