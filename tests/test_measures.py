@@ -116,8 +116,9 @@ def test_full_memories_are_as_long_as_reading_on_makes_them(variant, training):
 
 
 def test_memory_is_what_a_cell_holds_above_the_libraries():
-    small, large = (in_fresh_process(_allocate, size)["bytes"] for size in (8, 64))
-    assert (large - small) / 2**20 == pytest.approx(2 * 56, rel=0.1)  # two steps, each keeps its tensor
+    """Sizes that the allocator takes from the system: smaller ones may fit into what this process freed before."""
+    small, large = (in_fresh_process(_allocate, size)["bytes"] for size in (64, 128))
+    assert (large - small) / 2**20 == pytest.approx(2 * 64, rel=0.1)  # two steps, each keeps its tensor
 
 
 def test_the_net_itself_is_weighed_and_what_loading_took_is_not():
