@@ -13,10 +13,10 @@ from workflow.closed import read_yaml
 from workflow.dag import Dag
 from workflow.plan import plan
 from workflow.records import Record, read_record, write_record, write_text
-from workflow.settings import CONFIG, load_config
+from workflow.settings import CONFIG, TASKS, load_config
 
 ROOT = Path(__file__).parent.parent
-BASE = read_yaml(CONFIG / "config.yaml")
+BASE = read_yaml(CONFIG / "config.yaml") | {"tasks": list(TASKS)}
 
 
 def asked(**changes):
@@ -72,6 +72,7 @@ def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
         ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
         ({"ablations": ["modles"]}, "unknown ablation 'modles': did you mean 'models'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
+        ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"rungs": "smoke"}, "config: unknown key 'rungs': did you mean 'rung'?"),

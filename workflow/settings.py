@@ -90,6 +90,7 @@ class Config(Closed):
 
     rung: str
     papers: list[str] = Field(min_length=1)
+    tasks: list[str] = Field(list(TASKS), min_length=1)
     ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
@@ -101,6 +102,13 @@ class Config(Closed):
         for paper in papers:
             refuse_unknown("paper", paper, PAPERS)
         return papers
+
+    @field_validator("tasks")
+    @classmethod
+    def tasks_exist(cls, tasks):
+        for task in tasks:
+            refuse_unknown("task", task, TASKS)
+        return tasks
 
     @field_validator("ablations")
     @classmethod
@@ -134,12 +142,12 @@ class Config(Closed):
         }
 
     def load_rungs(self) -> dict[str, Rung]:
-        """The rung's settings by task."""
+        """The rung's settings by task, of the tasks that are asked for."""
         refuse_unknown("rung", self.rung, known_rungs())
         files = known(CONFIG / "rungs" / self.rung)
         for name in files:
             refuse_unknown(f"task in config/rungs/{self.rung}", name, TASKS)
-        return {name: load_rung(self.rung, name) for name in files}
+        return {name: load_rung(self.rung, name) for name in files if name in self.tasks}
 
 
 def known(folder: Path, ending: str = "yaml") -> list[str]:
