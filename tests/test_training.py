@@ -101,6 +101,17 @@ def finished(made_job, folder, text=None):
     return made["metrics"], made["facts"], run.net.state_dict()
 
 
+def interrupt(run, step):
+    """Train it until it is broken off after `step` steps."""
+
+    def check():
+        if run.step == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.train(check)
+
+
 def assert_same(one, other):
     assert one[0] == other[0]
     assert one[1] == other[1]
@@ -118,17 +129,7 @@ def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
 def test_a_resumed_run_ends_as_one_never_interrupted(variant, tmp_path):
     """Dropout is on, so the random state must come back too."""
     made = job(**VARIANTS[variant])
-    first = Run(made, corpus(), tmp_path / "b", CPU)
-    update = first._update
-
-    def interrupted():
-        if first.step == 6:
-            raise KeyboardInterrupt
-        update()
-
-    first._update = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        first.train()
+    interrupt(Run(made, corpus(), tmp_path / "b", CPU), step=6)
     assert_same(finished(made, tmp_path / "a"), finished(made, tmp_path / "b"))
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests._jobs import TRANSLATORS, bitext, translation
-from tests.test_training import CPU, assert_same, finished
+from tests.test_training import CPU, assert_same, finished, interrupt
 from workflow.choices import Refused
 from workflow.corpora import pairs
 from workflow.corpora.pairs import BOS, EOS, PAD
@@ -124,17 +124,7 @@ def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
 def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
     """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
     made = translation(tokens=600)
-    first = Run(made, bitext(), tmp_path / "b", CPU)
-    update = first._update
-
-    def interrupted():
-        if first.step == 4:
-            raise KeyboardInterrupt
-        update()
-
-    first._update = interrupted
-    with pytest.raises(KeyboardInterrupt):
-        first.train()
+    interrupt(Run(made, bitext(), tmp_path / "b", CPU), step=4)
     assert_same(finished(made, tmp_path / "a", bitext()), finished(made, tmp_path / "b", bitext()))
 
 
@@ -145,10 +135,10 @@ def test_top_k_in_training_only_decodes_with_every_key():
     assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
 
 
-@each_variant
+@pytest.mark.parametrize("changes", [*TRANSLATORS.values(), {"net": {"places": "learned"}}, {"net": {"norm": "pre"}}])
 @pytest.mark.filterwarnings("ignore")
-def test_our_count_equals_torchs_and_fvcores(variant):
-    made = translation(**TRANSLATORS[variant])
+def test_our_count_equals_torchs_and_fvcores(changes):
+    made = translation(**changes)
     found = sentences.count(made, fresh(made, CPU, 13), CPU)
     assert found["macs_torch"] == found["macs_analytic"]
     assert found["macs_fvcore"] == pytest.approx(found["macs_analytic"], rel=0.01)
@@ -163,6 +153,12 @@ def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
     step, count = sentences.prediction(made, net, CPU, 3)
     step()
     assert count == 3 * 16
+
+
+def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
+    made = translation(steps=3)
+    asked = made.model_copy(update={"evaluation": made.evaluation.model_copy(update={"dev_sentences": 500})})
+    assert finished(asked, tmp_path / "a", bitext())[0] == finished(made, tmp_path / "b", bitext())[0]
 
 
 def test_a_sentence_longer_than_the_net_reads_is_refused():

@@ -96,25 +96,12 @@ class Config(Closed):
     data_dir: str | None = None
     device: str = "auto"
 
-    @field_validator("papers")
+    @field_validator("papers", "tasks", "ablations")
     @classmethod
-    def papers_exist(cls, papers):
-        for paper in papers:
-            refuse_unknown("paper", paper, PAPERS)
-        return papers
-
-    @field_validator("tasks")
-    @classmethod
-    def tasks_exist(cls, tasks):
-        for task in tasks:
-            refuse_unknown("task", task, TASKS)
-        return tasks
-
-    @field_validator("ablations")
-    @classmethod
-    def ablations_exist(cls, names):
+    def names_exist(cls, names, info):
+        valid = {"papers": PAPERS, "tasks": TASKS, "ablations": known_ablations()}[info.field_name]
         for name in names or []:
-            refuse_unknown("ablation", name, known_ablations())
+            refuse_unknown(info.field_name.removesuffix("s"), name, valid)
         return names
 
     @field_validator("device")

@@ -12,12 +12,11 @@ from fvcore.nn import FlopCountAnalysis
 from torch.utils.flop_counter import FlopCounterMode
 
 
-@torch.no_grad()
 def counted(net: torch.nn.Module, arguments: tuple) -> dict:
     """Multiply-accumulates of net(*arguments): macs_torch, macs_fvcore, and the operators fvcore does not count."""
-    with FlopCounterMode(display=False) as counter:
+    with FlopCounterMode(display=False) as counter:  # with gradients: without, it stops at a module that gives a weight
         net(*arguments)
-    with warnings.catch_warnings():
+    with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")

@@ -38,26 +38,24 @@ def _run(path: Path, digest: str) -> str | None:
 
 def _measures(path: Path, cells: dict[str, str]) -> list[str]:
     """What went wrong in the measures of one kind."""
-    if not path.exists():
-        return []
-    try:
-        found = parse_json(path.read_bytes(), str(path))
-    except Refused as refused:
-        return [f"unreadable: {refused}"]
-    bad = [one for one in found if one["cell"] in cells and one["status"] != "ok"]
-    return [f"{cells[one['cell']]}: {path.stem}: {one['status']}: {one['reason']}" for one in bad]
+    return _bad(path, lambda one: f"{cells[one['cell']]}: {path.stem}", lambda one: one["cell"] in cells)
 
 
 def _layers(path: Path) -> list[str]:
     """What went wrong in the measures of layers that belong to no run."""
+    return _bad(path, lambda one: f"layers: {one['layer']}, n = {one['n']}")
+
+
+def _bad(path: Path, name, counts=lambda one: True) -> list[str]:
+    """Status and reason of each measure of a file that counts and is not well, after its name."""
     if not path.exists():
         return []
     try:
         found = parse_json(path.read_bytes(), str(path))
     except Refused as refused:
         return [f"unreadable: {refused}"]
-    bad = [one for one in found if one["status"] != "ok"]
-    return [f"layers: {one['layer']}, n = {one['n']}: {one['status']}: {one['reason']}" for one in bad]
+    bad = [one for one in found if counts(one) and one["status"] != "ok"]
+    return [f"{name(one)}: {one['status']}: {one['reason']}" for one in bad]
 
 
 def main(argv: list[str] | None = None) -> None:

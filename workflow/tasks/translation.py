@@ -83,9 +83,9 @@ class Translation:
     def after_step(self, net, step: int) -> None:
         """Keep the weights that are averaged in the end."""
         training = self.job.training
-        if (training.steps - step) % training.average_every == 0:
+        turns, rest = divmod(training.steps - step, training.average_every)
+        if rest == 0 and turns < training.average:
             self.kept.append({name: one.detach().clone() for name, one in net.state_dict().items()})
-            self.kept = self.kept[-training.average :]
 
     def glance(self, net) -> dict[str, float]:
         return {"dev_ppl": self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)}
@@ -120,7 +120,7 @@ class Translation:
         """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
         total, count = 0.0, 0
-        for rows in self._in_turns(limit or len(split.source)):
+        for rows in self._in_turns(len(split.source[: limit or None])):
             source = sources([split.source[i] for i in rows]).to(self.device)
             target = targets([split.target[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
@@ -133,7 +133,7 @@ class Translation:
     @torch.no_grad()
     def _score(self, net, split: pairs.Split, limit: int) -> tuple[list[str], dict, dict]:
         """Outputs for the first `limit` sentences (0: all), their scores and signatures."""
-        chosen = split.source[:limit] if limit else split.source
+        chosen = split.source[: limit or None]
         outputs = self.translate(net, chosen)
         return outputs, *scores(outputs, split.target_text[: len(chosen)])
 
