@@ -37,12 +37,19 @@ def test_equals_another_library(name, oracle):
     torch.testing.assert_close(normaliser(name)(z), oracle(z, dim=-1), rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("alpha", [1.1, 1.5, 1.9])
-def test_bisection_equals_another_library(alpha):
-    z = rows(3, 2, 5, 40)
-    torch.testing.assert_close(
-        normaliser("entmax_alpha", alpha)(z), entmax.entmax_bisect(z, alpha), rtol=1e-7, atol=1e-9
-    )
+@pytest.mark.parametrize("scale, keys", [(1.0, 40), (0.15, 4096), (50.0, 3)])
+@pytest.mark.parametrize("alpha", [1.01, 1.1, 1.5, 1.9, 1.999])
+def test_alpha_equals_another_library(alpha, scale, keys):
+    z = scale * rows(3, 2, 5, keys)
+    made, theirs = normaliser("entmax_alpha", alpha), entmax.entmax_bisect(z, alpha, n_iter=100)
+    torch.testing.assert_close(made(z), theirs, rtol=1e-7, atol=1e-9)
+    torch.testing.assert_close(made.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5)
+
+
+def test_alpha_of_exactly_2_is_sparsemax():
+    made, z = normaliser("entmax_alpha"), rows(1, 2, 6, 12)
+    made.a.data.fill_(INF)
+    torch.testing.assert_close(made(z), normaliser("sparsemax")(z), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")])

@@ -115,6 +115,10 @@ class Training(Closed):
     time_limit_s: Positive
     loss_bound: float = Field(20.0, gt=0)
 
+    @property
+    def decay(self) -> float:
+        return 0.0
+
 
 class StreamTraining(Training):
     """`block` T characters of each of `batch` B streams a step; `accumulate` splits the batch."""
@@ -132,14 +136,19 @@ class StreamTraining(Training):
 class PairTraining(Training):
     """`tokens`: pieces of source or target in a batch, padding included; an update takes `accumulate` batches.
 
-    smoothing: label smoothing. average: how many of the last weights, saved `average_every` steps apart, are averaged
-    before the test.
+    smoothing: label smoothing. weight_decay: of every parameter, times the rate, at each update. average: how many of
+    the last weights, saved `average_every` steps apart, are averaged before the test.
     """
 
     tokens: Positive
     smoothing: float = Share
+    weight_decay: float = Share
     average: Positive = 1
     average_every: Positive = 1
+
+    @property
+    def decay(self) -> float:
+        return self.weight_decay
 
 
 class StreamEvaluation(Closed):

@@ -11,7 +11,7 @@ from models.nets.seq2seq import BOS, EOS
 from workflow.measure import graph
 from workflow.measure.counters import counted
 from workflow.training.gradients import gradients, precision
-from workflow.training.optimisers import OPTIMISERS
+from workflow.training.optimisers import optimiser_of
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 
@@ -22,13 +22,14 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
 
     training, length = job.training, min(LENGTH, job.net.longest)
     batches = [_random(net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)]
-    optimiser = OPTIMISERS[training.optimiser](list(net.parameters()), 0.0, training.clip)
+    optimiser = optimiser_of(training, list(net.parameters()))
+    optimiser.lr = 0.0  # the net stays what it is
     net.train()
 
     def step() -> None:
         gradients(net, losses(net, training, batches))
         optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.forget_gradients()
 
     return step, sum(target[:, 1:].numel() for _, target in batches)
 

@@ -9,14 +9,15 @@ from workflow.measure.counters import counted
 from workflow.measure.subject import random_block
 from workflow.tasks.streams import losses
 from workflow.training.gradients import gradients, precision
-from workflow.training.optimisers import OPTIMISERS
+from workflow.training.optimisers import optimiser_of
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
     """A function that makes one whole training step with full memories, and the characters it learns from."""
     symbols = net.embedding.weight.shape[0]
     tokens = random_block(job, symbols, device, block=job.training.block + 1)
-    optimiser = OPTIMISERS[job.training.optimiser](list(net.parameters()), 0.0, job.training.clip)
+    optimiser = optimiser_of(job.training, list(net.parameters()))
+    optimiser.lr = 0.0  # the net stays what it is
     net.train()
     past = full_memories(job, net, device)
 
@@ -27,7 +28,7 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
     def step() -> None:
         gradients(net, batch())
         optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        optimiser.forget_gradients()
 
     return step, job.training.batch * job.training.block
 

@@ -9,9 +9,9 @@ import multiprocessing
 from collections.abc import Callable
 
 import torch
-import torch._dynamo  # noqa: F401  every optimiser imports it: here once, and not in each forked process
 
 from workflow.measure.memory import forget_peak, peak_bytes, reserved_bytes
+from workflow.training.optimisers import Adam
 from workflow.training.watchdog import limit_memory, status_of
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
@@ -67,7 +67,7 @@ def weigh(make: Callable, device: torch.device, threads: int, budget: int | None
 def _load_libraries() -> None:
     """A backward pass and an update of one number: what they bring into memory belongs to torch, not to the cell."""
     one = torch.nn.Parameter(torch.ones(1))
-    optimiser = torch.optim.Adam([one])
+    optimiser = Adam([one], 0.0, 1.0)
     (one * one).sum().backward()
     optimiser.step()
 

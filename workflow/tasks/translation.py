@@ -120,7 +120,7 @@ class Translation:
         """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
         total, count = 0.0, 0
-        for rows in self._in_turns(len(split.source[: limit or None])):
+        for rows in self._by_length(split.target[: limit or None]):
             source = sources([split.source[i] for i in rows]).to(self.device)
             target = targets([split.target[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
@@ -139,12 +139,10 @@ class Translation:
 
     @torch.no_grad()
     def translate(self, net, sentences: list) -> list[str]:
-        """Beam search, sentences of like length side by side; in the order they came."""
+        """Beam search; in the order the sentences came."""
         net.eval()
         evaluation, found = self.job.evaluation, {}
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        for start in range(0, len(order), evaluation.batch):
-            rows = order[start : start + evaluation.batch]
+        for rows in self._by_length(sentences):
             source = sources([sentences[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
                 ids = beam(net, source, width=evaluation.beam, alpha=evaluation.alpha, longest=self.job.net.longest)
@@ -152,9 +150,10 @@ class Translation:
         net.train()
         return [pairs.decode(self.corpus.symbols, found[i]) for i in range(len(sentences))]
 
-    def _in_turns(self, count: int) -> list[range]:
-        size = self.job.evaluation.batch
-        return [range(start, min(start + size, count)) for start in range(0, count, size)]
+    def _by_length(self, sentences: list) -> list[list[int]]:
+        """Places of the sentences in batches, those of like length side by side."""
+        size, order = self.job.evaluation.batch, sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        return [order[start : start + size] for start in range(0, len(order), size)]
 
     def state_dict(self) -> dict:
         return {**self.batches.state_dict(), "kept": self.kept}

@@ -17,7 +17,7 @@ from workflow.jobs import Job
 from workflow.tasks import TASKS
 from workflow.training import checkpoint
 from workflow.training.gradients import gradients
-from workflow.training.optimisers import OPTIMISERS, learning_rate
+from workflow.training.optimisers import learning_rate, optimiser_of
 from workflow.training.watchdog import Diverged
 
 LOOK_EVERY = 16  # steps between looks at the loss: each look waits for the device
@@ -33,7 +33,7 @@ class Run:
         torch.manual_seed(job.seed)
         self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
         self.parameters = list(self.net.parameters())
-        self.optimiser = OPTIMISERS[training.optimiser](self.parameters, training.lr, training.clip)
+        self.optimiser = optimiser_of(training, self.parameters)
         self.task = TASKS[job.task](job, corpus, device)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
@@ -64,16 +64,11 @@ class Run:
         self.step += 1
         self.total += gradients(self.net, self.task.losses(self.net))
         self.tokens += self.task.tokens
-        for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate(
-                self.step,
-                lr=training.lr,
-                warmup=training.warmup,
-                schedule=training.schedule,
-                steps=training.steps,
-            )
+        self.optimiser.lr = learning_rate(
+            self.step, lr=training.lr, warmup=training.warmup, schedule=training.schedule, steps=training.steps
+        )
         self.optimiser.step()
-        self.optimiser.zero_grad(set_to_none=True)
+        self.optimiser.forget_gradients()
         self.net.after_step()
         self.task.after_step(self.net, self.step)
 

@@ -1,11 +1,54 @@
-"""Optimisers and schedules as the released codes have them."""
+"""Optimisers and schedules as the released codes have them.
+
+Not made from torch.optim: its first optimiser imports torch's compiler, which takes every run a second.
+"""
 
 import math
 
 import torch
+from torch import Tensor
+
+from workflow.sections import Training
 
 
-class Adagrad(torch.optim.Optimizer):
+class Optimiser:
+    """Parameters, the rate `lr` of their next update, and what is remembered of their gradients.
+
+    decay: an update first takes lr decay p from p (fairseq's weight decay). A parameter without a gradient stays.
+    """
+
+    remembered: tuple[str, ...] = ()  # tensors of the shape of a parameter
+
+    def __init__(self, parameters: list[Tensor], lr: float, clip: float, decay: float = 0.0):
+        self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
+        self.state = {name: [torch.zeros_like(one) for one in parameters] for name in self.remembered}
+
+    @torch.no_grad()
+    def step(self) -> None:
+        every = zip(self.parameters, *self.state.values(), strict=True)
+        rows = [(one, one.grad, *state) for one, *state in every if one.grad is not None]
+        parameters, gradients, *state = (list(column) for column in zip(*rows, strict=True))
+        if self.decay:
+            torch._foreach_mul_(parameters, 1 - self.lr * self.decay)
+        self.update(parameters, gradients, *state)
+
+    def update(self, parameters: list[Tensor], gradients: list[Tensor], *state: list[Tensor]) -> None:
+        raise NotImplementedError
+
+    def forget_gradients(self) -> None:
+        for one in self.parameters:
+            one.grad = None
+
+    def state_dict(self) -> dict:
+        return self.state
+
+    def load_state_dict(self, state: dict) -> None:
+        for name, tensors in self.state.items():
+            for one, saved in zip(tensors, state[name], strict=True):
+                one.copy_(saved)
+
+
+class Adagrad(Optimiser):
     """Adagrad whose step, not whose gradient, is clipped (Adaptive Attention Span, section 3; released code).
 
         h += g^2;   step = lr g / (sqrt(h) + 1e-10);   times clip / (|g| + 1e-10) where |g| > clip
@@ -14,40 +57,35 @@ class Adagrad(torch.optim.Optimizer):
     Adagrad on clipped gradients, whose scale invariance would undo most of the clipping.
     """
 
-    def __init__(self, parameters, lr: float, clip: float):
-        super().__init__(parameters, {"lr": lr, "clip": clip})
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                self.state[parameter]["sum"] = torch.zeros_like(parameter)
+    remembered = ("sum",)
 
-    @torch.no_grad()
-    def step(self) -> None:
-        for group in self.param_groups:
-            parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-            gradients = [parameter.grad for parameter in parameters]
-            sums = [self.state[parameter]["sum"] for parameter in parameters]
-            torch._foreach_addcmul_(sums, gradients, gradients)
-            roots = torch._foreach_sqrt(sums)
-            torch._foreach_add_(roots, 1e-10)
-            steps = torch._foreach_div(gradients, roots)
-            norms = torch.stack(torch._foreach_norm(gradients))
-            factors = (group["clip"] / (norms + 1e-10)).clamp(max=1)
-            torch._foreach_mul_(steps, list(factors.unbind()))
-            torch._foreach_add_(parameters, steps, alpha=-group["lr"])
+    def update(self, parameters, gradients, sums) -> None:
+        torch._foreach_addcmul_(sums, gradients, gradients)
+        roots = torch._foreach_sqrt(sums)
+        torch._foreach_add_(roots, 1e-10)
+        steps = torch._foreach_div(gradients, roots)
+        norms = torch.stack(torch._foreach_norm(gradients))
+        factors = (self.clip / (norms + 1e-10)).clamp(max=1)
+        torch._foreach_mul_(steps, list(factors.unbind()))
+        torch._foreach_add_(parameters, steps, alpha=-self.lr)
 
 
-class Adam(torch.optim.Adam):
+class Adam(Optimiser):
     """Adam after clipping the global norm of the gradient (Transformer-XL, released code)."""
 
+    remembered = ("mean", "square")
     betas, epsilon = (0.9, 0.999), 1e-8
 
-    def __init__(self, parameters, lr: float, clip: float):
-        super().__init__(parameters, lr=lr, betas=self.betas, eps=self.epsilon)
-        self.clip = clip
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, **settings)
+        self.state["updates"] = [torch.zeros((), device=one.device) for one in self.parameters]
 
-    def step(self, closure=None) -> None:
-        torch.nn.utils.clip_grad_norm_(self.param_groups[0]["params"], self.clip)
-        super().step()
+    def update(self, parameters, gradients, means, squares, updates) -> None:
+        torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
+        torch._foreach_add_(updates, 1)
+        constants = {"beta1": self.betas[0], "beta2": self.betas[1], "eps": self.epsilon, "weight_decay": 0.0}
+        given = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False}
+        torch._fused_adam_(parameters, gradients, means, squares, [], updates, **given)
 
 
 class Adam2017(Adam):
@@ -69,3 +107,8 @@ def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: in
     if schedule == "inverse_sqrt" and step > warmup:
         rate = lr * math.sqrt(max(1, warmup) / step)
     return rate
+
+
+def optimiser_of(training: Training, parameters: list[Tensor]) -> Optimiser:
+    """The one that this section of a job asks for."""
+    return OPTIMISERS[training.optimiser](parameters, training.lr, training.clip, training.decay)
