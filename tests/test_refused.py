@@ -119,6 +119,14 @@ def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
             "unknown corpus in config/rungs/smoke/char_lm.yaml, corpora: 'txt8': did you mean 'text8'?",
         ),
         (
+            {"recipes_at": {"adaptive_spam": {}}},
+            "unknown paper in config/rungs/smoke/char_lm.yaml, recipes_at: 'adaptive_spam': did you mean",
+        ),
+        (
+            {"recipes_at": {"adaptive_span": {"txt8": {}}}},
+            "unknown corpus in config/rungs/smoke/char_lm.yaml, recipes_at: 'txt8': did you mean 'text8'?",
+        ),
+        (
             {"recipes": {**RUNG["recipes"], "base": {**RUNG["recipes"]["base"], "attention": {"position": 5}}}},
             "rung smoke: position must be a name, or a mapping with a name and settings, got 5",
         ),
@@ -134,6 +142,18 @@ def test_a_rung_that_cannot_be_planned(changes, line, monkeypatch):
     with pytest.raises(Refused) as refused:
         plan(load_config({**BASE, "rung": "smoke"}))
     assert line in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_a_paper_has_its_own_recipe_on_a_corpus(monkeypatch):
+    """Its net and training replace what the rung says of the recipe, there and nowhere else."""
+    at = {"adaptive_span": {"text8": {"net": {"inner": 24}, "training": {"steps": 7}}}}
+    rung = parse(Rung, {**RUNG, "recipes_at": at}, "f")
+    monkeypatch.setattr("workflow.settings.Config.load_rungs", lambda self: {"char_lm": rung})
+    rows = plan(load_config({**BASE, "rung": "smoke", "tasks": ["char_lm"]}))
+    for row in rows:
+        changed = (row.paper, row.corpus) == ("adaptive_span", "text8")
+        assert (row.job.net.inner == 24, row.job.training.steps == 7) == (changed, changed)
+    assert {row.corpus for row in rows} >= {"text8", "enwik8"}
 
 
 def attention(limit=8, k=2, **span):

@@ -9,9 +9,9 @@ from itertools import product
 from workflow.choices import AXES, Refused, fill, refuse_unknown
 from workflow.closed import parse
 from workflow.jobs import JOBS, AnyJob, section
-from workflow.rungs import Rung, load_corpora
+from workflow.rungs import Recipe, Rung, load_corpora
 from workflow.sections import Attention, Closed
-from workflow.settings import Ablation, Config, Variant, known_ablations, load_ablation
+from workflow.settings import PAPERS, Ablation, Config, Variant, known_ablations, load_ablation
 
 
 class Asked(Closed):
@@ -43,11 +43,15 @@ def plan(config: Config) -> list[Asked]:
 
 
 def _refuse_unread_corpora(config: Config, task: str, rung: Rung) -> None:
-    """A key of the rung's `corpora` is a corpus that an ablation names, or may name: one of the catalogue."""
+    """The rung's `corpora` and `recipes_at` name corpora that an ablation names, or may: those of the catalogue."""
     named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
-    for key in rung.corpora:
-        place = f"corpus in config/rungs/{config.rung}/{task}.yaml, corpora:"
-        refuse_unknown(place, key, named | set(load_corpora(task).choices))
+    where = f"in config/rungs/{config.rung}/{task}.yaml"
+    for paper in rung.recipes_at:
+        refuse_unknown(f"paper {where}, recipes_at:", paper, PAPERS)
+    recipes_at = [key for corpora in rung.recipes_at.values() for key in corpora]
+    for part, keys in {"corpora": rung.corpora, "recipes_at": recipes_at}.items():
+        for key in keys:
+            refuse_unknown(f"corpus {where}, {part}:", key, named | set(load_corpora(task).choices))
 
 
 def _refuse_unknown_corpus(config: Config, rungs: dict[str, Rung]) -> None:
@@ -65,16 +69,15 @@ def _rows(name: str, ablation: Ablation, rung: Rung, config: Config):
         who = {"ablation": name, "paper": ablation.paper, "variant": label, "corpus": place, "text": text}
         read = {"corpus": corpora.slug(text), "checksum": corpora.checksum(text, config.data_dir)}
         try:
-            for S, k, job in _jobs_of(variant, ablation, rung, read):
+            for S, k, job in _jobs_of(variant, ablation, rung, place, read):
                 yield Asked(**who, S=S, k=k, job=job)
         except Refused as refused:
             raise Refused(f"ablation {name}, variant {label}, rung {rung.rung}: {refused}") from None
 
 
-def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, read: dict):
+def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, place: str, read: dict):
     """(S, k, job) over the grid of one variant on one corpus."""
-    refuse_unknown("recipe", variant.recipe, rung.recipes)
-    recipe, task = rung.recipes[variant.recipe], ablation.task
+    recipe, task = rung.recipe(variant.recipe, ablation.paper, place), ablation.task
     given = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
         "training": {**rung.training, **recipe.training, **variant.training},
@@ -84,7 +87,7 @@ def _jobs_of(variant: Variant, ablation: Ablation, rung: Rung, read: dict):
     spans = _values(variant.S if variant.S is not None else ablation.grid.S, rung.S, "S")
     tops = _values(variant.k if variant.k is not None else ablation.grid.k, rung.k, "k")
     for S, k, seed in product(spans, tops, rung.seeds[: ablation.seeds]):
-        attention = attention_of(variant, rung, S, k, section(task, "attention"))
+        attention = attention_of(variant, recipe, rung, S, k, section(task, "attention"))
         job = {"rung": rung.rung, "task": task, **read, "attention": attention, **shared, "seed": seed}
         yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")
 
@@ -100,9 +103,8 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
     return {**net, **sizes}
 
 
-def attention_of(variant: Variant, rung: Rung, S: int | None, k: int | None, model: type[Attention]) -> Attention:
-    """The four choices of a variant: its own, else its recipe's, with the settings of rung and grid."""
-    recipe = rung.recipes[variant.recipe]
+def attention_of(variant: Variant, recipe: Recipe, rung: Rung, S, k, model: type[Attention]) -> Attention:
+    """The four choices of a variant: its own, else its recipe's, with the settings of rung and grid (S, k or None)."""
     grid = {"limit": S, "k": k}
     offered = {**rung.settings, **recipe.settings, **rung.settings_at.get(S, {})}
     offered |= {key: value for key, value in grid.items() if value is not None}

@@ -27,7 +27,7 @@ Settings = Annotated[dict[str, Any], AfterValidator(_taken)]
 class Recipe(Closed):
     """A net with its own way of being trained; keys override the rung's."""
 
-    net: dict[str, Any]
+    net: dict[str, Any] = {}
     attention: dict[str, Any] = {}
     settings: Settings = {}
     training: dict[str, Any] = {}
@@ -59,7 +59,7 @@ class Rung(Closed):
     """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
 
     corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
-    this rung can pay for, null for all.
+    this rung can pay for, null for all. recipes_at: what one paper does otherwise on one of its corpora.
     """
 
     rung: str
@@ -72,6 +72,7 @@ class Rung(Closed):
     settings: Settings = {}
     settings_at: dict[Whole, Settings] = {}
     recipes: dict[str, Recipe]
+    recipes_at: dict[str, dict[str, Recipe]] = {}
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
@@ -89,6 +90,12 @@ class Rung(Closed):
         for S in offered:
             refuse_unknown("S in settings_at", S, info.data.get("S", [S]))
         return offered
+
+    def recipe(self, name: str, paper: str, corpus: str) -> Recipe:
+        """A recipe by name, as this paper follows it on this corpus."""
+        refuse_unknown("recipe", name, self.recipes)
+        here = self.recipes_at.get(paper, {}).get(corpus, Recipe())
+        return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
 
 
 def load_rung(rung: str, task: str) -> Rung:
