@@ -8,6 +8,10 @@ from workflow.tables._cells import cell, interval, measured
 
 SAMPLES = 1000
 SEED = 1
+CHANCE = (
+    f"p: paired bootstrap of sacreBLEU over test sentences, {SAMPLES:,} resamples, the largest over the pairs of "
+    "seeds, 1 where they disagree which is better; it says nothing about nets trained with other seeds."
+)
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
 

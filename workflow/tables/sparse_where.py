@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.tables._cells import behind, cell, measured, pick, setting, table
-from workflow.tables._paired import SOFTMAX, gain
+from workflow.tables._paired import CHANCE, SOFTMAX, chance, gain
 
 TITLE = "Sparsity in encoder, decoder and cross attention"
 CAPTION = (
@@ -11,7 +11,7 @@ CAPTION = (
     "normaliser; the others keep all keys and softmax. Differences are to softmax, mean over seeds, a run beside "
     "the run with the same seed. BLEU on test, on tokens with hyphenated compounds cut apart; perplexity is per "
     "sub-word piece. Speeds are of target pieces, measured once per cell, in turns, on this device. Comparable: rows "
-    "with each other. Nothing here is published."
+    f"with each other. Nothing here is published. {CHANCE}"
 )
 SCORES = [
     ("test", "test_bleu_tokenised", "BLEU"),
@@ -32,6 +32,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         cells += [measured(variant, column, behind(at, what), what, unit) for column, what, unit in SCORES]
         if variant != SOFTMAX:
             cells += [gain(variant, column, at, base, (what, what)) for column, what in DIFFERENCES]
+            cells.append(chance(variant, "p (paired bootstrap)", at, base))
     return table(cells)
 
 
