@@ -5,11 +5,12 @@ Whatever happens inside the run becomes a record; only bad input ends with an er
 """
 
 import argparse
+import csv
+import io
 import time
 import traceback
 from pathlib import Path
 
-import pandas as pd
 import psutil
 import torch
 
@@ -17,7 +18,7 @@ from workflow.choices import Refused
 from workflow.jobs import Job, read_job
 from workflow.measure.lease import lease
 from workflow.measure.memory import peak_bytes
-from workflow.records import Cost, Record, published, read_record, write_record, write_text
+from workflow.records import Cost, Point, Record, published, read_record, write_record, write_text
 from workflow.scripts._main import run
 from workflow.tasks import TASKS
 from workflow.training import checkpoint
@@ -27,7 +28,7 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
-    """Train, evaluate, measure; a run that breaks gives its record with the reason."""
+    """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
     corpus = TASKS[job.task].read(data)
     if corpus.checksum != job.checksum:
         raise Refused(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
@@ -43,6 +44,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
             made |= finish(attempt)
+        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": attempt.net.state_dict()})
         return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **made)
     except (Exception, MemoryError) as error:
         if isinstance(error, Refused):
@@ -68,6 +70,15 @@ def finish(attempt: Run) -> dict:
     return {"metrics": {train: attempt.curve[-1][train], **metrics}, "facts": facts, "cost": cost}
 
 
+def curve_of(record: Record) -> str:
+    """The learning curve as CSV."""
+    with io.StringIO(newline="") as text:
+        rows = csv.DictWriter(text, Point.model_fields, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(point.model_dump() for point in record.curve)
+        return text.getvalue()
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", help="the job as JSON, or the path of a job.json")
@@ -89,11 +100,7 @@ def main(argv: list[str] | None = None) -> None:
         device = pick_device(options.device)
         with lease(device, alone=False):
             record = fulfil(job, options.data, folder, device)
-    curve = pd.DataFrame([point.model_dump() for point in record.curve])
-    write_text(folder / "curve.csv", curve.to_csv(index=False))
-    if record.status == "ok" and not found:
-        state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
-        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": state["net"]})
+    write_text(folder / "curve.csv", curve_of(record))
     write_record(folder / "record.json", record)
     (folder / "checkpoint.pt").unlink(missing_ok=True)
 
