@@ -46,6 +46,14 @@ def test_alpha_equals_another_library(alpha, scale, keys):
     torch.testing.assert_close(made.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize("scale", [0.01, 0.3, 30.0])
+def test_a_row_does_not_depend_on_the_rows_beside_it(scale):
+    """However many steps of Newton's method those take."""
+    made, z = normaliser("entmax_alpha", 1.7).float(), rows(1, 2, 50, 30).float()
+    other = torch.cat([z[:, :, :25], scale * z[:, :, 25:]], 2)
+    assert torch.equal(made(z)[:, :, :25], made(other)[:, :, :25])
+
+
 def test_alpha_of_exactly_2_is_sparsemax():
     made, z = normaliser("entmax_alpha"), rows(1, 2, 6, 12)
     made.a.data.fill_(INF)

@@ -30,8 +30,9 @@ class _EntmaxAlpha(torch.autograd.Function):
             s = x.pow((power - 1).clamp(min=1e-6))  # at alpha = 2 as well, nothing off the support counts
             total = (s * x).sum(-1, keepdim=True)
             step = (total - total.pow(2 - alpha)) / s.sum(-1, keepdim=True)
+            step = step * (step > 8 * torch.finfo(z.dtype).eps)  # a row that is there stays, whatever others need
             tau = tau + step
-            if step.amax() < 8 * torch.finfo(z.dtype).eps:
+            if not step.any():
                 break
         p = (z - tau).clamp(min=0).pow(power)
         p = p / p.sum(-1, keepdim=True)
