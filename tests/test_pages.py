@@ -10,9 +10,10 @@ import pytest
 from tests import _site
 from tests._runs import run
 from workflow.frame import frame
-from workflow.pages.contexts import headline
+from workflow.pages.contexts import headline, place_in_paper
 from workflow.pages.numbers import number, percent
 from workflow.pages.site import own
+from workflow.settings import load_ablation
 
 
 class Links(HTMLParser):
@@ -105,6 +106,12 @@ def test_a_run_page_tells_what_was_measured(site):
     assert told["its spread"] == "middle half of the rounds within 3.4 % of the median"
     assert told["longest S that fits"] == "256" and told["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
+
+
+def test_a_paper_is_told_in_its_own_order_and_then_comes_what_we_ask():
+    names = ["sparse_where", "translation_k", "translation_normalisers", "translation"]
+    told = sorted(names, key=lambda name: place_in_paper(load_ablation(name)))
+    assert told == ["translation", "translation_normalisers", "translation_k", "sparse_where"]  # Tables 1, 4, Figure 3
 
 
 def test_the_index_keeps_different_k_apart():

@@ -157,11 +157,23 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
     trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
     assert trained <= asked and cells["row"].nunique() == 20
     row = cells[cells["row"] == "(B) dk=16"].set_index("column")
-    sizes = {"N": 2, "d_model": 16, "d_ff": 32, "h": 2, "d_k": 8, "d_v": 8, "train steps": 10}
+    sizes = {
+        "N": 2,
+        "d_model": 16,
+        "d_ff": 32,
+        "h": 2,
+        "d_k": 8,
+        "d_v": 8,
+        "P_drop": 0.1,
+        "eps_ls": 0.1,
+        "train steps": 10,
+    }
     assert row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
     assert (row.loc["PPL (dev)", "value"], row.loc["PPL (dev)", "published_value"]) == (12, 5.16)
     assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (23.5, 25.1)
     assert at(cells, "base", "d_ff")["published_value"] == 2048
+    assert pd.isna(at(cells, "base", "d_ff")["difference_pct"])  # chosen, not found
+    assert row.loc["BLEU, gain, paper", "value"] == -0.7  # 25.1 - 25.8
 
 
 def test_a_count_that_the_paper_leaves_blank_is_not_called_published():

@@ -13,7 +13,7 @@ METRICS = ("train_bpc", "dev_bpc", "test_bpc", "train_ppl", "dev_ppl", "test_ppl
 METRICS += tuple(f"{split}_{name}{how}" for how in ("", "_every_key") for split in ("dev", "test") for name in SCORES)
 FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
 FACTS += ("counts", "maps", "signatures")
-SHAPE = ("layers", "width", "heads", "inner", "key", "value")
+SHAPE = ("layers", "width", "heads", "inner", "key", "value", "dropout")
 MEASURES = {
     "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),
     "memory": (
@@ -50,6 +50,7 @@ def _row(asked: dict, record: Record, by_cell: dict) -> dict:
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
     row["at"] = list(getattr(job.attention, "at", ()))
     row |= {key: getattr(job.net, key, None) for key in SHAPE}
+    row["smoothing"] = getattr(job.training, "smoothing", None)
     row |= {key: record.metrics.get(key) for key in METRICS} | {key: record.facts.get(key) for key in FACTS}
     row |= {key: getattr(cost, key, None) for key in ("parameters", "seconds", "tokens_per_s", "peak_memory_bytes")}
     macs = cost.macs if cost else None

@@ -118,7 +118,8 @@ def value(key: str) -> float:
 def join(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells (see `workflow.tables._cells`) with what the paper prints beside them, and the difference in per cent.
 
-    published_source: published | inferred | digitised. What a formula gave on both sides has no difference.
+    published_source: published | inferred | digitised. What a formula gave on both sides, and a setting, which was
+    chosen and not found, have no difference.
     """
     rows = []
     for cell in cells.to_dict("records"):
@@ -128,8 +129,8 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
         for column in ("unit", "kind", "where", "note", "source"):
             cell[f"published_{column}"] = getattr(one, column) if one else None
         cell["conflict"] = conflicts().get(one.conflict) if one and one.conflict else None
-        same_formula = one and one.source == "inferred" and cell["kind"] == "analytic"
-        cell["difference_pct"] = _difference(cell["value"], one.value) if one and not same_formula else None
+        given = one and (cell["kind"] == "setting" or one.source == "inferred" and cell["kind"] == "analytic")
+        cell["difference_pct"] = _difference(cell["value"], one.value) if one and not given else None
         rows.append(cell)
     return pd.DataFrame(rows)
 

@@ -79,6 +79,7 @@ def headline(runs: pd.DataFrame, ablation: str) -> dict:
 def paper(site: Site, name: str) -> dict:
     runs = runs_of(site)
     parts = [(key, ablation) for key, ablation in asked(runs) if ablation.paper == name]
+    parts.sort(key=lambda part: place_in_paper(part[1]))
     return {
         "title": papers()[name].title,
         "provenance": frame.provenance(runs[runs["paper"] == name]),
@@ -92,6 +93,12 @@ def paper(site: Site, name: str) -> dict:
             for key, ablation in parts
         ],
     }
+
+
+def place_in_paper(ablation) -> tuple[int, str]:
+    """Questions that the paper asks come before ours: by their first table, those without one by their first figure."""
+    own = [[one for one in names if one.startswith(ablation.paper)] for names in (ablation.tables, ablation.figures)]
+    return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
 
 
 def ablation(site: Site, name: str) -> dict:
