@@ -38,21 +38,29 @@ BLEU = "dev_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="transformer_variations"), []
-    base = pick(mine, variant="base")
-    for key in ROWS:
-        label, ours, stem = find(f"ai.t3.{key}.ppl").row, pick(mine, variant=key), f"ai.t3.{key}"
-        cells += [
-            measured(label, "PPL (dev)", ours, "dev_ppl", "perplexity per piece", f"{stem}.ppl"),
-            measured(label, "BLEU (dev)", ours, BLEU, "BLEU", f"{stem}.bleu"),
-        ]
-        if key != "base":
-            theirs = round(value(f"{stem}.bleu") - value("ai.t3.base.bleu"), 1)
-            cells += [gain(label, "BLEU, gain", ours, base, (BLEU, BLEU))]
-            cells += [analytic(label, "BLEU, gain, paper", theirs, "BLEU")]
-        cells += [setting(label, "#params", ours, "parameters", "parameters"), *_at_paper_size(label, key)]
-        cells += [setting(label, column, ours, what, "", SET.get((key, end))) for column, what, end in SIZES]
-    return table(cells)
+    """Scores and parameters of every row, then the sizes behind them."""
+    mine = pick(runs, ablation="transformer_variations")
+    rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(mine, variant=key)) for key in ROWS]
+    scores = [one for row in rows for one in _scores(*row, pick(mine, variant="base"))]
+    sizes = [
+        setting(label, column, ours, what, "", SET.get((key, end)))
+        for key, label, ours in rows
+        for column, what, end in SIZES
+    ]
+    return table(scores + sizes)
+
+
+def _scores(key: str, label: str, ours: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
+    stem, cells = f"ai.t3.{key}", []
+    cells.append(measured(label, "PPL (dev)", ours, "dev_ppl", "perplexity per piece", f"{stem}.ppl"))
+    cells.append(measured(label, "BLEU (dev)", ours, BLEU, "BLEU", f"{stem}.bleu"))
+    cells.append(setting(label, "#params", ours, "parameters", "parameters"))
+    cells += _at_paper_size(label, key)
+    if key != "base":
+        theirs = round(value(f"{stem}.bleu") - value("ai.t3.base.bleu"), 1)
+        cells.append(gain(label, "BLEU, gain", ours, base, (BLEU, BLEU)))
+        cells.append(analytic(label, "BLEU, gain, paper", theirs, "BLEU"))
+    return cells
 
 
 def _at_paper_size(label: str, key: str) -> list[dict]:
