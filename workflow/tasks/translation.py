@@ -71,7 +71,8 @@ class Translation:
                 longest = max(map(len, found)) + 1
                 if longest > limit:
                     place = f"data set '{self.corpus.name}': a {side} sentence of {split}"
-                    raise Refused(f"{place} has {longest} pieces with its end, the net's longest = {limit}")
+                    said = f"{place} has {longest} pieces with its end, the net's longest = {limit}"
+                    raise Refused(f"{said}; raise it in the rung's recipe, or break the sentence up")
 
     def losses(self, net):
         """An update takes `accumulate` batches."""
