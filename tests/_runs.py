@@ -14,6 +14,10 @@ CURVE = [
 ]
 
 
+NET = {"layers": 2, "width": 16, "heads": 2, "inner": 32, "key": None, "value": None, "dropout": 0.1, "at": []}
+NET |= {"smoothing": 0.1, "sentences": None}
+
+
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
     """One row of the frame; numbers chosen, not measured."""
     row = {
@@ -36,17 +40,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "steps": 10,
         **{"net": "char_lm", "source": "abc"},
         **{"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative"},
-        **{
-            "layers": 2,
-            "width": 16,
-            "heads": 2,
-            "inner": 32,
-            "key": None,
-            "value": None,
-            "dropout": 0.1,
-            "smoothing": 0.1,
-            "at": [],
-        },
+        **NET,
         **{"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0},
         "spans": [[32.0, 40.0], [40.0, 48.0]],
         "alpha": None,

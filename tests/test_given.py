@@ -18,6 +18,11 @@ ROWS = [
 ]
 SHAPE = Shape(12, 3)
 each_row = pytest.mark.parametrize("attention", ROWS, ids=label)
+each_way = pytest.mark.parametrize(
+    "attention, reads_itself",
+    [(one, False) for one in ROWS] + [(one, True) for one in (*ROWS, *COMBINATIONS)],
+    ids=lambda value: label(value) if isinstance(value, dict) else ("itself" if value else "another"),
+)
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
 both = pytest.mark.parametrize("reads_itself", [True, False])
 
@@ -62,8 +67,7 @@ def test_a_sentence_read_both_ways_sums_to_one_where_it_is_no_padding(attention)
     assert weights[1, :, :, 4:].abs().max() == 0
 
 
-@both
-@each_row
+@each_way
 def test_what_stands_in_padding_changes_nothing(attention, reads_itself):
     made, source = layer(attention, reads_itself), draw(2, 6, 12)
     x = source if reads_itself else draw(2, 4, 12, seed=2)
@@ -72,8 +76,7 @@ def test_what_stands_in_padding_changes_nothing(attention, reads_itself):
     assert torch.equal(one, other)
 
 
-@both
-@each_row
+@each_way
 def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(attention, reads_itself):
     made = layer(attention, reads_itself)
     source = draw(2, 6, 12).requires_grad_()

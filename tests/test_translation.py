@@ -1,6 +1,7 @@
 """The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself and comes back."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from workflow.scripts import train
 from workflow.tables._paired import _bleu
 from workflow.tasks.batches import Batches, cut, sources, targets
 from workflow.tasks.scores import counts, scores, tokens
-from workflow.tasks.translation import Translation, averaged, every_key, loss, losses
+from workflow.tasks.translation import Translation, averaged, every_key, fitting, loss, losses
 from workflow.training.gradients import gradients
 from workflow.training.loop import Run
 from workflow.training.optimisers import learning_rate
@@ -92,7 +93,12 @@ def test_the_rate_is_that_of_the_paper():
 
 
 def test_compounds_are_cut_apart_in_tokenised_bleu():
-    assert tokens("a well-known fact - no.") == "a well ##AT##-##AT## known fact - no ."
+    text = "a well-known fact - no."
+    assert tokens(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
+    assert tokens(text, tokenised=False, compounds=False) == "a well-known fact - no ."
+    assert tokens(text, tokenised=True, compounds=False) == text
+    cut = "a well ##AT##-##AT## known fact"
+    assert tokens(cut, tokenised=True, compounds=True) == cut
     found, signatures = scores(["a b c d e"], ["a b c d e"])
     assert found["bleu"] == found["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
 
@@ -161,10 +167,17 @@ def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
     assert finished(asked, tmp_path / "a", bitext())[0] == finished(made, tmp_path / "b", bitext())[0]
 
 
-def test_a_sentence_longer_than_the_net_reads_is_refused():
-    made = translation(net={"longest": 5})
-    with pytest.raises(Refused, match="sentence of train has 8 pieces with its end, the net's longest = 5"):
-        Translation(made, bitext(), CPU)
+def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
+    corpus = bitext()
+    lengths = [len(one) + 1 for one in (*corpus.dev.source, *corpus.dev.target)]
+    with pytest.raises(Refused, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's longest = 5; raise"):
+        Translation(translation(net={"longest": 5}), corpus, CPU)
+    long = np.full(max(lengths) + 5, 4, np.uint16)
+    train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
+    assert len(fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
+    assert len(fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
+    with pytest.raises(Refused, match="every pair of train is longer than the net's longest = 2"):
+        fitting(corpus, 2)
 
 
 def test_a_whole_run_is_a_record(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ SCORES = ("bleu", "bleu_tokenised", "chrf")
 METRICS = ("train_bpc", "dev_bpc", "test_bpc", "train_ppl", "dev_ppl", "test_ppl")
 METRICS += tuple(f"{split}_{name}{how}" for how in ("", "_every_key") for split in ("dev", "test") for name in SCORES)
 FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
-FACTS += ("counts", "maps", "signatures")
+FACTS += ("counts", "maps")
 SHAPE = ("layers", "width", "heads", "inner", "key", "value", "dropout")
 MEASURES = {
     "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),
@@ -51,6 +51,7 @@ def _row(asked: dict, record: Record, by_cell: dict) -> dict:
     row["at"] = list(getattr(job.attention, "at", ()))
     row |= {key: getattr(job.net, key, None) for key in SHAPE}
     row["smoothing"] = getattr(job.training, "smoothing", None)
+    row["sentences"] = getattr(job.evaluation, "sentences", None)
     row |= {key: record.metrics.get(key) for key in METRICS} | {key: record.facts.get(key) for key in FACTS}
     row |= {key: getattr(cost, key, None) for key in ("parameters", "seconds", "tokens_per_s", "peak_memory_bytes")}
     macs = cost.macs if cost else None
@@ -105,4 +106,6 @@ def provenance(runs: pd.DataFrame) -> str:
     texts = ", ".join(sorted(runs["text"].unique()))
     parts = [", ".join(sorted(runs[column].unique())) for column in ("rung", "device")]
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
-    return f"rung {parts[0]}; {parts[1]}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
+    told = f"rung {parts[0]}; {parts[1]}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
+    scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
+    return f"{told}; BLEU of {scored} sentences" if scored else told

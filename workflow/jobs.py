@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from workflow import closed
 from workflow.choices import Refused, refuse_unknown
@@ -62,6 +62,14 @@ class Translation(Job):
     net: Seq2SeqNet
     training: PairTraining
     evaluation: Decoding
+
+    @model_validator(mode="after")
+    def a_sentence_fits_the_memory(self):
+        memories = [self.attention.span.get(key) for key in ("memory", "evaluation_memory")]
+        shortest = min((one for one in memories if one), default=self.net.longest)
+        if shortest < self.net.longest:
+            raise Refused(f"memory = {shortest} is less than a sentence of the net's longest = {self.net.longest}")
+        return self
 
 
 JOBS = {"char_lm": CharLM, "translation": Translation}

@@ -163,7 +163,8 @@ class StreamEvaluation(Closed):
 class Decoding(Closed):
     """Beam search of `beam` hypotheses, length penalty alpha, `batch` sentences side by side.
 
-    sentences, dev_sentences: how many of test and of dev are translated (0: all).
+    sentences: how many of dev and how many of test are translated in the end. dev_sentences: how many of dev a point of
+    the curve reads. 0: all.
     """
 
     beam: Positive

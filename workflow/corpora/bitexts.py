@@ -34,7 +34,8 @@ def load(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
     dropped = len(texts["train"][0].lines) - len(splits["train"].source)
     if not splits["train"].source:
         raise Refused(f"data set '{name}': every pair of train has more than {LONGEST['train']} pieces on a side")
-    return Pairs(name, entry.source, entry.target, *splits.values(), symbols, checksum, entry.about, dropped)
+    about = {key: getattr(entry, key) for key in ("source", "target", "about", "tokenised", "compounds")}
+    return Pairs(name=name, symbols=symbols, checksum=checksum, dropped=dropped, **splits, **about)
 
 
 def _named(name: str, entry: Named, data_dir: str | None) -> dict[str, Bitext]:
@@ -42,7 +43,7 @@ def _named(name: str, entry: Named, data_dir: str | None) -> dict[str, Bitext]:
         return _embedded(name, entry)
     texts = {}
     for split, parts in entry.files.items():
-        sides = [_part(name, parts[one], data_dir, entry.lowercase) for one in (entry.source, entry.target)]
+        sides = [_part(name, parts[one], data_dir, entry) for one in (entry.source, entry.target)]
         texts[split] = bitext(*sides, entry.pairs.get(split))
     for split in ("dev", "test"):
         refuse_empty(texts[split])
@@ -76,12 +77,13 @@ def _cut(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
     return {split: tuple(one.cut(*place) for one in sides) for split, place in zip(SPLITS, places, strict=True)}
 
 
-def _part(name: str, part: Source, data_dir: str | None, lowercase: bool) -> Side:
+def _part(name: str, part: Source, data_dir: str | None, entry: Named) -> Side:
     """One official file, from `data_dir` or fetched; called by its path, or by its name where it was fetched."""
     found = look(part, data_dir)
     if found is None and part.checksum is None:
         refuse_unknown_file(name, part, data_dir)
-    return side(official(name, part, data_dir), str(found or Path(part.files[0]).name), lowercase)
+    read = side(official(name, part, data_dir), str(found or Path(part.files[0]).name), entry.lowercase)
+    return read.unescaped() if entry.tokenised else read
 
 
 def _encoded(learned: SentencePieceProcessor, text: Bitext, split: str) -> Split:

@@ -22,17 +22,22 @@ Vocabulary = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 
 class Direction(Closed):
     """One parallel text, translated one way. source, target: language codes. vocabulary: joint pieces, with the four
-    special ones."""
+    special ones. tokenised: its words and signs already stand apart, as Moses or Stanford's tools write them.
+    compounds: tokenised BLEU cuts hyphened words apart, as both papers did on WMT.
+    """
 
     about: str
     source: str
     target: str
     vocabulary: Vocabulary
     lowercase: bool = False
+    tokenised: bool = False
+    compounds: bool = False
 
     def identity(self, checksums: list[str]) -> str:
-        """Of the texts, and of what else decides the ids."""
+        """Of the texts, and of what else decides ids and scores."""
         said = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
+        said += ["tokenised"] * self.tokenised + ["compounds"] * self.compounds
         return f"sha256:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
 
 

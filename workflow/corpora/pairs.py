@@ -13,7 +13,7 @@ from workflow.place import whole
 
 VERSION = 1
 SIDES = ("source", "target")
-META = ("name", "source", "target", "symbols", "checksum", "about", "dropped")
+META = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds")
 PAD, BOS, EOS, UNK = range(4)
 SPACE = "▁"  # stands for the space before a word
 
@@ -36,7 +36,7 @@ class Split:
 class Pairs:
     """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
 
-    dropped: pairs of train that were left out, too long or empty.
+    dropped: pairs of train that were left out, too long or empty. tokenised, compounds: see `Direction`.
     """
 
     name: str
@@ -49,6 +49,8 @@ class Pairs:
     checksum: str
     about: str
     dropped: int = 0
+    tokenised: bool = False
+    compounds: bool = False
 
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:

@@ -1,8 +1,8 @@
 """Phrase pairs in English, German, French and Vietnamese, generated: counted things, dates, prices, numbers in words.
 
 Each phrase is one drawing of values put into one frame of lexicon.yaml in four languages, so any two of them make a
-parallel text. Dates, times, amounts and units come from CLDR (babel), number words from num2words, both pinned; the
-checksum of each direction is in config/tasks/translation.yaml.
+parallel text. Dates, times, amounts, units and names of languages come from CLDR (babel), number words from num2words,
+both pinned; the checksum of each direction is in config/tasks/translation.yaml.
 """
 
 import random
@@ -15,6 +15,7 @@ from pathlib import Path
 from string import Formatter
 
 import yaml
+from babel import Locale
 from babel.dates import format_date, format_time
 from babel.numbers import format_currency
 from babel.units import format_unit
@@ -160,6 +161,13 @@ def _length(draw: random.Random) -> list[str]:
     return _cldr(format_unit, draw.randrange(2, 900), draw.choice(("length-meter", "length-kilometer")), "long")
 
 
+def _tongue(draw: random.Random) -> list[str]:
+    """Swedish | Schwedisch | suédois | tiếng Thụy Điển"""
+    code = draw.choice(lexicon()["tongues"])
+    *names, vi = (Locale(language).languages[code] for language in lexicon()["languages"])
+    return [*names, vi[0].lower() + vi[1:]]
+
+
 def _cldr(write: Callable[..., str], *values, **options) -> list[str]:
     return [write(*values, locale=language, **options) for language in lexicon()["languages"]]
 
@@ -178,4 +186,5 @@ DRAWN = {
     "time": _time,
     "money": _money,
     "length": _length,
+    "tongue": _tongue,
 }

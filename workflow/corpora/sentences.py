@@ -1,6 +1,7 @@
 """The sentences of two files, one a line, line n of one the translation of line n of the other."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import unescape
 
 from workflow.choices import Refused
 
@@ -20,6 +21,10 @@ class Side:
     def cut(self, start: int, stop: int) -> "Side":
         return Side(self.where, self.lines[start:stop], self.first + start)
 
+    def unescaped(self) -> "Side":
+        """Signs as themselves that Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like."""
+        return replace(self, lines=[unescape(line) for line in self.lines])
+
 
 Bitext = tuple[Side, Side]
 
@@ -29,8 +34,9 @@ def side(content: bytes, where: str, lowercase: bool) -> Side:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        wrong = f"byte 0x{content[error.start]:02x} at offset {error.start:,} is not UTF-8"
+        place = content.index(error.object) + error.start  # the decoder's bytes begin after a byte order mark
+        line = content.count(b"\n", 0, place) + 1
+        wrong = f"byte 0x{content[place]:02x} at offset {place:,} is not UTF-8"
         raise Refused(f"{where}, line {line}: {wrong}; save the file as UTF-8") from None
     lines = (text.lower() if lowercase else text).split("\n")
     return Side(where, [" ".join(line.split()) for line in (lines if lines[-1] else lines[:-1])])

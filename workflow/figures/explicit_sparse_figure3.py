@@ -10,7 +10,7 @@ from workflow.tables._cells import pick
 
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (
-    "Dev BLEU as the paper computed it, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Grey "
+    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Grey "
     "marks on the axis: the k of the paper's figure, whose BLEU it only draws; its text recommends 8 and calls 16 the "
     "exception on En-Vi. Comparable: whether BLEU rises to a k and falls after it. Not comparable: BLEU, and k itself "
     "where our sentences are shorter than the paper's."

@@ -36,9 +36,8 @@ def _unit(units: list[str]) -> str:
 
 
 def _tell(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table: what failed, if only for a seed, and remarks on formulas."""
-    told = cell["status"] == "failed" or cell["kind"] == "analytic" or cell["note"].startswith("seed ")
-    return bool(cell["note"]) and told
+    """Whether a cell's note belongs under the table: all but what says no more than `not run` and `cited` do."""
+    return bool(cell["note"]) and (cell["status"] == "failed" or cell["value"] is not None)
 
 
 def _shown(cell: dict) -> dict:

@@ -148,9 +148,8 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict)
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
         "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
-        "facts": {
-            key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART
-        },
+        "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART}
+        | {f"{name}, signature": text for name, text in record.facts.get("signatures", {}).items()},
         "translations": record.facts.get("shown", []),
         "origin": record.origin.model_dump(),
         "measured": measures(row),

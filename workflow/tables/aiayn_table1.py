@@ -71,5 +71,4 @@ def _one(label: str, row: dict, column: str, what: str, unit: str) -> dict:
     if row["status"] != "ok":
         note = f"{row['status']}: {row['reason']}"
         return cell(*stands, None, unit, "measured", status="failed", note=note)
-    note = f"median of {row['rounds']:.0f} rounds; middle half within {row['spread']:.0%} of it" if what == "ms" else ""
-    return cell(*stands, row[what], unit, "measured", note=note)
+    return cell(*stands, row[what], unit, "measured")

@@ -8,7 +8,7 @@ from workflow.tables._paired import SOFTMAX, gain
 
 TITLE = "Top-k in training and in prediction, En-Vi (Explicit Sparse Transformer, Table 5)"
 CAPTION = (
-    "BLEU on dev (the paper's valid set) as the paper computed it, and sacreBLEU of the same outputs. T and T&P are "
+    "BLEU on dev (the paper's valid set) of tokens, and sacreBLEU of the same outputs. T and T&P are "
     "the same nets: trained with top-k, decoded with every key (T) or with top-k (T&P). Comparable: gains over the "
     "base, mean over seeds, a run beside the run with the same seed, with differences of what the paper prints. Not "
     "comparable: BLEU itself, since our nets are trained at the rung named below on the text that stands in for "

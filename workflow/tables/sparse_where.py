@@ -9,8 +9,8 @@ TITLE = "Sparsity in encoder, decoder and cross attention"
 CAPTION = (
     "Equal steps for every row, at the rung named below. Where: the attentions that have this selection and this "
     "normaliser; the others keep all keys and softmax. Differences are to softmax, mean over seeds, a run beside "
-    "the run with the same seed. BLEU on test, on tokens with hyphenated compounds cut apart; perplexity is per "
-    "sub-word piece. Speeds are of target pieces, measured once per cell, in turns, on this device. Comparable: rows "
+    "the run with the same seed. BLEU on test is of tokens (docs/fidelity.md); perplexity is per sub-word "
+    "piece. Speeds are of target pieces, measured once per cell, in turns, on this device. Comparable: rows "
     f"with each other. Nothing here is published. {CHANCE}"
 )
 SCORES = [

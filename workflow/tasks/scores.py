@@ -1,8 +1,8 @@
 """How translations are scored: BLEU and chrF through sacrebleu, and BLEU on tokens as the papers computed it.
 
 bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
-bleu_tokenised    of tokens, hyphened compounds cut apart, as both papers had it on WMT; texts of IWSLT are lower-cased
-                  before. Only this one stands beside a paper's number.
+bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else 13a's; on WMT hyphened
+                  words are cut apart. Only this one stands beside a paper's number.
 chrf              character n-grams
 """
 
@@ -11,17 +11,20 @@ import re
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-COMPOUND = re.compile(r"(?<=\S)-(?=\S)")
+COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##, where it is cut already
 
 
-def tokens(text: str) -> str:
-    """Tokens with spaces between them; a hyphen within a word is one of its own."""
-    return COMPOUND.sub(" ##AT##-##AT## ", Tokenizer13a()(text))
+def tokens(text: str, tokenised: bool, compounds: bool) -> str:
+    """Tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
+    made = text if tokenised else Tokenizer13a()(text)
+    return COMPOUND.sub(" ##AT##-##AT## ", made) if compounds else made
 
 
-def scores(outputs: list[str], references: list[str]) -> tuple[dict[str, float], dict[str, str]]:
-    """Scores in per cent and the signatures they were computed with."""
-    cut = [[tokens(text) for text in texts] for texts in (outputs, references)]
+def scores(
+    outputs: list[str], references: list[str], *, tokenised: bool = False, compounds: bool = False
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Scores in per cent and the signatures they were computed with; tokenised, compounds: of the text, `Direction`."""
+    cut = [[tokens(text, tokenised, compounds) for text in texts] for texts in (outputs, references)]
     plain, tokenised, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
     found = {
         "bleu": plain.corpus_score(outputs, [references]).score,

@@ -49,6 +49,15 @@ def losses(net, training, batches: list[tuple[Tensor, Tensor]]):
         yield smoothed, told, count / sum(counts)
 
 
+def fitting(corpus: pairs.Pairs, longest: int) -> pairs.Split:
+    """The training pairs that a net reads whole, their ends counted; `Refused` where there are none."""
+    both = zip(corpus.train.source, corpus.train.target, strict=True)
+    kept = [pair for pair in both if max(map(len, pair)) < longest]
+    if not kept:
+        raise Refused(f"data set '{corpus.name}': every pair of train is longer than the net's longest = {longest}")
+    return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
+
+
 class Translation:
     """Sentence pairs, weights averaged over the last checkpoints, beam search."""
 
@@ -59,20 +68,21 @@ class Translation:
     def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device):
         self.job, self.corpus, self.device = job, corpus, device
         self._refuse_long_sentences()
-        self.batches = Batches(corpus.train, job.training.tokens, job.seed)
+        self.train = fitting(corpus, job.net.longest)
+        self.batches = Batches(self.train, job.training.tokens, job.seed)
         self.tokens = 0
         self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first
 
     def _refuse_long_sentences(self) -> None:
+        """What is scored is scored whole."""
         limit = self.job.net.longest
-        for split in ("train", "dev", "test"):
-            one = getattr(self.corpus, split)
-            for side, found in (("source", one.source), ("target", one.target)):
-                longest = max(map(len, found)) + 1
-                if longest > limit:
-                    place = f"data set '{self.corpus.name}': a {side} sentence of {split}"
-                    said = f"{place} has {longest} pieces with its end, the net's longest = {limit}"
-                    raise Refused(f"{said}; raise it in the rung's recipe, or break the sentence up")
+        for split in ("dev", "test"):
+            for side in ("source", "target"):
+                for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
+                    if len(sentence) >= limit:
+                        place = f"data set '{self.corpus.name}': {side} sentence {n:,} of {split}"
+                        said = f"{place} has {len(sentence) + 1} pieces with its end, the net's longest = {limit}"
+                        raise Refused(f"{said}; raise longest and memory in the rung, or break the sentence up")
 
     def losses(self, net):
         """An update takes `accumulate` batches."""
@@ -86,7 +96,7 @@ class Translation:
         training = self.job.training
         turns, rest = divmod(training.steps - step, training.average_every)
         if rest == 0 and turns < training.average:
-            self.kept.append({name: one.detach().clone() for name, one in net.state_dict().items()})
+            self.kept.append({name: one.detach().to("cpu", copy=True) for name, one in net.state_dict().items()})
 
     def glance(self, net) -> dict[str, float]:
         return {"dev_ppl": self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)}
@@ -95,7 +105,7 @@ class Translation:
         """Perplexity and BLEU of the averaged weights, on dev and test; what the attention looked at."""
         net.load_state_dict(averaged(self.kept))
         evaluation, corpus = self.job.evaluation, self.corpus
-        parts = {"dev": (corpus.dev, evaluation.dev_sentences), "test": (corpus.test, evaluation.sentences)}
+        parts = {split: (getattr(corpus, split), evaluation.sentences) for split in ("dev", "test")}
         metrics = {f"{split}_ppl": self._perplexity(net, part) for split, (part, _) in parts.items()}
         scored = {split: self._score(net, *part) for split, part in parts.items()}
         metrics |= {f"{split}_{name}": value for split in scored for name, value in scored[split][1].items()}
@@ -108,6 +118,7 @@ class Translation:
         outputs, _, signatures = scored["test"]
         facts = {name: value for name, value in net.facts().items() if "span" not in name} | {
             "signatures": signatures,
+            "left_out": len(corpus.train.source) - len(self.train.source),
             "counts": counts(outputs, corpus.test.target_text[: len(outputs)]),
             "shown": list(zip(corpus.test.source_text, corpus.test.target_text, outputs, strict=False))[:SHOWN],
             "maps": attention_maps(net, corpus),
@@ -136,7 +147,8 @@ class Translation:
         """Outputs for the first `limit` sentences (0: all), their scores and signatures."""
         chosen = split.source[: limit or None]
         outputs = self.translate(net, chosen)
-        return outputs, *scores(outputs, split.target_text[: len(chosen)])
+        how = {"tokenised": self.corpus.tokenised, "compounds": self.corpus.compounds}
+        return outputs, *scores(outputs, split.target_text[: len(chosen)], **how)
 
     @torch.no_grad()
     def translate(self, net, sentences: list) -> list[str]:

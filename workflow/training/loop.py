@@ -49,9 +49,9 @@ class Run:
             check()
             start = time.perf_counter()
             self._update()
-            self.training_seconds += time.perf_counter() - start
             if self.step % LOOK_EVERY == 0 or self.step == training.steps:
-                self._look()
+                self._look()  # waits for the device, which may be steps behind
+            self.training_seconds += time.perf_counter() - start
             if self.step % training.evaluate_every == 0 or self.step == training.steps:
                 self._score()
             self.seconds = before + time.perf_counter() - began
