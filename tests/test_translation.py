@@ -176,8 +176,8 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
     assert len(fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
     assert len(fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
-    with pytest.raises(Refused, match="every pair of train is longer than the net's longest = 2"):
-        fitting(corpus, 2)
+    with pytest.raises(Refused, match="every pair of train is longer than the net's longest = 1"):
+        fitting(corpus, 1)
 
 
 def test_a_whole_run_is_a_record(tmp_path, monkeypatch):

@@ -108,4 +108,4 @@ def provenance(runs: pd.DataFrame) -> str:
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     told = f"rung {parts[0]}; {parts[1]}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
-    return f"{told}; BLEU of {scored} sentences" if scored else told
+    return f"{told}; scored on {scored} sentences" if scored else told

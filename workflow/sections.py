@@ -163,7 +163,7 @@ class StreamEvaluation(Closed):
 class Decoding(Closed):
     """Beam search of `beam` hypotheses, length penalty alpha, `batch` sentences side by side.
 
-    sentences: how many of dev and how many of test are translated in the end. dev_sentences: how many of dev a point of
+    sentences: how many of dev and how many of test are scored in the end. dev_sentences: how many of dev a point of
     the curve reads. 0: all.
     """
 

@@ -106,7 +106,7 @@ class Translation:
         net.load_state_dict(averaged(self.kept))
         evaluation, corpus = self.job.evaluation, self.corpus
         parts = {split: (getattr(corpus, split), evaluation.sentences) for split in ("dev", "test")}
-        metrics = {f"{split}_ppl": self._perplexity(net, part) for split, (part, _) in parts.items()}
+        metrics = {f"{split}_ppl": self._perplexity(net, *part) for split, part in parts.items()}
         scored = {split: self._score(net, *part) for split, part in parts.items()}
         metrics |= {f"{split}_{name}": value for split in scored for name, value in scored[split][1].items()}
         if self.job.attention.selection["name"] != "all":
@@ -128,7 +128,7 @@ class Translation:
         return metrics, facts, Macs(dense=macs, executed=macs)
 
     @torch.no_grad()
-    def _perplexity(self, net, split: pairs.Split, limit: int = 0) -> float:
+    def _perplexity(self, net, split: pairs.Split, limit: int) -> float:
         """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
         total, count = 0.0, 0
