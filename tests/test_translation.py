@@ -180,6 +180,11 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
         fitting(corpus, 1)
 
 
+def test_a_job_whose_span_is_shorter_than_a_sentence_is_refused():
+    with pytest.raises(Refused, match="memory = 16 is less than a sentence of the net's longest = 17"):
+        translation(net={"longest": 17})
+
+
 def test_a_whole_run_is_a_record(tmp_path, monkeypatch):
     monkeypatch.setattr(train, "limit_memory", lambda budget: None)
     data, folder, made = tmp_path / "toy.npz", tmp_path / "run", translation(**TRANSLATORS["top_k"])

@@ -71,7 +71,7 @@ class Translation:
         self.train = fitting(corpus, job.net.longest)
         self.batches = Batches(self.train, job.training.tokens, job.seed)
         self.tokens = 0
-        self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first
+        self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
         """What is scored is scored whole."""
@@ -173,7 +173,7 @@ class Translation:
 
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
-        self.kept = state["kept"]
+        self.kept = [{name: one.cpu() for name, one in kept.items()} for kept in state["kept"]]
 
 
 def averaged(kept: list[dict[str, Tensor]]) -> dict[str, Tensor]:
