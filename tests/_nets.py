@@ -4,7 +4,7 @@ from itertools import product
 
 import torch
 
-from models.attention import AXES, formula
+from models.attention import AXES, definition
 from models.attention.layer import Attention
 from models.nets import build
 
@@ -76,7 +76,7 @@ def _moved(made):
 def by_definition(net):
     """The same net computing the dense definition, nothing trimmed."""
     for layer in (layer for layer in net.attentions if isinstance(layer, Attention)):
-        layer.attend, layer.trims = formula.attend, False
+        layer.way = definition
     return net
 
 

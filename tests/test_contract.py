@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.attention import AXES, engine, formula
+from models.attention import AXES, chunks, formula
 from tests._nets import COMBINATIONS, by_definition, label, make, read
 from workflow.choices import names, settings
 
@@ -36,7 +36,7 @@ def stream(length=23, batch=2):
 @each_net
 @each_combination
 def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
-    monkeypatch.setattr(engine, "CHUNK", 3)  # several chunks to a block
+    monkeypatch.setattr(chunks, "QUERIES", 3)  # several chunks to a block
     fast, slow = make(attention, net, SYMBOLS), by_definition(make(attention, net, SYMBOLS))
     tokens = stream()
     ours, oracle = read(fast, tokens, 7), read(slow, tokens, 7)
@@ -74,7 +74,7 @@ def test_rows_sum_to_one(attention):
     ones = torch.ones(2, 3, 20, 4, dtype=torch.float64)
     q, k, inputs = (torch.randn(shape, dtype=torch.float64) for shape in ((2, 3, 7, 4), (2, 3, 20, 4), (2, 7, 12)))
     z = layer.span.extent(inputs)
-    y = formula.attend(q, k, ones, z, layer, reach=layer.window(z) or 20)
+    y = formula.attend(q, k, ones, z, layer, reach=min([*layer.bounds(), 20]))
     torch.testing.assert_close(y, torch.ones_like(y))
 
 
@@ -90,7 +90,7 @@ def test_reading_key_by_key_equals_reading_in_blocks(attention):
 def test_the_past_carries_no_gradient(attention):
     made = make(attention, symbols=SYMBOLS)
     logits, past = made(stream(7), made.start(2))
-    assert logits.requires_grad and not any(memory.requires_grad for memory in past)
+    assert logits.requires_grad and not any(part.requires_grad for parts in past for part in parts)
 
 
 def test_rows_are_independent_of_their_neighbours_in_the_batch():

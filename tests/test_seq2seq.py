@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from models.attention import engine
+from models.attention import chunks
 from models.nets.blocks import Residual
 from models.nets.places import Places
 from tests._nets import COMBINATIONS, LONGEST, by_definition, example, label, translator
@@ -62,7 +62,7 @@ def read_token_by_token(net, source, target):
 
 @each_combination
 def test_engine_equals_definition_with_gradients(attention, monkeypatch):
-    monkeypatch.setattr(engine, "CHUNK", 3)
+    monkeypatch.setattr(chunks, "QUERIES", 3)
     fast, slow = translator(attention), by_definition(translator(attention))
     ours, oracle = (net(sentences(), targets()) for net in (fast, slow))
     torch.testing.assert_close(ours, oracle, rtol=1e-9, atol=1e-10)

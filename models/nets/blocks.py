@@ -4,6 +4,7 @@ from torch import Tensor, nn
 
 from models.attention.given import Given, Projected
 from models.attention.layer import Attention
+from models.attention.memory import Past
 
 
 def feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
@@ -45,12 +46,12 @@ class Block(nn.Module):
         self.after_attention = Residual(width, residual_dropout, norm)
         self.after_feed_forward = Residual(width, residual_dropout, norm)
 
-    def forward(self, x: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """x: B T d and what the layer remembers -> B T d and what it remembers next."""
         x, past = self.attend(x, past)
         return self.feed(x), past
 
-    def attend(self, x: Tensor, past: Tensor) -> tuple[Tensor, Tensor]:
+    def attend(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         y, past = self.attention(self.after_attention.enter(x), past)
         return self.after_attention.leave(x, y), past
 
@@ -75,7 +76,7 @@ class DecoderBlock(Block):
         super().__init__(attention, inner, 0.0, residual_dropout, norm)
         self.cross, self.after_cross = cross, Residual(attention.shape.width, residual_dropout, norm)
 
-    def forward(self, x: Tensor, past: Tensor, memory: Projected, visible: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor, past: Past, memory: Projected, visible: Tensor) -> tuple[Tensor, Past]:
         """x: R T d in R rows for B sentences, R / B side by side for each, their projected sources and B N of those.
 
         All rows of a sentence ask its one memory, as if they were places of one row.

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from models.attention import Shape, layers
 from models.attention.layer import Attention
+from models.attention.memory import Past
 from models.nets.attending import Attending
 from models.nets.blocks import Block
 
@@ -29,11 +30,11 @@ class CharLM(Attending):
     def attentions(self) -> list:
         return [block.attention for block in self.blocks]
 
-    def start(self, batch: int) -> list[Tensor]:
+    def start(self, batch: int) -> list[Past]:
         """The memories of streams that have not begun, one per layer, for the mode the net is in."""
         return [layer.start(batch) for layer in self.attentions]
 
-    def forward(self, tokens: Tensor, past: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
         """tokens: B T -> logits for the next token: B T V, and the memories for the next block."""
         x, kept = self.embed(tokens), []
         for block, memory in zip(self.blocks, past, strict=True):

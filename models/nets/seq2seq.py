@@ -18,6 +18,7 @@ from torch.nn.functional import dropout, linear
 from models.attention import Shape, layers
 from models.attention.given import Given, Projected
 from models.attention.layer import Attention
+from models.attention.memory import Past, streams
 from models.nets.attending import Attending
 from models.nets.blocks import DecoderBlock, EncoderBlock
 from models.nets.places import Places
@@ -31,21 +32,21 @@ PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 class State:
     """What decoding B sentences holds, in R rows of which R / B side by side belong to each sentence (its beams).
 
-    memory: keys and values of the source by layer; visible: B N; past: by layer, 1 R K c; length: target tokens read.
+    memory: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
     """
 
     memory: list[Projected]
     visible: Tensor
-    past: list[Tensor]
+    past: list[Past]
     length: int = 0
 
     def rows(self, index: Tensor) -> "State":
         """Row i goes on from row index[i], which belongs to the same sentence; all sentences get equally many rows."""
-        return replace(self, past=[past.index_select(1, index) for past in self.past])
+        return replace(self, past=streams(self.past, index))
 
     def sentences(self, index: Tensor) -> "State":
         """These sentences alone, with all their rows."""
-        beams = self.past[0].size(1) // len(self.visible)
+        beams = self.past[0][0].size(1) // len(self.visible)
         rows = (index[:, None] * beams + torch.arange(beams, device=index.device)).flatten()
         memory = [(keys[index], values[index]) for keys, values in self.memory]
         return replace(self.rows(rows), memory=memory, visible=self.visible[index])

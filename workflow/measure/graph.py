@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from models.attention import engine
+from models.attention.chunks import chunks
 
 
 def executed(net, tokens, block: int) -> float:
@@ -22,7 +22,7 @@ def executed(net, tokens, block: int) -> float:
         past = net.start(tokens.size(0))
         for piece in pieces:
             _, past = net(piece, past)
-            counted.append(sum(engine_macs(layer, *layer.shapes) for layer in net.attentions) / block)
+            counted.append(sum(engine_macs(layer, block, layer.shapes) for layer in net.attentions) / block)
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)
 
@@ -43,23 +43,25 @@ def outside_attention(net) -> int:
     return sum(_products(block.feed_forward) for block in net.blocks) + net.embedding.weight.numel()
 
 
-def engine_macs(layer, block: int, rows: int, window: int) -> int:
-    """One layer, one stream, one block: `rows` keys and values are projected, no query sees beyond `window`."""
-    macs = _projections(layer, block, rows)
-    for start in range(0, block, engine.CHUNK):
-        stop = min(start + engine.CHUNK, block)
-        c, seen = stop - start, rows - block + stop - 1 + layer.attends_self
-        here = min(window, seen)
-        if here:
-            macs += c * min(here + c - 1, seen) * _key_and_value(layer) + c * here * _place(layer)
-    return macs + _of_choices(layer, block, min(window, rows - 1 + layer.attends_self))
+def engine_macs(layer, block: int, shapes: list[tuple[int, int, int]]) -> int:
+    """One layer, one stream, one block: heads, their reach and the keys that are projected for each bucket."""
+    macs, whole = block * _products(layer.query, layer.out), layer.shape.heads
+    for heads, reach, keys in shapes:
+        pairs = places = 0
+        for chunk in chunks(block, keys, 1, heads, reach, layer.attends_self, 4):
+            pairs += chunk.c * (chunk.keys.stop - chunk.keys.start)
+            places += chunk.c * chunk.window
+        projected = (keys if layer.training else block) * _products(layer.key, layer.value)
+        macs += (projected + pairs * _key_and_value(layer) + places * _place(layer)) * heads // whole
+    return macs + _of_choices(layer, block, max(reach for _, reach, _ in shapes))
 
 
 def pair(net, N: int, T: int) -> float:
     """A translator reading a source of N pieces and a target of T, per target piece, as the engine computes it."""
     macs = sum(given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder)
     for block in net.decoder:
-        macs += engine_macs(block.attention, T, T, T) + T * _products(block.feed_forward)
+        attention = engine_macs(block.attention, T, [(block.attention.shape.heads, T, T)])
+        macs += attention + T * _products(block.feed_forward)
         macs += given_macs(block.cross, T, N)
     return (macs + T * net.output.weight.numel()) / T
 

@@ -67,10 +67,10 @@ def full_memories(job, net, device, batch: int | None = None) -> list:
     symbols = net.embedding.weight.shape[0]
     past, longest = net.start(batch or job.training.batch), -1
     block = random_block(job, symbols, device, batch)
-    while (size := sum(memory.size(2) for memory in past)) > longest:
+    while (size := sum(len(part) for parts in past for part in parts)) > longest:
         longest = size
         with precision(job.training, device):
-            _, past = net(block, [torch.cat([memory, memory], 2) for memory in past])
+            _, past = net(block, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
     return past
 
 
@@ -94,7 +94,7 @@ def count(job, net, device: torch.device) -> dict:
     with torch.no_grad():
         net(tokens, past)
     # before the counters: fvcore's tracing leaves tensors in place of the sizes that the layers note
-    layers = sum(graph.engine_macs(layer, *layer.shapes) for layer in net.attentions)
+    layers = sum(graph.engine_macs(layer, block, layer.shapes) for layer in net.attentions)
     found = counted(_Flat(net), (tokens, *past))
     return {
         "macs_analytic": layers / block + graph.outside_attention(net),

@@ -1,8 +1,8 @@
 """Character language modelling (Adaptive Attention Span, section 3): bits per character."""
 
 import torch
-from torch import Tensor
 
+from models.attention.memory import Past
 from workflow.corpora import store
 from workflow.jobs import Job
 from workflow.measure import formulas, graph
@@ -25,7 +25,7 @@ class CharLM:
             corpus.require(split, evaluation.streams, evaluation.block)
         self.job, self.corpus, self.device = job, corpus, device
         self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device)
-        self.past: list[Tensor] | None = None  # what each layer remembers of the streams
+        self.past: list[Past] | None = None  # what each layer remembers of the streams
         self.tokens = training.batch * training.block
 
     def losses(self, net):
@@ -69,8 +69,11 @@ class CharLM:
         )
 
     def state_dict(self) -> dict:
-        return {**self.streams.state_dict(), "past": self.past}
+        return {
+            **self.streams.state_dict(),
+            "past": [tuple(part.clone() for part in parts) for parts in self.past or []],
+        }
 
     def load_state_dict(self, state: dict) -> None:
         self.streams.load_state_dict(state)
-        self.past = state["past"]
+        self.past = state["past"] or None

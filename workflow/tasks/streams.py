@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from models.attention.memory import Past
+from models.attention.memory import streams as of_streams
 from workflow.choices import Refused
 from workflow.training.gradients import precision
 
@@ -58,17 +60,22 @@ def loss(logits: Tensor, targets: Tensor) -> Tensor:
     return cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
 
 
-def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Tensor]):
+def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
     """The streams of a batch (B T) in `accumulate` parts: (loss, log-loss, weight); the new memories."""
     parts, size, kept = training.accumulate, training.batch // training.accumulate, []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
         with precision(training, inputs.device):
-            logits, after = net(inputs[rows], [memory[:, rows] for memory in past])
+            logits, after = net(inputs[rows], of_streams(past, rows))
         kept.append(after)
         here = loss(logits, targets[rows])
         yield here, here, 1 / parts
-    return [torch.cat(memories, 1) for memories in zip(*kept, strict=True)] if parts > 1 else kept[0]
+    return kept[0] if parts == 1 else [_together(layer) for layer in zip(*kept, strict=True)]
+
+
+def _together(parts: tuple[Past, ...]) -> Past:
+    """A layer's memory of all streams, from those of a few streams each."""
+    return tuple(torch.cat(memories, 1) for memories in zip(*parts, strict=True))
 
 
 def bits(nats: float) -> float:

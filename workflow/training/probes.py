@@ -3,6 +3,7 @@
 import torch
 
 from models.attention import engine, formula
+from models.attention.chunks import band
 from workflow.tasks.streams import cut
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
@@ -21,10 +22,10 @@ def probe(net, corpus) -> dict:
         _, past = net(piece, past)
     seen: list[tuple] = []
     for layer in net.attentions:
-        layer.attend = _recorder(seen)
+        layer.way = _Recorder(seen)
     net(tokens[:, -QUERIES:], past)
     for layer in net.attentions:
-        layer.attend = engine.attend
+        layer.way = engine
     net.facts()  # spans seen here do not belong to an evaluation
     facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
     spans = [
@@ -36,13 +37,18 @@ def probe(net, corpus) -> dict:
     return facts
 
 
-def _recorder(seen: list):
-    def attend(q, k, v, z, choices, *, reach, drop=0.0):
-        weights = formula.weights(q, k, z, choices, reach=reach)
-        seen.append((weights.float(), z))
-        return weights @ v
+class _Recorder:
+    """Computes the definition on the engine's memories, and keeps weights B h T K and z of every layer."""
 
-    return attend
+    def __init__(self, seen: list):
+        self.seen = seen
+
+    def attend(self, layer, x, past):
+        z, (k, v) = layer.span.extent(x), engine.every_key(layer, x, past)
+        reach = min([*layer.bounds(), k.size(2)])
+        weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
+        self.seen.append((weights.float(), z))
+        return (weights @ v).transpose(1, 2), past
 
 
 def _spans(layer, z) -> torch.Tensor:
@@ -72,5 +78,5 @@ def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
     """Mean over queries of the weight at x = 1 .. window, 0 beyond the layer's own keys: (h, window)."""
     own = weights.size(-1) - QUERIES
     keys = weights[..., :-1] if own else weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
-    mean = engine.band(keys, own).mean((0, 2)).flip(-1)
+    mean = band(keys.contiguous(), own).mean((0, 2)).flip(-1)
     return torch.nn.functional.pad(mean, (0, window - own)).cpu()

@@ -7,9 +7,10 @@ from models.attention.choice import Choice, Shape
 
 
 class Span(Choice):
-    """limit: the farthest x that any head may ever see, None for no limit."""
+    """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z depends on it."""
 
     limit: int | None = None
+    follows_input = False
 
     def __init__(self, shape: Shape):
         super().__init__()
@@ -26,6 +27,10 @@ class Span(Choice):
     def reach(self, z: Tensor | None) -> Tensor:
         """How many past keys each head can see now: (h,) whole numbers. The engine computes no others."""
         return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
+
+    def flat(self, z: Tensor | None) -> int:
+        """How many of the nearest keys have m = 1 and no gradient whatever the query: the engine masks the others."""
+        return 0
 
     def remember(self, window: int) -> int:
         """How many past inputs a layer keeps for the next block, given the window it just used."""

@@ -28,6 +28,9 @@ class Adaptive(Span):
     def extent(self, inputs: Tensor) -> Tensor:
         return self.limit * self.fraction
 
+    def flat(self, z: Tensor) -> int:
+        return int(z.detach().min())
+
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)
 

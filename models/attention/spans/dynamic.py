@@ -14,6 +14,7 @@ from models.attention.spans._span import Span
 
 
 class Dynamic(Span):
+    follows_input = True
     example = {"limit": 8, "ramp": 3, "loss": 0.01}
 
     def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, loss: float = 2e-6, start: float = -4.0):
@@ -36,6 +37,9 @@ class Dynamic(Span):
             self._seen.append((z + self.ramp).clamp(max=self.limit).mean((0, 2, 3)))
             self._farthest.append(ramp_reach(z, self.ramp, self.limit).max())
         return self.limit * fraction
+
+    def flat(self, z: Tensor) -> int:
+        return int(z.detach().min())
 
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)

@@ -1,0 +1,25 @@
+"""A layer computed by the definition: every key that any head might see is projected and scored. Slow; the oracle."""
+
+import torch
+from torch import Tensor
+
+from models.attention import formula
+from models.attention.memory import Past
+
+
+def start(layer, batch: int) -> Past:
+    """The memory of streams that have not begun: no inputs, 0 B d."""
+    weight = layer.key.weight
+    return (weight.new_empty(0, batch, layer.shape.width),)
+
+
+def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
+    """x: B T d and the inputs before it -> y: B T h dv before the output projection, and the inputs to remember."""
+    (inputs,) = past
+    inputs = inputs.transpose(0, 1).to(x.dtype)
+    bound = min(layer.bounds(), default=inputs.size(1) + x.size(1))
+    seen = torch.cat([inputs[:, max(0, inputs.size(1) - bound) :], x], 1)
+    k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
+    y = formula.attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
+    kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.remember(bound) :]
+    return y.transpose(1, 2), (kept.transpose(0, 1),)

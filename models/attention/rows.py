@@ -1,0 +1,125 @@
+"""From the scores of a chunk to its weights, P = normalise(select(s + log m)), and back.
+
+`Plain` does all keys and softmax in place, the mask on the ramp alone. `Any` leaves every other choice to autograd.
+Scores are n c (W + c - 1), n = streams x heads; what lies off the band comes out as 0.
+"""
+
+import math
+from contextlib import contextmanager
+from functools import lru_cache
+
+import torch
+from torch import Tensor, nn
+
+from models.attention.chunks import Chunk, band
+from models.attention.normalisers.softmax import Softmax
+from models.attention.selections.all import All
+
+
+@lru_cache(maxsize=32)
+def _triangles(c: int, like: tuple) -> tuple[Tensor, Tensor]:
+    """-inf on the keys that row i of a chunk cannot see: those too far (j < i), those to come (j > i + W - 1)."""
+    dtype, device = like
+    off = torch.full((c, c), -math.inf, dtype=dtype, device=device)
+    return off.tril(-1), off.triu(1)
+
+
+def _distances(chunk: Chunk, flat: int, device) -> Tensor:
+    """x = W .. flat + 1, the columns of the band whose mask is not surely 1."""
+    return torch.arange(chunk.window, min(flat, chunk.window), -1, device=device)
+
+
+@contextmanager
+def _standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
+    """The choices with these parameters, those of some heads, in place of their own (torch's way cannot be traced)."""
+    modules = [module for choice in choices for module in choice.modules()]
+    places = [(module, name) for module in modules for name in module._parameters]
+    before = [module._parameters[name] for module, name in places]
+    try:
+        for (module, name), one in zip(places, parameters, strict=True):
+            module._parameters[name] = one
+        yield
+    finally:
+        for (module, name), one in zip(places, before, strict=True):
+            module._parameters[name] = one
+
+
+class Plain:
+    """All keys, softmax."""
+
+    def __init__(self, span, flat: int):
+        self.span, self.flat = span, flat
+
+    def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> None:
+        """Scores become weights in place."""
+        c, W, missing = chunk.c, chunk.window, chunk.missing
+        x = _distances(chunk, self.flat, scores.device)
+        log_m = self.span.log_mask(x, z) if len(x) else None
+        if log_m is not None:
+            chunk.by_head(band(scores, W))[..., : len(x)] += log_m
+        too_far, to_come = _triangles(c, (scores.dtype, scores.device))
+        scores[..., :c] += too_far
+        scores[..., W - 1 :] += to_come
+        if missing:
+            scores[..., :missing] = -math.inf
+        if chunk.blind:
+            scores[:, 0, missing - 1] = 0.0  # a column without a value, so the row gives 0
+        torch.softmax(scores, -1, out=scores)
+
+    def backward(self, kept: None, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
+        """dP becomes ds in place; the gradients of z and the parameters."""
+        torch.ops.aten._softmax_backward_data.out(dP, P, -1, P.dtype, grad_input=dP)
+        x = _distances(chunk, self.flat, P.device)
+        if z is None or not z.requires_grad or not len(x):
+            return [None]
+        with torch.enable_grad():
+            z = z.detach().requires_grad_()
+            log_m = self.span.log_mask(x, z)
+        ds = chunk.by_head(band(dP, chunk.window))[..., : len(x)].sum_to_size(log_m.shape)
+        return list(torch.autograd.grad(log_m, z, ds))
+
+
+class Any:
+    """Whatever span, selection and normaliser say, through autograd on the band's own columns."""
+
+    def __init__(self, span, selection, normaliser):
+        self.span, self.selection, self.normaliser = span, selection, normaliser
+
+    def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list):
+        """Scores become weights in place; what `backward` needs."""
+        W = chunk.window
+        leaves = [None if one is None else one.detach().requires_grad_(one.requires_grad) for one in (z, *parameters)]
+        with torch.enable_grad():
+            s = chunk.by_head(band(scores, W)).clone().requires_grad_()
+            p = self._weights(s, chunk, *leaves)
+        scores.zero_()
+        chunk.by_head(band(scores, W)).copy_(p.detach())
+        return s, leaves, p
+
+    def _weights(self, s: Tensor, chunk: Chunk, z: Tensor | None, *parameters: Tensor) -> Tensor:
+        x = _distances(chunk, 0, s.device)
+        log_m = self.span.log_mask(x, z)
+        masked = s if log_m is None else s + log_m
+        if chunk.missing:
+            visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
+            # a query that sees no key keeps x = 1, a column without a value
+            masked = masked.masked_fill(x > visible.clamp(min=1), -math.inf)
+        with _standing_in(parameters, self.selection, self.normaliser):
+            return self.normaliser(self.selection(masked))
+
+    def backward(self, kept, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
+        s, leaves, p = kept
+        wanted = [leaf for leaf in leaves if leaf is not None and leaf.requires_grad]
+        dp = chunk.by_head(band(dP, chunk.window)).contiguous()
+        ds, *found = torch.autograd.grad(p, [s, *wanted], dp, retain_graph=True)
+        dP.zero_()
+        chunk.by_head(band(dP, chunk.window)).copy_(ds)
+        found = iter(found)
+        return [next(found) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
+
+
+def rows_of(layer, flat: int) -> Plain | Any:
+    """How a layer's scores become weights; the nearest `flat` keys of each query surely have m = 1."""
+    if isinstance(layer.selection, All) and isinstance(layer.normaliser, Softmax):
+        return Plain(layer.span, flat)
+    return Any(layer.span, layer.selection, layer.normaliser)
