@@ -11,55 +11,13 @@ What autograd would do is the same; by hand the scores of a chunk are made in re
 them, and either the weights are kept for the way back or they are computed again.
 """
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from models.attention.chunks import Chunk, band, chunks
-
-
-@dataclass(frozen=True)
-class Bucket:
-    """Heads that are computed together: as far as the farthest-seeing reaches.
-
-    rows: how scores become weights. drop: dropout on the weights. keep: whether weights are kept for the way back.
-    """
-
-    heads: int
-    reach: int
-    rows: object
-    attends_self: bool
-    drop: float
-    keep: bool
-
-    def chunks(self, q: Tensor, k: Tensor):
-        B, g, T, _ = q.shape
-        return chunks(T, len(k), B, g, self.reach, self.attends_self, q.element_size())
-
-
-class _Scratch:
-    """Memory for the scores of one chunk, reused by all: a fresh page costs ten times a used one."""
-
-    def __init__(self):
-        self.pieces: dict = {}
-
-    def take(self, name: str, shape: tuple, like: Tensor) -> Tensor:
-        size = torch.Size(shape).numel()
-        key = name, like.dtype, like.device
-        if key not in self.pieces or self.pieces[key].numel() < size:
-            self.pieces[key] = like.new_empty(size)
-        return self.pieces[key][:size].view(shape)
-
-
-SCRATCH = _Scratch()
-
-
-def kept(seed: int, number: int, like: Tensor, drop: float) -> Tensor:
-    """Dropout's factors, 0 or 1 / (1 - drop), of chunk `number`: the same on the way back."""
-    generator = torch.Generator(like.device).manual_seed(seed + number)
-    return torch.empty_like(like).bernoulli_(1 - drop, generator=generator).div_(1 - drop)
+from models.attention.bucket import SCRATCH, Bucket, of_chunk
+from models.attention.chunks import Chunk, band
+from models.attention.rows import rows_of
 
 
 def scores(chunk: Chunk, q: Tensor, r: Tensor | None, k: Tensor, places: Tensor | None, out: Tensor) -> Tensor:
@@ -71,37 +29,36 @@ def scores(chunk: Chunk, q: Tensor, r: Tensor | None, k: Tensor, places: Tensor 
     else:
         torch.bmm(q, k, out=out)
     if places is not None:
-        place = chunk.by_head(chunk.of_queries(r)) @ places[..., -chunk.window :]
-        chunk.by_head(band(out, chunk.window)).add_(place)
+        r, places = chunk.of_queries(r), places[..., -chunk.window :]
+        if places.dim() == 2:
+            place = SCRATCH.take("place", (*r.shape[:2], chunk.window), r)
+            torch.mm(r.flatten(0, 1), places, out=place.flatten(0, 1))
+            band(out, chunk.window).add_(place)
+        else:
+            chunk.by_head(band(out, chunk.window)).add_(chunk.by_head(r) @ places)
     return out
 
 
-def forward(bucket: Bucket, q, r, k, v, places, z, parameters, seed: int) -> tuple[Tensor, list]:
+def forward(bucket: Bucket, q, r, k, v, places, z, parameters) -> tuple[Tensor, list]:
     """y: B g T dv, and for each chunk (weights, what rows keep) or None."""
     B, g, T, _ = q.shape
-    y, stored = q.new_zeros(B, T, g, v.size(-1)).transpose(1, 2), []
+    rows, y, stored = rows_of(bucket), q.new_zeros(B, T, g, v.size(-1)).transpose(1, 2), []
     for number, chunk in enumerate(bucket.chunks(q, k)):
-        shape = ((chunk.streams.stop - chunk.streams.start) * g, chunk.c, chunk.window + chunk.c - 1)
-        P = q.new_empty(shape) if bucket.keep else SCRATCH.take("scores", shape, q)
+        P = q.new_empty(chunk.shape(g)) if bucket.keep else SCRATCH.take("scores", chunk.shape(g), q)
         scores(chunk, q, r, k, places, P)
-        left = bucket.rows.forward(P, chunk, _of(z, chunk), parameters)
+        left = rows.forward(P, chunk, of_chunk(z, chunk), parameters)
         stored.append((P, left) if bucket.keep else None)
-        used = P * kept(seed, number, P, bucket.drop) if bucket.drop else P
-        made = torch.bmm(used[..., chunk.missing :], chunk.of_keys(v))
-        y[chunk.streams, :, chunk.queries] = chunk.by_head(made)
+        factors = bucket.factors(number, P)
+        used = P if factors is None else P * factors
+        y[chunk.streams, :, chunk.queries] = chunk.by_head(torch.bmm(used[..., chunk.missing :], chunk.of_keys(v)))
     return y, stored
-
-
-def _of(z: Tensor | None, chunk: Chunk) -> Tensor | None:
-    """z of a chunk: g 1 1, or b g c 1 where it depends on the query."""
-    return z[chunk.streams, :, chunk.queries] if z is not None and z.dim() == 4 else z
 
 
 class _Banded(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, bucket, seed, q, r, k, v, places, z, *parameters):
-        y, ctx.stored = forward(bucket, q, r, k, v, places, z, parameters, seed)
-        ctx.bucket, ctx.seed = bucket, seed
+    def forward(ctx, bucket, q, r, k, v, places, z, *parameters):
+        y, ctx.stored = forward(bucket, q, r, k, v, places, z, parameters)
+        ctx.bucket = bucket
         ctx.save_for_backward(q, r, k, v, places, z, *parameters)
         return y
 
@@ -109,44 +66,48 @@ class _Banded(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, dy):
         q, r, k, v, places, z, *parameters = ctx.saved_tensors
-        back = Backward(ctx.bucket, ctx.seed, q, r, k, v, places, z, parameters)
+        back = Backward(ctx.bucket, q, r, k, v, places, z, parameters)
         for number, (chunk, stored) in enumerate(zip(ctx.bucket.chunks(q, k), ctx.stored, strict=True)):
             back.chunk(number, chunk, stored, dy)
-        return None, None, back.dq, back.dr, back.dk, back.dv, back.dplaces, back.dz, *back.dparameters
+        return None, back.dq, back.dr, back.dk, back.dv, back.dplaces, back.dz, *back.dparameters
 
 
 class Backward:
     """Gradients of a bucket, gathered chunk by chunk."""
 
-    def __init__(self, bucket: Bucket, seed: int, q, r, k, v, places, z, parameters):
-        self.bucket, self.seed, self.parameters = bucket, seed, parameters
+    def __init__(self, bucket: Bucket, q, r, k, v, places, z, parameters):
+        self.bucket, self.rows, self.parameters = bucket, rows_of(bucket), parameters
         self.q, self.r, self.k, self.v, self.places, self.z = q, r, k, v, places, z
         self.dq, self.dk, self.dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
         self.dr, self.dplaces, self.dz = (None if one is None else torch.zeros_like(one) for one in (r, places, z))
         self.dparameters = [torch.zeros_like(one) for one in parameters]
 
     def chunk(self, number: int, chunk: Chunk, stored, dy: Tensor) -> None:
-        bucket, missing = self.bucket, chunk.missing
+        z = of_chunk(self.z, chunk)
         if stored is None:
-            shape = ((chunk.streams.stop - chunk.streams.start) * bucket.heads, chunk.c, chunk.window + chunk.c - 1)
-            P = scores(chunk, self.q, self.r, self.k, self.places, SCRATCH.take("scores", shape, self.q))
-            left = bucket.rows.forward(P, chunk, _of(self.z, chunk), self.parameters)
+            P = SCRATCH.take("scores", chunk.shape(self.bucket.heads), self.q)
+            scores(chunk, self.q, self.r, self.k, self.places, P)
+            left = self.rows.forward(P, chunk, z, self.parameters)
         else:
             P, left = stored
-        dy, v = chunk.of_queries(dy), chunk.of_keys(self.v).transpose(1, 2)
-        dP = SCRATCH.take("gradient", P.shape, P)
+        factors = self.bucket.factors(number, P)
+        used = P if factors is None else P * factors
+        dy, dP = chunk.of_queries(dy), SCRATCH.take("gradient", P.shape, P)
+        self._add_to_keys(chunk, self.dv, used[..., chunk.missing :], dy)
+        self._weights(chunk, dy, dP)
+        if factors is not None:
+            dP.mul_(factors)
+        self._add_to_choices(chunk, self.rows.backward(left, P, dP, chunk, z, self.parameters))
+        self._through_products(chunk, dP)
+
+    def _weights(self, chunk: Chunk, dy: Tensor, dP: Tensor) -> None:
+        """dP = dy v^T, in place."""
+        v, missing = chunk.of_keys(self.v).transpose(1, 2), chunk.missing
         if missing:
             dP[..., :missing] = 0.0
             dP[..., missing:] = dy @ v
         else:
             torch.bmm(dy, v, out=dP)
-        factors = kept(self.seed, number, P, bucket.drop) if bucket.drop else None
-        used = P if factors is None else P * factors
-        self._add_to_keys(chunk, self.dv, used[..., missing:], dy)
-        if factors is not None:
-            dP.mul_(factors)
-        self._add_to_choices(chunk, bucket.rows.backward(left, P, dP, chunk, _of(self.z, chunk), self.parameters))
-        self._through_products(chunk, dP)
 
     def _through_products(self, chunk: Chunk, ds: Tensor) -> None:
         """ds of a chunk to q, k, r and the places."""
@@ -185,7 +146,6 @@ def attend_band(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Tens
     block's own; places: dk W or g dk W, W at least the bucket's reach, the last column x = 1; z: the span's extent.
     Gives B g T dv.
     """
-    seed = int(torch.randint(2**62, ())) if bucket.drop else 0
     if torch.is_grad_enabled():
-        return _Banded.apply(bucket, seed, q, r, k, v, places, z, *parameters)
-    return forward(bucket, q, r, k, v, places, z, parameters, seed)[0]
+        return _Banded.apply(bucket, q, r, k, v, places, z, *parameters)
+    return forward(bucket, q, r, k, v, places, z, parameters)[0]

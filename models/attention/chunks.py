@@ -31,6 +31,10 @@ class Chunk:
         """Whether the first query sees no key at all."""
         return self.keys.stop - self.c + 1 == 0
 
+    def shape(self, heads: int) -> tuple[int, int, int]:
+        """Of the chunk's scores: n c (W + c - 1)."""
+        return (self.streams.stop - self.streams.start) * heads, self.c, self.window + self.c - 1
+
     def of_queries(self, x: Tensor) -> Tensor:
         """B g T d -> n c d, the items n = streams x heads."""
         return x[self.streams, :, self.queries].flatten(0, 1)

@@ -10,10 +10,10 @@ import math
 import torch
 from torch import Tensor
 
-from models.attention.banded import Bucket, attend_band
+from models.attention.bucket import Bucket
+from models.attention.dispatch import attend_bucket
 from models.attention.memory import Past
 from models.attention.projected import project
-from models.attention.rows import rows_of
 
 STEP = 64  # heads whose reaches end in the same step share a bucket: products stay large
 KEEP_BYTES = 256 << 20  # of weights that a layer may keep for the way back; beyond, they are computed again
@@ -43,7 +43,7 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         k, v = memory.of(number, heads, min(reach, at_hand))
         bucket, tensors = asked.of(heads, min(reach, at_hand), k, v)
         layer.shapes.append((len(heads), min(reach, at_hand), len(k)))
-        parts.append(attend_band(bucket, *tensors))
+        parts.append(attend_bucket(bucket, *tensors))
     return _in_order(parts, [heads for heads, _ in made]).transpose(1, 2), memory.kept(made)
 
 
@@ -98,9 +98,13 @@ class _Asked:
         bucket = Bucket(
             heads=len(heads),
             reach=reach,
-            rows=rows_of(layer, layer.span.flat(z)),
+            span=layer.span,
+            selection=layer.selection,
+            normaliser=layer.normaliser,
+            flat=layer.span.flat(z),
             attends_self=layer.attends_self,
             drop=layer.drop,
+            seed=int(torch.randint(2**62, ())) if layer.drop else 0,
             keep=weights <= KEEP_BYTES,
         )
         return bucket, (q, r, k, v, places, z, [_some(one, heads, 0) for one in choices])

@@ -11,6 +11,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
+from models.attention.bucket import Bucket
 from models.attention.chunks import Chunk, band
 from models.attention.normalisers.softmax import Softmax
 from models.attention.selections.all import All
@@ -30,7 +31,7 @@ def _distances(chunk: Chunk, flat: int, device) -> Tensor:
 
 
 @contextmanager
-def _standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
+def standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
     """The choices with these parameters, those of some heads, in place of their own (torch's way cannot be traced)."""
     modules = [module for choice in choices for module in choice.modules()]
     places = [(module, name) for module in modules for name in module._parameters]
@@ -44,6 +45,25 @@ def _standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
             module._parameters[name] = one
 
 
+def mask(scores: Tensor, chunk: Chunk, span, flat: int, z: Tensor | None) -> None:
+    """Adds log m to the scores, in place; the nearest `flat` keys surely have m = 1. -inf off the band.
+
+    A first query that sees nothing keeps the column x = 1, which has no value: it gives 0.
+    """
+    c, W, missing = chunk.c, chunk.window, chunk.missing
+    x = _distances(chunk, flat, scores.device)
+    log_m = span.log_mask(x, z) if len(x) else None
+    if log_m is not None:
+        chunk.by_head(band(scores, W))[..., : len(x)] += log_m
+    too_far, to_come = _triangles(c, (scores.dtype, scores.device))
+    scores[..., :c] += too_far
+    scores[..., W - 1 :] += to_come
+    if missing:
+        scores[..., :missing] = -math.inf
+    if chunk.blind:
+        scores[:, 0, missing - 1] = 0.0
+
+
 class Plain:
     """All keys, softmax."""
 
@@ -52,18 +72,7 @@ class Plain:
 
     def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> None:
         """Scores become weights in place."""
-        c, W, missing = chunk.c, chunk.window, chunk.missing
-        x = _distances(chunk, self.flat, scores.device)
-        log_m = self.span.log_mask(x, z) if len(x) else None
-        if log_m is not None:
-            chunk.by_head(band(scores, W))[..., : len(x)] += log_m
-        too_far, to_come = _triangles(c, (scores.dtype, scores.device))
-        scores[..., :c] += too_far
-        scores[..., W - 1 :] += to_come
-        if missing:
-            scores[..., :missing] = -math.inf
-        if chunk.blind:
-            scores[:, 0, missing - 1] = 0.0  # a column without a value, so the row gives 0
+        mask(scores, chunk, self.span, self.flat, z)
         torch.softmax(scores, -1, out=scores)
 
     def backward(self, kept: None, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
@@ -104,7 +113,7 @@ class Any:
             visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
             # a query that sees no key keeps x = 1, a column without a value
             masked = masked.masked_fill(x > visible.clamp(min=1), -math.inf)
-        with _standing_in(parameters, self.selection, self.normaliser):
+        with standing_in(parameters, self.selection, self.normaliser):
             return self.normaliser(self.selection(masked))
 
     def backward(self, kept, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
@@ -118,8 +127,8 @@ class Any:
         return [next(found) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
 
 
-def rows_of(layer, flat: int) -> Plain | Any:
-    """How a layer's scores become weights; the nearest `flat` keys of each query surely have m = 1."""
-    if isinstance(layer.selection, All) and isinstance(layer.normaliser, Softmax):
-        return Plain(layer.span, flat)
-    return Any(layer.span, layer.selection, layer.normaliser)
+def rows_of(bucket: Bucket) -> Plain | Any:
+    """How a bucket's scores become weights."""
+    if isinstance(bucket.selection, All) and isinstance(bucket.normaliser, Softmax):
+        return Plain(bucket.span, bucket.flat)
+    return Any(bucket.span, bucket.selection, bucket.normaliser)
