@@ -61,7 +61,7 @@ class Banded(torch.autograd.Function):
         tiles, groups, diagonals = triton.cdiv(T, N), min(GROUPS, B * h), triton.cdiv(W, N) + 1
         grad_q, grad_k, grad_v = (torch.empty_like(one) for one in (q, k, v))
         grad_z = None if z is None else lse.new_empty(B, h, tiles)
-        parts = lse.new_empty(groups, diagonals, dk, 2 * N)
+        parts = lse.new_empty(groups, diagonals, 2 * N, dk)
         query_gradients[tiles, B * h](*inputs, grad_q, grad_z, *ctx.sizes, **ctx.shapes)
         key_gradients[triton.cdiv(K, N), B * h](*inputs, grad_k, grad_v, *ctx.sizes, **ctx.shapes)
         place_gradients[diagonals, groups](*inputs, parts, *ctx.sizes, B * h, **ctx.shapes)
@@ -78,7 +78,7 @@ def _shapes(q: Tensor, v: Tensor) -> dict:
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:
-    """groups diagonals dk 2N -> dk W: an x tile is the left half of its diagonal and the right half of the next."""
-    left, right = parts.sum(0).chunk(2, -1)
-    tiles = left[:-1] + right[1:]  # tile n: dk N, columns x = (n + 1) N .. n N + 1
-    return tiles.flip(0).transpose(0, 1).flatten(1)[:, -W:]
+    """groups diagonals 2N dk -> dk W: each N distances are the far stretch of one diagonal and the near one of the next."""
+    far, near = parts.sum(0).chunk(2, 1)
+    x_falls = (far[:-1] + near[1:]).flip(0).flatten(0, 1)  # of N dk each, x = (n + 1) N .. n N + 1
+    return x_falls[-W:].T

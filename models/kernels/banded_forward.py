@@ -9,7 +9,7 @@ The softmax is taken as it goes, with a running maximum and sum (Milakov and Gim
 import triton
 import triton.language as tl
 
-from models.kernels.banded_tiles import product, put_rows, rows, scores, window
+from models.kernels.banded_tiles import product, put_rows, rows, scores, stretch
 
 
 @triton.jit
@@ -17,19 +17,19 @@ def forward(
     q, k, v, places, z, reach, y, lse, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
-    """Writes y: (B h) T dv and lse: (B h) T, the log of each row's sum; a row without a visible key gets y = lse = 0."""
+    """Writes y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without a visible key."""
     acc: tl.constexpr = lse.dtype.element_ty
     t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    far = tl.load(reach + bh % h)
+    own_reach = tl.load(reach + bh % h)
     own_z = tl.load(z + bh % h) if z is not None else None
     queries = rows(q + bh * T * dk, t0, T, dk, DK, N)
     highest = tl.full((N,), float("-inf"), acc)
     total, sums = tl.zeros((N,), acc), tl.zeros((N, DV), acc)
-    for j0 in range(tl.maximum(offset + t0 - far, 0), offset + tl.minimum(t0 + N, T) - 1, N):
+    for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        p = window(places, first, W, dk, DK, N)
-        score = scores(queries, keys, p, own_z, first, t0, j0, T, far, ramp, scale, acc, N)
+        near, far = stretch(places, first - 1, W, dk, DK, N), stretch(places, first + N - 1, W, dk, DK, N)
+        score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value
         weights, shrink = tl.exp(score - base[:, None]), tl.exp(highest - base)

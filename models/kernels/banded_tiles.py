@@ -1,14 +1,14 @@
 """What the kernels of banded attention share: the tile of scores, and what a tile gives back.
 
-A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two. Their distances run
-along diagonals,
+A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two. With i = t - t0 and
+column c = j - j0 their distances run along diagonals,
 
-    x = first + (t - t0) - (j - j0)        first = x of query t0 and key j0
+    x = first + i - c        first = x of query t0 and key j0
 
-so a tile meets 2 N - 1 distances: the window x = first + N - 1 .. first - N, whose last column stays unused. Products
-with position keys are formed over the window (N 2N) and skewed to key columns (N N) by a gather within each row:
-
-    key column j - j0  <-  window column N - 1 - (t - t0) + (j - j0)
+so a tile meets 2 N - 1 of them, in two stretches of N position keys each: `near` x = first - 1 .. first - N, and `far`
+x = first + N - 1 .. first. In stretch columns s = 0 .. N - 1 row i takes its far part from s >= N - 1 - i and its near
+part from the columns before, and key column c stands at s = c - i - 1 mod N: turning each row by its own number plus one
+leads from stretches to keys, turning it back from keys to stretches.
 """
 
 import triton
@@ -36,11 +36,39 @@ def put_rows(matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constex
 
 
 @triton.jit
-def window(places, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """Position keys of x = first + N - 1 .. first - N from places (dk W, columns x = W .. 1): DK 2N, 0 where none is."""
-    x = first + N - 1 - tl.arange(0, 2 * N)[None, :]
+def row_numbers(vector, t0, T, N: tl.constexpr):
+    """Numbers t0 .. t0 + N - 1 of a vector of T, 0 beyond."""
+    t = t0 + tl.arange(0, N)
+    return tl.load(vector + t, t < T, 0.0)
+
+
+@triton.jit
+def stretch(places, farthest, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
+    """Position keys of x = farthest .. farthest - N + 1 from places (dk W, columns x = W .. 1): DK N, else 0."""
+    x = farthest - tl.arange(0, N)[None, :]
     row = tl.arange(0, DK)[:, None]
     return tl.load(places + row * W + (W - x), (row < dk) & (x >= 1) & (x <= W), 0.0)
+
+
+@triton.jit
+def is_far(N: tl.constexpr):
+    """Where a row of stretch columns takes from the far stretch: N N."""
+    return tl.arange(0, N)[:, None] + tl.arange(0, N)[None, :] >= N - 1
+
+
+@triton.jit
+def skew(near, far, N: tl.constexpr):
+    """Products of queries with both stretches, N N each, brought to key columns: N N."""
+    source = (tl.arange(0, N)[None, :] - tl.arange(0, N)[:, None] - 1) & (N - 1)
+    return tl.gather(tl.where(is_far(N), far, near), source, 1)
+
+
+@triton.jit
+def unskew(ds, N: tl.constexpr):
+    """The transpose of `skew`: near and far parts of gradients in key columns."""
+    source = (tl.arange(0, N)[None, :] + tl.arange(0, N)[:, None] + 1) & (N - 1)
+    turned = tl.gather(ds, source, 1)
+    return tl.where(is_far(N), 0.0, turned), tl.where(is_far(N), turned, 0.0)
 
 
 @triton.jit
@@ -56,16 +84,15 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 
 @triton.jit
-def scores(q, k, p, z, first, t0, j0, T, far, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+def scores(q, k, near, far, z, first, t0, j0, T, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
     """Scores of a tile with log m added, -inf where a query does not see a key: N N.
 
-    q: N DK; k: N DK; p: DK 2N, the position keys of the tile's window; far: the head's reach; z: its span or None.
+    q: N DK; k: N DK; near, far: DK N, the tile's position keys; z: the head's span or None.
     """
-    i, j = tl.arange(0, N)[:, None], tl.arange(0, N)[None, :]
-    score = product(q, tl.trans(k), acc) + tl.gather(product(q, p, acc), N - 1 - i + j, 1)
+    score = product(q, tl.trans(k), acc) + skew(product(q, near, acc), product(q, far, acc), N)
     score *= scale
     x = distances(first, N)
-    visible = (x >= 1) & (x <= far) & (j0 + j >= 0) & (t0 + i < T)
+    visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0) & (t0 + tl.arange(0, N)[:, None] < T)
     if z is not None:
         m = ramp_at(x, z, ramp, acc)
         visible = visible & (m > 0)
@@ -83,11 +110,3 @@ def slopes(score, v, dy, lse, delta, acc: tl.constexpr):
     """
     p = tl.exp(score - lse[:, None])
     return p, p * (product(dy, tl.trans(v), acc) - delta[:, None])
-
-
-@triton.jit
-def unskew(ds, N: tl.constexpr):
-    """The transpose of the gather in `scores`: key columns N N onto window columns N 2N."""
-    column = tl.arange(0, 2 * N)[None, :] - (N - 1) + tl.arange(0, N)[:, None]
-    inside = (column >= 0) & (column < N)
-    return tl.where(inside, tl.gather(ds, tl.where(inside, column, 0), 1), 0.0)
