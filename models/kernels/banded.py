@@ -19,19 +19,27 @@ from torch.autograd.function import once_differentiable
 from models.kernels.banded_backward import key_gradients, place_gradients, query_gradients
 from models.kernels.banded_forward import forward
 
-TILE = {2: 64, 4: 32, 8: 16}  # queries and keys of a tile by the bytes of a number: what a GPU's fast memory holds
+TILE = {2: 64, 4: 16, 8: 16}  # queries and keys of a tile by the bytes of a number: what a program's registers hold
 GROUPS = 32  # parts that the gradient of places is added up in: enough programs to fill a GPU
 
 
 def attend(
-    q: Tensor, k: Tensor, v: Tensor, places: Tensor, z: Tensor | None, reach: Tensor, *, ramp: int, attends_self: bool
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    places: Tensor,
+    z: Tensor | None,
+    reach: Tensor,
+    *,
+    ramp: int | None,
+    attends_self: bool,
 ) -> Tensor:
     """q: B h T dk, k: B h K dk, v: B h K dv, of which the last T are the block's own -> B h T dv.
 
-    places: dk W, position keys of x = W .. 1, shared by heads; no key beyond W is seen. z: (h 1 1) in keys, or None
-    where m = 1 up to reach. reach: (h,) whole numbers, the keys with m > 0. k, v and places are taken to the type of q;
-    16 and 32 bits are added up in 32, 64 in 64. Gradients go to q, k (all K keys), v, places and z, the same bits from
-    run to run. Tensors that are not contiguous are copied.
+    places: dk W, position keys of x = W .. 1, shared by heads; no key beyond W is seen. z: (h 1 1) in keys, with ramp
+    R, or both None where m = 1 up to reach. reach: (h,) whole numbers, the keys with m > 0. k, v and places are taken
+    to the type of q; 16 and 32 bits are added up in 32, 64 in 64. Gradients go to q, k (all K keys), v, places and z,
+    the same bits from run to run. Tensors that are not contiguous are copied.
     """
     k, v, places = (one.to(q.dtype) for one in (k, v, places))
     return Banded.apply(q, k, v, places, z, reach, ramp, attends_self)
@@ -42,8 +50,9 @@ class Banded(torch.autograd.Function):
     def forward(ctx, q, k, v, places, z, reach, ramp, attends_self):
         (B, h, T, _), K, W = q.shape, k.size(2), places.size(1)
         acc = torch.promote_types(q.dtype, torch.float32)
-        q, k, v, places = (one.contiguous() for one in (q, k, v, places))
-        inputs = (q, k, v, places, None if z is None else z.to(acc).flatten(), reach.clamp(max=min(K, W)).int())
+        q, k, v, places = (one.contiguous() for one in (q, k, v, places.T))
+        z = None if z is None else z.to(acc).flatten()
+        inputs = (q, k, v, places, z, reach.clamp(max=min(K, W)).to(q.device, torch.int32))
         ctx.sizes = (h, T, K, W, K - T + attends_self, ramp)
         ctx.shapes = _shapes(q, v)
         y, lse = q.new_empty(B, h, T, v.size(3)), q.new_empty(B, h, T, dtype=acc)
@@ -56,7 +65,7 @@ class Banded(torch.autograd.Function):
     def backward(ctx, dy):
         *inputs, y, lse = ctx.saved_tensors
         q, k, v, places, z, _ = inputs
-        (B, h, T, dk), K, W, N = q.shape, k.size(2), places.size(1), ctx.shapes["N"]
+        (B, h, T, dk), K, W, N = q.shape, k.size(2), places.size(0), ctx.shapes["N"]
         inputs += [dy.contiguous(), lse, (dy.to(lse.dtype) * y).sum(-1)]
         tiles, groups, diagonals = triton.cdiv(T, N), min(GROUPS, B * h), triton.cdiv(W, N) + 1
         grad_q, grad_k, grad_v = (torch.empty_like(one) for one in (q, k, v))
@@ -71,14 +80,19 @@ class Banded(torch.autograd.Function):
 
 
 def _shapes(q: Tensor, v: Tensor) -> dict:
-    """What a kernel is compiled for. Widths are padded to powers of two, of 16 at least: tensor cores take no less."""
+    """What a kernel is compiled for and how it is started.
+
+    Widths are padded to powers of two, and to 16 at least: tensor cores take no less.
+    """
     dk, dv = q.size(-1), v.size(-1)
     padded = {"DK": max(16, triton.next_power_of_2(dk)), "DV": max(16, triton.next_power_of_2(dv))}
-    return {"dk": dk, "dv": dv, **padded, "N": TILE[q.element_size()], "scale": 1 / math.sqrt(dk)}
+    N = TILE[q.element_size()]
+    launch = {"num_warps": max(4, N // 8), "num_stages": 2}
+    return {"dk": dk, "dv": dv, **padded, "N": N, "scale": 1 / math.sqrt(dk), **launch}
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:
-    """groups diagonals 2N dk -> dk W: each N distances are the far stretch of one diagonal and the near one of the next."""
+    """groups diagonals 2N dk -> dk W: the far stretch of a diagonal is the near one of the next."""
     far, near = parts.sum(0).chunk(2, 1)
     x_falls = (far[:-1] + near[1:]).flip(0).flatten(0, 1)  # of N dk each, x = (n + 1) N .. n N + 1
     return x_falls[-W:].T

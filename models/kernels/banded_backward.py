@@ -10,7 +10,18 @@ A diagonal is what query tiles and key tiles at one distance make together: all 
 import triton
 import triton.language as tl
 
-from models.kernels.banded_tiles import *
+from models.kernels.banded_tiles import (
+    distances,
+    product,
+    put_rows,
+    ramp_at,
+    row_numbers,
+    rows,
+    scores,
+    slopes,
+    stretches,
+    unskew,
+)
 
 
 @triton.jit
@@ -32,7 +43,7 @@ def query_gradients(
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        near, far = stretch(places, first - 1, W, dk, DK, N), stretch(places, first + N - 1, W, dk, DK, N)
+        near, far = stretches(places, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
         _, ds = slopes(score, values, dys, logs, deltas, acc)
         if z is not None:
@@ -41,8 +52,8 @@ def query_gradients(
             dzs += tl.sum(tl.where(on_ramp, ds, 0.0) / tl.where(on_ramp, ramp * m, 1.0), 1)
         dqs += product(ds.to(keys.dtype), keys, acc)
         ds_near, ds_far = unskew(ds, N)
-        dqs += product(ds_near.to(near.dtype), tl.trans(near), acc)
-        dqs += product(ds_far.to(far.dtype), tl.trans(far), acc)
+        dqs += product(ds_near.to(near.dtype), near, acc)
+        dqs += product(ds_far.to(far.dtype), far, acc)
     put_rows(grad_q + bh * T * dk, dqs * scale, t0, T, dk, DK, N)
     if z is not None:
         tl.store(grad_z + bh * tl.num_programs(0) + tl.program_id(0), tl.sum(dzs, 0))
@@ -65,7 +76,7 @@ def key_gradients(
         first = offset + t0 - j0
         queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
         logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-        near, far = stretch(places, first - 1, W, dk, DK, N), stretch(places, first + N - 1, W, dk, DK, N)
+        near, far = stretches(places, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
         weights, ds = slopes(score, values, dys, logs, deltas, acc)
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
@@ -79,14 +90,15 @@ def place_gradients(
     q, k, v, places, z, reach, dy, lse, delta, grad_places, h, T, K, W, offset, ramp, Bh,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradient of places in parts: groups diagonals 2N dk, rows x = (n + 1) N .. (n - 1) N + 1 of diagonal n.
+    """Writes the gradient of places in parts: groups diagonals 2N dk.
 
+    Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
     Query tiles start at multiples of N, so that each query meets each x on one diagonal alone.
     """
     acc: tl.constexpr = lse.dtype.element_ty
     n, group = tl.program_id(0), tl.program_id(1).to(tl.int64)
     first = n * N + 1
-    near, far = stretch(places, first - 1, W, dk, DK, N), stretch(places, first + N - 1, W, dk, DK, N)
+    near, far = stretches(places, first, W, dk, DK, N)
     near_sum, far_sum = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
         own_reach = tl.load(reach + bh % h)

@@ -9,7 +9,7 @@ The softmax is taken as it goes, with a running maximum and sum (Milakov and Gim
 import triton
 import triton.language as tl
 
-from models.kernels.banded_tiles import product, put_rows, rows, scores, stretch
+from models.kernels.banded_tiles import product, put_rows, rows, scores, stretches
 
 
 @triton.jit
@@ -28,7 +28,7 @@ def forward(
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        near, far = stretch(places, first - 1, W, dk, DK, N), stretch(places, first + N - 1, W, dk, DK, N)
+        near, far = stretches(places, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value

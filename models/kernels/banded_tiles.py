@@ -5,10 +5,10 @@ column c = j - j0 their distances run along diagonals,
 
     x = first + i - c        first = x of query t0 and key j0
 
-so a tile meets 2 N - 1 of them, in two stretches of N position keys each: `near` x = first - 1 .. first - N, and `far`
-x = first + N - 1 .. first. In stretch columns s = 0 .. N - 1 row i takes its far part from s >= N - 1 - i and its near
-part from the columns before, and key column c stands at s = c - i - 1 mod N: turning each row by its own number plus one
-leads from stretches to keys, turning it back from keys to stretches.
+so a tile meets 2 N - 1 of them, held by two stretches of N position keys each: `near` has x = first - 1 .. first - N
+and `far` x = first + N - 1 .. first. Let s = 0 .. N - 1 count the columns of a product with a stretch. Row i wants the
+far product where s >= N - 1 - i and the near one before, and key column c wants s = c - i - 1 mod N: each row turned
+by its own number plus one. Turning it the other way leads from keys back to stretches.
 """
 
 import triton
@@ -43,11 +43,10 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 
 @triton.jit
-def stretch(places, farthest, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """Position keys of x = farthest .. farthest - N + 1 from places (dk W, columns x = W .. 1): DK N, else 0."""
-    x = farthest - tl.arange(0, N)[None, :]
-    row = tl.arange(0, DK)[:, None]
-    return tl.load(places + row * W + (W - x), (row < dk) & (x >= 1) & (x <= W), 0.0)
+def stretches(places, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
+    """The near and the far position keys of a tile, N DK each, from places: W dk, rows x = W .. 1."""
+    near = rows(places, W - first + 1, W, dk, DK, N)
+    return near, rows(places, W - first + 1 - N, W, dk, DK, N)
 
 
 @triton.jit
@@ -87,9 +86,10 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 def scores(q, k, near, far, z, first, t0, j0, T, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
     """Scores of a tile with log m added, -inf where a query does not see a key: N N.
 
-    q: N DK; k: N DK; near, far: DK N, the tile's position keys; z: the head's span or None.
+    q, k: N DK; near, far: N DK, the tile's position keys; z: the head's span or None; reach: the head's.
     """
-    score = product(q, tl.trans(k), acc) + skew(product(q, near, acc), product(q, far, acc), N)
+    score = product(q, tl.trans(k), acc)
+    score += skew(product(q, tl.trans(near), acc), product(q, tl.trans(far), acc), N)
     score *= scale
     x = distances(first, N)
     visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0) & (t0 + tl.arange(0, N)[:, None] < T)
