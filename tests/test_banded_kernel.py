@@ -1,5 +1,9 @@
 """The twin of banded attention against the definition: on a GPU where there is one, else in Triton's interpreter."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -156,6 +160,12 @@ def test_projections_as_a_layer_has_them():
     assert ours["places"].dtype == ours["z"].dtype == torch.float32 and ours["y"].dtype == torch.float16
 
 
+def test_heads_too_wide_for_a_tile_are_named():
+    inputs, reach = drawn(1, 1, {"reach": [1]}, 1, dv=129)
+    with pytest.raises(ValueError, match="values 129 wide: .* 128 at most"):
+        by_kernel(**inputs, reach=reach, attends_self=True)
+
+
 @pytest.fixture
 def small_gate(monkeypatch):
     monkeypatch.setattr(gate, "BLOCKS", ((21, 21), (19, 41)))
@@ -190,3 +200,16 @@ def test_the_gate_sees_a_wrong_output_and_a_number_that_is_none(small_gate):
     for factor in (1.01, torch.nan):
         with pytest.raises(gate.Mismatch, match="in the output"):
             checked(lambda *given, by=factor, **settings: by * banded.attend(*given, **settings), ramp=None)
+
+
+def test_the_kernels_compile_for_a_gpu(tmp_path):
+    surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    command = [sys.executable, "-m", "tests._compiled"]
+    ran = subprocess.run(
+        command,
+        cwd=Path(__file__).parent.parent,
+        env={**surroundings, "TRITON_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 0, ran.stderr

@@ -20,6 +20,7 @@ from models.kernels.banded_backward import key_gradients, place_gradients, query
 from models.kernels.banded_forward import forward
 
 TILE = {2: 64, 4: 16, 8: 16}  # queries and keys of a tile by the bytes of a number: what a program's registers hold
+WIDEST = 128  # dk and dv: beyond, a tile no longer fits
 GROUPS = 32  # parts that the gradient of places is added up in: enough programs to fill a GPU
 
 
@@ -85,6 +86,8 @@ def _shapes(q: Tensor, v: Tensor) -> dict:
     Widths are padded to powers of two, and to 16 at least: tensor cores take no less.
     """
     dk, dv = q.size(-1), v.size(-1)
+    if max(dk, dv) > WIDEST:
+        raise ValueError(f"queries {dk} and values {dv} wide: a tile of banded attention holds {WIDEST} at most")
     padded = {"DK": max(16, triton.next_power_of_2(dk)), "DV": max(16, triton.next_power_of_2(dv))}
     N = TILE[q.element_size()]
     launch = {"num_warps": max(4, N // 8), "num_stages": 2}

@@ -44,7 +44,7 @@ def query_gradients(
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
         near, far = stretches(places, first, W, dk, DK, N)
-        score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
+        score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         _, ds = slopes(score, values, dys, logs, deltas, acc)
         if z is not None:
             m = ramp_at(distances(first, N), own_z, ramp, acc)
@@ -77,7 +77,7 @@ def key_gradients(
         queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
         logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
         near, far = stretches(places, first, W, dk, DK, N)
-        score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
+        score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         weights, ds = slopes(score, values, dys, logs, deltas, acc)
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
         dvs += product(tl.trans(weights.to(dys.dtype)), dys, acc)
@@ -109,7 +109,7 @@ def place_gradients(
             queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
             keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
             logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-            score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
+            score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
             _, ds = slopes(score, values, dys, logs, deltas, acc)
             ds_near, ds_far = unskew(ds, N)
             near_sum += product(tl.trans(ds_near.to(queries.dtype)), queries, acc)

@@ -29,7 +29,7 @@ def forward(
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
         near, far = stretches(places, first, W, dk, DK, N)
-        score = scores(queries, keys, near, far, own_z, first, t0, j0, T, own_reach, ramp, scale, acc, N)
+        score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value
         weights, shrink = tl.exp(score - base[:, None]), tl.exp(highest - base)

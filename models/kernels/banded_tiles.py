@@ -83,16 +83,17 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 
 @triton.jit
-def scores(q, k, near, far, z, first, t0, j0, T, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+def scores(q, k, near, far, z, first, j0, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
     """Scores of a tile with log m added, -inf where a query does not see a key: N N.
 
-    q, k: N DK; near, far: N DK, the tile's position keys; z: the head's span or None; reach: the head's.
+    q, k: N DK; near, far: N DK, the tile's position keys; z: the head's span or None; reach: the head's. Queries beyond
+    the block are zeros here, as their dy is, and so add nothing to any gradient.
     """
     score = product(q, tl.trans(k), acc)
     score += skew(product(q, tl.trans(near), acc), product(q, tl.trans(far), acc), N)
     score *= scale
     x = distances(first, N)
-    visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0) & (t0 + tl.arange(0, N)[:, None] < T)
+    visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0)
     if z is not None:
         m = ramp_at(x, z, ramp, acc)
         visible = visible & (m > 0)
