@@ -95,7 +95,7 @@ def _shapes(q: Tensor, v: Tensor) -> dict:
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:
-    """groups diagonals 2N dk -> dk W: the far stretch of a diagonal is the near one of the next."""
+    """groups diagonals 2N dk -> dk W: the far stretch of a diagonal has the distances of the near one of the next."""
     far, near = parts.sum(0).chunk(2, 1)
     x_falls = (far[:-1] + near[1:]).flip(0).flatten(0, 1)  # of N dk each, x = (n + 1) N .. n N + 1
     return x_falls[-W:].T

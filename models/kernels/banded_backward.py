@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 from models.kernels.banded_tiles import (
+    NUMBERS,
     distances,
     product,
     put_rows,
@@ -24,7 +25,7 @@ from models.kernels.banded_tiles import (
 )
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def query_gradients(
     q, k, v, places, z, reach, dy, lse, delta, grad_q, grad_z, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
@@ -59,7 +60,7 @@ def query_gradients(
         tl.store(grad_z + bh * tl.num_programs(0) + tl.program_id(0), tl.sum(dzs, 0))
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def key_gradients(
     q, k, v, places, z, reach, dy, lse, delta, grad_k, grad_v, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
@@ -85,7 +86,7 @@ def key_gradients(
     put_rows(grad_v + bh * K * dv, dvs, j0, K, dv, DV, N)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def place_gradients(
     q, k, v, places, z, reach, dy, lse, delta, grad_places, h, T, K, W, offset, ramp, Bh,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,

@@ -9,10 +9,10 @@ The softmax is taken as it goes, with a running maximum and sum (Milakov and Gim
 import triton
 import triton.language as tl
 
-from models.kernels.banded_tiles import product, put_rows, rows, scores, stretches
+from models.kernels.banded_tiles import NUMBERS, product, put_rows, rows, scores, stretches
 
 
-@triton.jit
+@triton.jit(do_not_specialize=NUMBERS)
 def forward(
     q, k, v, places, z, reach, y, lse, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,

@@ -14,6 +14,9 @@ by its own number plus one. Turning it the other way leads from keys back to str
 import triton
 import triton.language as tl
 
+# K and W move with the spans: no kernel is made for the values of these
+NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "Bh")
+
 
 @triton.jit
 def product(a, b, acc: tl.constexpr):
