@@ -1,6 +1,12 @@
 """What several test files look at."""
 
+import os
+
 import pytest
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is first imported: its kernels then run here, tile by tile
 
 from tests import _site
 

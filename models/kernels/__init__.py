@@ -1,0 +1,1 @@
+"""Faster twins of one formula for one device, never a second meaning."""

@@ -1,0 +1,116 @@
+"""What the kernels of banded attention share: the tile of scores, and what a tile gives back.
+
+A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two. With i = t - t0 and
+column c = j - j0 their distances run along diagonals,
+
+    x = first + i - c        first = x of query t0 and key j0
+
+so a tile meets 2 N - 1 of them, held by two stretches of N position keys each: `near` has x = first - 1 .. first - N
+and `far` x = first + N - 1 .. first. Let s = 0 .. N - 1 count the columns of a product with a stretch. Row i wants the
+far product where s >= N - 1 - i and the near one before, and key column c wants s = c - i - 1 mod N: each row turned
+by its own number plus one. Turning it the other way leads from keys back to stretches.
+"""
+
+import triton
+import triton.language as tl
+
+# K and W move with the spans: no kernel is made for the values of these
+NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "Bh")
+
+
+@triton.jit
+def product(a, b, acc: tl.constexpr):
+    """a b, added up in `acc`; 32-bit numbers are multiplied as they are, not shortened."""
+    return tl.dot(a, b, out_dtype=acc, input_precision="ieee")
+
+
+@triton.jit
+def rows(matrix, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
+    """Rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
+    row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
+    return tl.load(matrix + row * width + column, (row >= 0) & (row < count) & (column < width), 0.0)
+
+
+@triton.jit
+def put_rows(matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
+    """The inverse of `rows`."""
+    row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
+    tl.store(matrix + row * width + column, tile.to(matrix.dtype.element_ty), (row < count) & (column < width))
+
+
+@triton.jit
+def row_numbers(vector, t0, T, N: tl.constexpr):
+    """Numbers t0 .. t0 + N - 1 of a vector of T, 0 beyond."""
+    t = t0 + tl.arange(0, N)
+    return tl.load(vector + t, t < T, 0.0)
+
+
+@triton.jit
+def stretches(places, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
+    """The near and the far position keys of a tile, N DK each, from places: W dk, rows x = W .. 1."""
+    near = rows(places, W - first + 1, W, dk, DK, N)
+    return near, rows(places, W - first + 1 - N, W, dk, DK, N)
+
+
+@triton.jit
+def is_far(N: tl.constexpr):
+    """Where a row of stretch columns takes from the far stretch: N N."""
+    return tl.arange(0, N)[:, None] + tl.arange(0, N)[None, :] >= N - 1
+
+
+@triton.jit
+def skew(near, far, N: tl.constexpr):
+    """Products of queries with both stretches, N N each, brought to key columns: N N."""
+    source = (tl.arange(0, N)[None, :] - tl.arange(0, N)[:, None] - 1) & (N - 1)
+    return tl.gather(tl.where(is_far(N), far, near), source, 1)
+
+
+@triton.jit
+def unskew(ds, N: tl.constexpr):
+    """The transpose of `skew`: near and far parts of gradients in key columns."""
+    source = (tl.arange(0, N)[None, :] + tl.arange(0, N)[:, None] + 1) & (N - 1)
+    turned = tl.gather(ds, source, 1)
+    return tl.where(is_far(N), 0.0, turned), tl.where(is_far(N), turned, 0.0)
+
+
+@triton.jit
+def distances(first, N: tl.constexpr):
+    """x of every query and key of a tile: N N."""
+    return first + tl.arange(0, N)[:, None] - tl.arange(0, N)[None, :]
+
+
+@triton.jit
+def ramp_at(x, z, ramp, acc: tl.constexpr):
+    """(R + z - (x - 1)) / R, not clamped (Adaptive Attention Span, equation 4)."""
+    return ((ramp + z) - (x - 1).to(acc)) / ramp
+
+
+@triton.jit
+def scores(q, k, near, far, z, first, j0, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+    """Scores of a tile with log m added, -inf where a query does not see a key: N N.
+
+    q, k: N DK; near, far: N DK, the tile's position keys; z: the head's span or None; reach: the head's. Queries beyond
+    the block are zeros here, as their dy is, and so add nothing to any gradient.
+    """
+    score = product(q, tl.trans(k), acc)
+    score += skew(product(q, tl.trans(near), acc), product(q, tl.trans(far), acc), N)
+    score *= scale
+    x = distances(first, N)
+    visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0)
+    if z is not None:
+        m = ramp_at(x, z, ramp, acc)
+        visible = visible & (m > 0)
+        score += tl.log(tl.where(visible, tl.minimum(m, 1.0), 1.0))
+    return tl.where(visible, score, float("-inf"))
+
+
+@triton.jit
+def slopes(score, v, dy, lse, delta, acc: tl.constexpr):
+    """Weights p of a tile and the gradient of its scores, each N N.
+
+    p = exp(score - lse)     ds = p (dy . v - delta)     delta = sum_j p dp = dy . y
+
+    v: N DV; dy: N DV; lse, delta: N (FlashAttention, Dao et al. 2022, section B.2).
+    """
+    p = tl.exp(score - lse[:, None])
+    return p, p * (product(dy, tl.trans(v), acc) - delta[:, None])

@@ -1,0 +1,43 @@
+"""Compiles the kernels for a GPU that need not be there: python -m tests._compiled, outside of the interpreter.
+
+The interpreter runs Python; only the compiler says whether types hold around a loop and tiles fit a program's memory.
+"""
+
+import torch
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, compile
+
+from models.kernels import banded, banded_backward, banded_forward
+from models.kernels.banded_tiles import NUMBERS
+
+KERNELS = (
+    banded_forward.forward,
+    banded_backward.query_gradients,
+    banded_backward.key_gradients,
+    banded_backward.place_gradients,
+)
+SUMS = ("lse", "delta", "z", "grad_z", "grad_places")  # tensors of the type that is added up in
+SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may ask of an A100 and an H100
+
+
+def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSource:
+    """The kernel at its types; the arguments that are `absent` are None, which triton compiles in."""
+    known = shapes | {name: None for name in kernel.arg_names if name in absent}
+    types = {"reach": "*i32", **dict.fromkeys(SUMS, "*fp32"), **dict.fromkeys(NUMBERS, "i32")}
+    signature = {n: "constexpr" if n in known else types.get(n, f"*{dtype}") for n in kernel.arg_names}
+    places = {(kernel.arg_names.index(name),): value for name, value in known.items()}
+    aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names) if signature[n][0] == "*"}
+    return ASTSource(kernel, signature, places, aligned)
+
+
+def compiled(dtype: torch.dtype, name: str, width: int, architecture: int, *absent: str) -> None:
+    shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype))
+    options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
+    for kernel in KERNELS:
+        made = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)
+        assert made.metadata.shared <= SHARED[architecture], (kernel.__name__, architecture, made.metadata.shared)
+
+
+if __name__ == "__main__":
+    compiled(torch.bfloat16, "bf16", 64, 90)
+    compiled(torch.float32, "fp32", 20, 80, "z", "grad_z", "ramp")
