@@ -76,7 +76,7 @@ def _inputs(layer: Attention, T: int, K: int, dtype: torch.dtype) -> dict[str, T
 def _definition(layer: Attention):
     def attend(q, k, v, places, z=None):
         layer.position.table = places
-        return formula.attend(q, k, v, z, layer, reach=layer.window(z))
+        return formula.attend(q, k, v, z, layer, reach=layer.span.limit)
 
     return attend
 
