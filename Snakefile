@@ -1,11 +1,13 @@
 """config asks, workflow runs, models compute, results keep, reports tell."""
 
+import os
 from pathlib import Path
 
 from snakemake.logging import logger
 
 from workflow.choices import Refused
 from workflow.dag import Dag
+from workflow.launch import environment
 from workflow.place import refuse_unless_writable
 from workflow.progress import Progress
 
@@ -18,6 +20,8 @@ try:
     asked = Dag.of(config)
 except Refused as refused:
     raise SystemExit(f"refused: {refused}") from None
+
+os.environ.update(environment())  # of all that is started from here
 
 if not workflow.output_settings.dryrun:
     logger.addFilter(

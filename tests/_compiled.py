@@ -31,7 +31,7 @@ def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSour
 
 
 def compiled(dtype: torch.dtype, name: str, width: int, architecture: int, *absent: str) -> None:
-    shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype))
+    shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype), None)
     options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
     for kernel in KERNELS:
         made = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)

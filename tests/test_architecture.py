@@ -51,7 +51,7 @@ def under(path: Path, folder: str) -> bool:
 
 @pytest.mark.parametrize("path", [path for path in CODE if under(path, "models")], ids=str)
 def test_models_import_torch_and_models_alone(path):
-    allowed = {"torch", "models", "math", "dataclasses"} | ({"triton"} if under(path, KERNELS) else set())
+    allowed = {"torch", "models", *sys.stdlib_module_names} | ({"triton"} if under(path, KERNELS) else set())
     assert {name.split(".")[0] for name in imports(path)} <= allowed
 
 
@@ -83,6 +83,8 @@ def test_rules_import_the_map_of_the_config_alone(path):
         "snakemake.logging",
         "workflow.choices",
         "workflow.dag",
+        "workflow.launch",
+        "os",
         "workflow.place",
         "workflow.progress",
         "pathlib",

@@ -56,7 +56,8 @@ class Dag:
         return [] if published(digest) else [f"results/data/{self.jobs[digest].corpus}.npz"]
 
     def train_options(self, digest: str) -> str:
-        return f"--data results/data/{self.jobs[digest].corpus}.npz --device {self.config.device}"
+        data = f"results/data/{self.jobs[digest].corpus}.npz"
+        return f"--data {data} --device {self.config.device} --engine {self.config.engine}"
 
     @property
     def records(self) -> list[str]:

@@ -44,11 +44,14 @@ class Macs(Closed):
 
 
 class Cost(Closed):
+    """engine: what computed attention, for what it was chosen."""
+
     seconds: float
     tokens_per_s: float
     peak_memory_bytes: int
     parameters: int
     macs: Macs | None = None
+    engine: list[str] = []
 
 
 class Origin(Closed):
@@ -60,6 +63,7 @@ class Origin(Closed):
     device: str
     driver: str | None
     threads: int
+    allocator: str | None = None
     precision: str
     deterministic: bool
     versions: dict[str, str]

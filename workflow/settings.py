@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 from workflow.choices import Refused, refuse_unknown
 from workflow.closed import Closed, Positive, Whole, parse, read_yaml
 from workflow.jobs import JOBS
+from workflow.launch import ENGINES
 from workflow.rungs import CONFIG, Rung, load_rung
 
 ROOT = Path(__file__).parent.parent
@@ -95,6 +96,7 @@ class Config(Closed):
     corpus: str | None = None
     data_dir: str | None = None
     device: str = "auto"
+    engine: str = "auto"
 
     @field_validator("papers", "tasks", "ablations")
     @classmethod
@@ -109,6 +111,12 @@ class Config(Closed):
     def device_exists(cls, device):
         refuse_unknown("device", device, ("auto", "cpu", "cuda"))
         return device
+
+    @field_validator("engine")
+    @classmethod
+    def engine_exists(cls, engine):
+        refuse_unknown("engine", engine, ENGINES)
+        return engine
 
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
-SCRATCH_BYTES = 8 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
+SCRATCH_BYTES = 4 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
 
 
 @dataclass(frozen=True)

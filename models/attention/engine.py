@@ -6,17 +6,27 @@ gradient into the past; in evaluation, where weights stand still, it remembers e
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from models.attention.bucket import Bucket
-from models.attention.dispatch import attend_bucket
+from models.attention.dispatch import attend_bucket, choose
 from models.attention.memory import Past
 from models.attention.projected import project
 
 STEP = 64  # heads whose reaches end in the same step share a bucket: products stay large
 KEEP_BYTES = 256 << 20  # of weights that a layer may keep for the way back; beyond, they are computed again
+
+
+class Computed(NamedTuple):
+    """What was computed for a bucket of a block, for whoever counts: heads, reach, keys projected, by which code."""
+
+    heads: int
+    reach: int
+    keys: int
+    name: str = "band"
 
 
 def start(layer, batch: int) -> Past:
@@ -42,8 +52,10 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     for number, (heads, reach) in enumerate(made):
         k, v = memory.of(number, heads, min(reach, at_hand))
         bucket, tensors = asked.of(heads, min(reach, at_hand), k, v)
-        layer.shapes.append((len(heads), min(reach, at_hand), len(k)))
-        parts.append(attend_bucket(bucket, *tensors))
+        q, _, _, _, places, own, _ = tensors
+        name = choose(bucket, q, places, own)
+        layer.shapes.append(Computed(len(heads), bucket.reach, len(k), name))
+        parts.append(attend_bucket(name, bucket, *tensors))
     return _in_order(parts, [heads for heads, _ in made]).transpose(1, 2), memory.kept(made)
 
 

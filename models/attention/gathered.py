@@ -82,6 +82,13 @@ def _sum(table: Tensor, rows: Tensor, weights: Tensor) -> Tensor:
     return made.unflatten(0, rows.shape[:2])
 
 
+def _dot(table: Tensor, rows: Tensor, x: Tensor) -> Tensor:
+    """table[rows_i] . x: n c k from x: n c d."""
+    gathered = SCRATCH.take("outer", (rows.numel(), x.size(-1)), x)
+    torch.index_select(table, 0, rows.flatten(), out=gathered)
+    return torch.bmm(gathered.view(-1, rows.size(-1), x.size(-1)), x.reshape(-1, x.size(-1), 1)).view(rows.shape)
+
+
 def _add(table: Tensor, rows: Tensor, weights: Tensor, x: Tensor) -> None:
     """table[rows_i] += weights_i x, x: n c d."""
     shape = (*rows.shape, x.size(-1))
@@ -91,7 +98,7 @@ def _add(table: Tensor, rows: Tensor, weights: Tensor, x: Tensor) -> None:
 
 def _table(places: Tensor | None) -> Tensor | None:
     """A row per distance, of each head where places differ by head."""
-    return None if places is None else places.transpose(-1, -2).reshape(-1, places.size(-2))
+    return None if places is None else places.transpose(-1, -2).flatten(0, -2).contiguous()
 
 
 def forward(bucket: Bucket, q, r, k, v, places, z, parameters) -> tuple[Tensor, list[_Kept]]:
@@ -124,8 +131,7 @@ class _Gathered(torch.autograd.Function):
         tables = _table(places), None if places is None else _table(torch.zeros_like(places))
         for chunk, kept in zip(ctx.bucket.chunks(q, k), ctx.stored, strict=True):
             here = chunk.of_queries(dy)
-            values = v.flatten(0, 2)[kept.key.flatten()].view(-1, kept.key.size(-1), v.size(-1))
-            dw = torch.bmm(values, here.reshape(-1, v.size(-1), 1)).view_as(kept.w)
+            dw = _dot(v.flatten(0, 2), kept.key, here)
             _add(dv.flatten(0, 2), kept.key, kept.used, here)
             ds, slopes = kept.back(dw if kept.factors is None else dw * kept.factors)
             dq[chunk.streams, :, chunk.queries] = chunk.by_head(_sum(k.flatten(0, 2), kept.key, ds))

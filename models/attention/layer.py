@@ -21,9 +21,7 @@ class Attention(Heads):
         self.attends_self = attends_self
         self.way = engine
         self.memories = [Memory() for _ in range(2 * shape.heads)]  # keys and values of as many buckets
-        self.shapes: list[
-            tuple[int, int, int]
-        ] = []  # of the last block's buckets, for whoever counts: heads, reach, keys
+        self.shapes: list[engine.Computed] = []  # of the last block's buckets
 
     def start(self, batch: int) -> Past:
         """The memory of streams that have not begun, for the mode the layer is in."""

@@ -34,28 +34,29 @@ def attend(
     *,
     ramp: int | None,
     attends_self: bool,
+    scale: float | None = None,
 ) -> Tensor:
     """q: B h T dk, k: B h K dk, v: B h K dv, of which the last T are the block's own -> B h T dv.
 
     places: dk W, position keys of x = W .. 1, shared by heads; no key beyond W is seen. z: (h 1 1) in keys, with ramp
-    R, or both None where m = 1 up to reach. reach: (h,) whole numbers, the keys with m > 0. k, v and places are taken
-    to the type of q; 16 and 32 bits are added up in 32, 64 in 64. Gradients go to q, k (all K keys), v, places and z,
-    the same bits from run to run. Tensors that are not contiguous are copied.
+    R, or both None where m = 1 up to reach. reach: (h,) whole numbers, the keys with m > 0. scale: of the scores, None
+    for 1 / sqrt(dk). k, v and places are taken to the type of q; 16 and 32 bits are added up in 32, 64 in 64. Gradients
+    go to q, k (all K keys), v, places and z, the same bits from run to run. Tensors that are not contiguous are copied.
     """
     k, v, places = (one.to(q.dtype) for one in (k, v, places))
-    return Banded.apply(q, k, v, places, z, reach, ramp, attends_self)
+    return Banded.apply(q, k, v, places, z, reach, ramp, attends_self, scale)
 
 
 class Banded(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, places, z, reach, ramp, attends_self):
+    def forward(ctx, q, k, v, places, z, reach, ramp, attends_self, scale):
         (B, h, T, _), K, W = q.shape, k.size(2), places.size(1)
         acc = torch.promote_types(q.dtype, torch.float32)
         q, k, v, places = (one.contiguous() for one in (q, k, v, places.T))
         z = None if z is None else z.to(acc).flatten()
         inputs = (q, k, v, places, z, reach.clamp(max=min(K, W)).to(q.device, torch.int32))
         ctx.sizes = (h, T, K, W, K - T + attends_self, ramp)
-        ctx.shapes = _shapes(q, v)
+        ctx.shapes = _shapes(q, v, scale)
         y, lse = q.new_empty(B, h, T, v.size(3)), q.new_empty(B, h, T, dtype=acc)
         forward[triton.cdiv(T, ctx.shapes["N"]), B * h](*inputs, y, lse, *ctx.sizes, **ctx.shapes)
         ctx.save_for_backward(*inputs, y, lse)
@@ -77,10 +78,10 @@ class Banded(torch.autograd.Function):
         place_gradients[diagonals, groups](*inputs, parts, *ctx.sizes, B * h, **ctx.shapes)
         if z is not None:
             grad_z = grad_z.sum((0, 2)).view(h, 1, 1)
-        return grad_q, grad_k, grad_v, _columns(parts, W).to(q.dtype), grad_z, None, None, None
+        return grad_q, grad_k, grad_v, _columns(parts, W).to(q.dtype), grad_z, None, None, None, None
 
 
-def _shapes(q: Tensor, v: Tensor) -> dict:
+def _shapes(q: Tensor, v: Tensor, scale: float | None) -> dict:
     """What a kernel is compiled for and how it is started.
 
     Widths are padded to powers of two, and to 16 at least: tensor cores take no less.
@@ -91,7 +92,7 @@ def _shapes(q: Tensor, v: Tensor) -> dict:
     padded = {"DK": max(16, triton.next_power_of_2(dk)), "DV": max(16, triton.next_power_of_2(dv))}
     N = TILE[q.element_size()]
     launch = {"num_warps": max(4, N // 8), "num_stages": 2}
-    return {"dk": dk, "dv": dv, **padded, "N": N, "scale": 1 / math.sqrt(dk), **launch}
+    return {"dk": dk, "dv": dv, **padded, "N": N, "scale": scale or 1 / math.sqrt(dk), **launch}
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:

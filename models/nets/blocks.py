@@ -5,11 +5,7 @@ from torch import Tensor, nn
 from models.attention.given import Given, Projected
 from models.attention.layer import Attention
 from models.attention.memory import Past
-
-
-def feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
-    """FF(x) = W2 dropout(relu(W1 x + b1)) + b2"""
-    return nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Dropout(dropout), nn.Linear(inner, width))
+from models.nets.feed_forward import FeedForward
 
 
 class Residual(nn.LayerNorm):
@@ -42,7 +38,7 @@ class Block(nn.Module):
         super().__init__()
         width = attention.shape.width
         self.attention = attention
-        self.feed_forward = feed_forward(width, inner, dropout)
+        self.feed_forward = FeedForward(width, inner, dropout)
         self.after_attention = Residual(width, residual_dropout, norm)
         self.after_feed_forward = Residual(width, residual_dropout, norm)
 

@@ -5,6 +5,7 @@ layer norms, which are left out here as in the other counts, and lists what it c
 softmax, sorting.
 """
 
+import math
 import warnings
 
 import torch
@@ -12,20 +13,33 @@ from fvcore.nn import FlopCountAnalysis
 from torch.utils.flop_counter import FlopCounterMode
 
 
-def _bmm(inputs: list, outputs: list) -> int:
+def _of_bag(table, rows, *others, out_shape=None, **named) -> int:
+    """A sum of weighed rows of a table, from shapes: torch counts two operations for each number in them."""
+    return 2 * math.prod(rows) * table[-1]
+
+
+GATHERED = {torch.ops.aten._embedding_bag: _of_bag, torch.ops.aten._embedding_bag_forward_only: _of_bag}
+
+
+def _embedding_bag(inputs: list, outputs: list) -> int:
+    return math.prod(inputs[1].type().sizes()) * inputs[0].type().sizes()[-1]
+
+
+def _product(inputs: list, outputs: list) -> int:
     """fvcore's own refuses a product that is given the memory for its result."""
-    n, c, d = inputs[0].type().sizes()
-    return n * c * d * inputs[1].type().sizes()[-1]
+    return math.prod(inputs[0].type().sizes()) * inputs[1].type().sizes()[-1]
 
 
 def counted(net: torch.nn.Module, arguments: tuple) -> dict:
     """Multiply-accumulates of net(*arguments): macs_torch, macs_fvcore, and the operators fvcore does not count."""
-    with FlopCounterMode(display=False) as counter:  # with gradients: without, it stops at a module that gives a weight
+    with FlopCounterMode(
+        display=False, custom_mapping=GATHERED
+    ) as counter:  # with gradients: without, it stops at a module that gives a weight
         net(*arguments)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
-        analysis.set_op_handle("aten::bmm", _bmm)
+        analysis.set_op_handle("aten::bmm", _product, "aten::mm", _product, "aten::embedding_bag", _embedding_bag)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     return {

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from models.attention.chunks import chunks
+from models.attention.engine import Computed
 
 
 def executed(net, tokens, block: int) -> float:
@@ -43,24 +44,27 @@ def outside_attention(net) -> int:
     return sum(_products(block.feed_forward) for block in net.blocks) + net.embedding.weight.numel()
 
 
-def engine_macs(layer, block: int, shapes: list[tuple[int, int, int]]) -> int:
-    """One layer, one stream, one block: heads, their reach and the keys that are projected for each bucket."""
+def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
+    """One layer, one stream, one block, as the engine computed its buckets of heads."""
     macs, whole = block * _products(layer.query, layer.out), layer.shape.heads
-    for heads, reach, keys in shapes:
-        pairs = places = 0
+    for heads, reach, keys, name in shapes:
+        scored = weighed = places = 0
         for chunk in chunks(block, keys, 1, heads, reach, layer.attends_self, 4):
-            pairs += chunk.c * (chunk.keys.stop - chunk.keys.start)
+            scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
             places += chunk.c * chunk.window
-        projected = (keys if layer.training else block) * _products(layer.key, layer.value)
-        macs += (projected + pairs * _key_and_value(layer) + places * _place(layer)) * heads // whole
-    return macs + _of_choices(layer, block, max(reach for _, reach, _ in shapes))
+            weighed += chunk.c * min(layer.selection.k, chunk.window + chunk.c - 1) if name == "gathered" else 0
+        weighed = weighed if name == "gathered" else scored
+        products = scored * layer.shape.key + weighed * layer.shape.value
+        projected = (keys if layer.training else block) * _products(layer.key, layer.value) // whole
+        macs += heads * (projected + products + places * _place(layer) // whole)
+    return macs + _of_choices(layer, block, max(one.reach for one in shapes))
 
 
 def pair(net, N: int, T: int) -> float:
     """A translator reading a source of N pieces and a target of T, per target piece, as the engine computes it."""
     macs = sum(given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder)
     for block in net.decoder:
-        attention = engine_macs(block.attention, T, [(block.attention.shape.heads, T, T)])
+        attention = engine_macs(block.attention, T, [Computed(block.attention.shape.heads, T, T)])
         macs += attention + T * _products(block.feed_forward)
         macs += given_macs(block.cross, T, N)
     return (macs + T * net.output.weight.numel()) / T

@@ -16,18 +16,20 @@ import torch
 
 from workflow.choices import Refused
 from workflow.jobs import Job, read_job
+from workflow.launch import ENGINES
 from workflow.measure.lease import lease
 from workflow.measure.memory import peak_bytes
 from workflow.records import Cost, Point, Record, published, read_record, write_record, write_text
 from workflow.scripts._main import run
 from workflow.tasks import TASKS
 from workflow.training import checkpoint
+from workflow.training.engines import chosen, prepare
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
-def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
+def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str = "auto") -> Record:
     """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
     corpus = TASKS[job.task].read(data)
     if corpus.checksum != job.checksum:
@@ -40,6 +42,8 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
     began, attempt = time.perf_counter(), None
     try:
         attempt = Run(job, corpus, folder, device)
+        half = job.training.precision == "bf16" and device.type == "cuda"
+        prepare(attempt.net, engine, device, torch.bfloat16 if half else torch.float32)
         attempt.resume()
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
@@ -59,6 +63,8 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device) -> Record:
 def finish(attempt: Run) -> dict:
     """Scores on dev and test, facts, and what the run cost."""
     metrics, facts, macs = attempt.task.finish(attempt.net)
+    for line in chosen():
+        print(line, flush=True)
     train = f"train_{attempt.task.unit}"
     cost = Cost(
         seconds=attempt.seconds,
@@ -66,6 +72,7 @@ def finish(attempt: Run) -> dict:
         peak_memory_bytes=peak_bytes(attempt.device),
         parameters=sum(parameter.numel() for parameter in attempt.net.parameters()),
         macs=macs,
+        engine=chosen(),
     )
     return {"metrics": {train: attempt.curve[-1][train], **metrics}, "facts": facts, "cost": cost}
 
@@ -85,6 +92,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--device", default="auto")
+    parser.add_argument("--engine", default="auto", choices=ENGINES)
     parser.add_argument("--anew", action="store_true", help="train even where a record came with the project")
     options = parser.parse_args(argv)
     job, folder = read_job(options.job), options.folder
@@ -99,7 +107,7 @@ def main(argv: list[str] | None = None) -> None:
     else:
         device = pick_device(options.device)
         with lease(device, alone=False):
-            record = fulfil(job, options.data, folder, device)
+            record = fulfil(job, options.data, folder, device, options.engine)
     write_text(folder / "curve.csv", curve_of(record))
     write_record(folder / "record.json", record)
     (folder / "checkpoint.pt").unlink(missing_ok=True)

@@ -12,6 +12,7 @@ import psutil
 import torch
 
 from workflow.choices import Refused
+from workflow.launch import allocator
 from workflow.records import Origin
 
 ROOT = Path(__file__).parent.parent.parent
@@ -46,6 +47,7 @@ def describe(device: torch.device, precision: str) -> Origin:
         device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
         driver=f"CUDA {torch.version.cuda}" if cuda else None,
         threads=torch.get_num_threads(),
+        allocator=allocator(),
         precision=precision if cuda else "fp32",
         deterministic=not cuda,
         versions={"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},

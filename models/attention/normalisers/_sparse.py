@@ -4,6 +4,9 @@ p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   tau such that sum p = 1
 dz = s (g - (s . g) / sum s),   s = p ^ (2 - alpha) on the support      (Peters et al. 2019, proposition 2)
 """
 
+from collections.abc import Callable
+
+import torch
 from torch import Tensor
 
 FAR = -2.0  # tau >= max - 1, so a scaled score this far below the maximum is off the support, and -inf may become it
@@ -13,6 +16,24 @@ def centre(scaled: Tensor) -> Tensor:
     """Scaled scores with their row's maximum at 0; everything surely off the support at `FAR`."""
     scaled = scaled.float() if scaled.element_size() < 4 else scaled
     return (scaled - scaled.amax(-1, keepdim=True)).clamp(min=FAR)
+
+
+def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tensor:
+    """x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it. Written over z.
+
+    Newton's method from tau = -1, below the root; a row that is there stays, whatever others need. Seen: 6 steps as a
+    rule, 12 for 4,096 scores.
+    """
+    tau = z.new_full((*z.shape[:-1], 1), -1.0)
+    x, least = torch.empty_like(z), 4 * torch.finfo(z.dtype).eps
+    for _ in range(steps):
+        torch.sub(z, tau, out=x).clamp_(min=0)
+        made = step(x)
+        made = made * (made > least)
+        if not made.any():
+            return x
+        tau += made
+    return torch.sub(z, tau, out=x).clamp_(min=0)
 
 
 def through_jacobian(s: Tensor, gradient: Tensor) -> Tensor:

@@ -1,34 +1,34 @@
-"""entmax with alpha = 1.5 (Peters et al. 2019, algorithm 2), exact by sorting.
+"""entmax with alpha = 1.5 (Peters et al. 2019, equation 5).
 
-p = [z / 2 - tau]_+ ^ 2;   over the rho largest, with mean m and sum of squared deviations ss,
-tau(rho) = m - sqrt((1 - ss) / rho), for the largest rho with tau(rho) <= z_rho / 2
+p = [z / 2 - tau]_+ ^ 2,   tau such that sum p = 1
+
+Of x = [z / 2 - tau]_+ with norm |x|, Newton's method on |x| = 1 is tau += (|x| - 1) |x| / sum x: the norm falls with
+tau, convex and nearly straight, and about five steps are exact, where sorting (algorithm 2 there) takes longer.
 """
 
 import torch
 from torch import Tensor
 
 from models.attention.choice import Choice, Shape
-from models.attention.normalisers._sparse import centre, through_jacobian
+from models.attention.normalisers._sparse import centre, climb, through_jacobian
+
+
+def _step(x: Tensor) -> Tensor:
+    norm = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+    return (norm - 1) * norm / x.sum(-1, keepdim=True)
 
 
 class _Entmax15(torch.autograd.Function):
     @staticmethod
     def forward(ctx, kept):
-        z = centre(kept / 2)
-        ranked = z.sort(-1, descending=True).values
-        rank = torch.arange(1, z.size(-1) + 1, device=z.device, dtype=z.dtype)
-        mean = ranked.cumsum(-1) / rank
-        deviations = (ranked.square().cumsum(-1) / rank - mean.square()) * rank
-        taus = mean - ((1 - deviations) / rank).clamp(min=0).sqrt()
-        rho = (taus <= ranked).sum(-1, keepdim=True)
-        p = (z - taus.gather(-1, rho - 1)).clamp(min=0).square()
-        ctx.save_for_backward(p)
-        return p
+        x = climb(centre(kept / 2), _step)
+        ctx.save_for_backward(x)
+        return x.square()
 
     @staticmethod
     def backward(ctx, gradient):
-        (p,) = ctx.saved_tensors
-        return through_jacobian(p.sqrt(), gradient)
+        (x,) = ctx.saved_tensors
+        return through_jacobian(x, gradient)
 
 
 class Entmax15(Choice):

@@ -1,0 +1,36 @@
+"""Which code computes a net's attention, held to the definition before a run where it is a kernel of its own."""
+
+import torch
+
+from models.attention import definition, dispatch, engine
+from models.attention.layer import Attention
+
+
+def prepare(net, asked: str, device: torch.device, dtype: torch.dtype) -> None:
+    """Every attention layer over a stream computes as `asked`: a name of `workflow.launch.ENGINES`.
+
+    On a GPU the kernel must first give the definition's numbers for the shapes of this net; else `gate.Mismatch`.
+    """
+    dispatch.force(asked)
+    dispatch.NOTED.clear()
+    layers = [layer for layer in net.attentions if isinstance(layer, Attention)]
+    for layer in layers:
+        layer.way = definition if asked == "definition" else engine
+    if device.type == "cuda" and asked in ("auto", "triton"):
+        for shape, ramp, attends_self in {
+            (one.shape, getattr(one.span, "ramp", None), one.attends_self) for one in layers
+        }:
+            _hold(shape, ramp, attends_self, device, dtype)
+
+
+def _hold(shape, ramp: int | None, attends_self: bool, device: torch.device, dtype: torch.dtype) -> None:
+    from models.attention import gate
+    from models.kernels.banded import WIDEST, attend  # triton is not there on every machine
+
+    if max(shape.key, shape.value) <= WIDEST:
+        gate.check(attend, device, dtype, shape=shape, ramp=ramp, attends_self=attends_self)
+
+
+def chosen() -> list[str]:
+    """What was chosen for what since `prepare`, the most frequent first."""
+    return [f"{line} ({count})" for line, count in dispatch.NOTED.most_common()]
