@@ -72,7 +72,7 @@ class _Kept:
     def back(self, dw: Tensor) -> tuple[Tensor, list]:
         """dw: n c k -> ds: n c k, and the gradients of the normaliser's parameters."""
         wanted = [one for one in self.parameters if one.requires_grad]
-        ds, *found = torch.autograd.grad(self.made, [self.score, *wanted], dw.view_as(self.made))
+        ds, *found = torch.autograd.grad(self.made, [self.score, *wanted], dw.view_as(self.made), retain_graph=True)
         return ds.flatten(0, 1), found
 
 

@@ -14,12 +14,13 @@ class Attention(Heads):
     `way` computes it: the engine, or the definition, which gives the same numbers.
     """
 
+    way = engine
+
     def __init__(
         self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0
     ):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.attends_self = attends_self
-        self.way = engine
         self.memories = [Memory() for _ in range(2 * shape.heads)]  # keys and values of as many buckets
         self.shapes: list[engine.Computed] = []  # of the last block's buckets
 
