@@ -32,7 +32,9 @@ def small_chunks(monkeypatch):
     """Several chunks of queries and of streams to a block, several buckets to a layer."""
     monkeypatch.setattr(chunks, "QUERIES", 3)
     monkeypatch.setattr(chunks, "SCRATCH_BYTES", 600)
-    monkeypatch.setattr(engine, "STEP", 4)
+    monkeypatch.setattr(engine, "BUCKET_COST", 40)
+    monkeypatch.setattr(engine, "BUCKET_COST_EVALUATION", 1)
+    engine._partition.cache_clear()
     yield
     dispatch.force("auto")
 
@@ -199,9 +201,9 @@ def test_what_was_chosen_is_noted():
     dispatch.NOTED.clear()
     net = make({**PLAIN, "position": {"name": "relative", "limit": 6}})
     net(torch.zeros(2, 7, dtype=torch.long), net.start(2))
-    (line,) = dispatch.NOTED
+    ((line, layers),) = dispatch.told().items()
     assert line == "cpu float64: Fixed All Softmax, reach <= 8, T <= 8, backward, weights kept: band"
-    assert dispatch.NOTED[line] == 2  # layers
+    assert layers == 2
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -218,3 +220,10 @@ def test_a_copied_layer_remembers_for_itself():
     _, past = engine.attend(layer, *inputs(layer, 4, 3, 2))
     x, other = torch.randn(2, 4, 6).double(), deepcopy(layer)
     torch.testing.assert_close(engine.attend(other, x, past)[0], engine.attend(layer, x, past)[0])
+
+
+def test_heads_of_like_reach_share_a_bucket():
+    """A bucket more costs 10 keys here: 3 + 4 keys of two heads cost less together, 20 apart from them."""
+    assert engine._partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
+    assert engine._partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
+    assert engine._partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]

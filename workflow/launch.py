@@ -6,7 +6,7 @@ training step on a CPU was spent on them (docs/log.md).
 
 import os
 
-ENGINES = ("auto", "band", "gathered", "triton", "definition")
+ENGINES = ("auto", "band", "gathered", "single", "triton", "definition")
 ALLOCATOR = "GLIBC_TUNABLES"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 

@@ -34,11 +34,30 @@ class Recipe(Closed):
     evaluation: dict[str, Any] = {}
 
 
+class Engine(Closed):
+    """The nets on which the engine is measured against the definition, over `lengths` S.
+
+    far: S of one-step prediction. threads: of a step. rounds: turns of every cell; the definition's cost minutes.
+    """
+
+    layers: Positive
+    width: Positive
+    heads: Positive
+    inner: Positive
+    block: Positive
+    batch: Positive
+    lengths: list[Positive] = Field(min_length=2)
+    far: Positive
+    threads: Positive
+    rounds: Positive
+
+
 class Measure(Closed):
     """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means.
 
     predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
     layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You Need (translation alone).
+    engine: how the engine is measured (char_lm alone), null to leave it out.
     """
 
     passes: Positive
@@ -48,6 +67,7 @@ class Measure(Closed):
     longest_S: Positive = 1
     layer_width: Positive = 64
     layer_lengths: list[Positive] = Field([64, 128, 256, 512], min_length=2)
+    engine: Engine | None = None
 
 
 def read_measures(text: str) -> dict[str, Measure]:

@@ -2,6 +2,7 @@
 
 band       scores in a band, products by hand; softmax of all keys by hand, other choices through autograd
 gathered   top-k: the kept keys alone are weighed
+single     one query of each stream, without gradients: one-step prediction
 triton     softmax of all keys on a GPU, one kernel, its gradients held to the definition before a run
 definition every key that any head might see: slow, the oracle
 """
@@ -18,6 +19,7 @@ from models.attention.gathered import attend_kept
 from models.attention.normalisers.softmax import Softmax
 from models.attention.selections.all import All
 from models.attention.selections.top_k import TopK
+from models.attention.single import attend_single
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.fixed import Fixed
 
@@ -26,7 +28,7 @@ from models.attention.spans.fixed import Fixed
 GATHER_UP_TO = {0: 0, 64: 4, 128: 8, 256: 12, 512: 24, 1024: 64, 2048: 128}
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
-NOTED: Counter[str] = Counter()  # what was chosen for what, and how often
+NOTED: Counter[tuple] = Counter()  # what was chosen for what, and how often
 _forced: list[str] = []
 
 
@@ -39,11 +41,14 @@ def force(name: str) -> None:
 
 def choose(bucket: Bucket, q: Tensor, places: Tensor | None, z: Tensor | None) -> str:
     """The name of the code for a bucket; ValueError where the one that is forced cannot compute it."""
-    refused = {"gathered": _not_gathered(bucket), "triton": _not_triton(bucket, q, places, z), "band": None}
+    refused = {"gathered": _not_gathered(bucket), "triton": _not_triton(bucket, q, places, z)}
+    refused["single"] = _not_single(bucket, q)
     if _forced:
-        if why := refused[_forced[0]]:
+        if why := refused.get(_forced[0]):
             raise ValueError(f"engine '{_forced[0]}' was asked for: {why}")
         return _forced[0]
+    if not refused["single"]:
+        return "single"
     if not refused["triton"]:
         return "triton"
     worth = not refused["gathered"] and bucket.selection.k <= _most(bucket.reach)
@@ -57,6 +62,11 @@ def _most(reach: int) -> int:
 
 def _not_gathered(bucket: Bucket) -> str | None:
     return None if isinstance(bucket.selection, TopK) else "it computes top_k alone"
+
+
+def _not_single(bucket: Bucket, q: Tensor) -> str | None:
+    alone = q.size(2) == 1 and not torch.is_grad_enabled() and not bucket.drop
+    return None if alone else "it computes one query of each stream, without gradients and dropout"
 
 
 def _not_triton(bucket: Bucket, q: Tensor, places: Tensor | None, z: Tensor | None) -> str | None:
@@ -83,22 +93,25 @@ def attend_triton(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Te
     return attend(q, *sides, places, z, reach, ramp=ramp, attends_self=bucket.attends_self, scale=1.0)
 
 
-WAYS = {"band": attend_band, "gathered": attend_kept, "triton": attend_triton}
+WAYS = {"band": attend_band, "gathered": attend_kept, "triton": attend_triton, "single": attend_single}
 
 
 def attend_bucket(name: str, bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Tensor:
     """As `banded.attend_band`, by the code that was chosen."""
-    NOTED[_told(name, bucket, q)] += 1
+    kinds = tuple(type(one) for one in (bucket.span, bucket.selection, bucket.normaliser))
+    most = bucket.selection.k if isinstance(bucket.selection, TopK) else None
+    grad = torch.is_grad_enabled()
+    NOTED[name, q.device.type, q.dtype, kinds, most, bucket.reach, q.size(2), grad and bucket.keep, grad] += 1
     return WAYS[name](bucket, q, r, k, v, places, z, parameters)
 
 
-def _told(name: str, bucket: Bucket, q: Tensor) -> str:
-    """One line; lengths up to the next power of two, so that a run has few."""
-    span, selection, normaliser = (type(one).__name__ for one in (bucket.span, bucket.selection, bucket.normaliser))
-    kept = f" k={bucket.selection.k}" if isinstance(bucket.selection, TopK) else ""
-    way_back = (
-        f"backward, weights {'kept' if bucket.keep else 'computed again'}" if torch.is_grad_enabled() else "forward"
-    )
-    reach, T = (1 << max(0, int(length) - 1).bit_length() for length in (bucket.reach, q.size(2)))
-    asked = f"{span} {selection}{kept} {normaliser}, reach <= {reach}, T <= {T}, {way_back}"
-    return f"{q.device.type} {str(q.dtype).removeprefix('torch.')}: {asked}: {name}"
+def told() -> Counter[str]:
+    """`NOTED` in words, lengths up to the next power of two, so that a run has few lines."""
+    found: Counter[str] = Counter()
+    for (name, device, dtype, kinds, k, reach, T, keep, grad), count in NOTED.items():
+        span, selection, normaliser = (kind.__name__ for kind in kinds)
+        reach, T = (1 << max(0, int(length) - 1).bit_length() for length in (reach, T))
+        asked = f"{span} {selection}{'' if k is None else f' k={k}'} {normaliser}, reach <= {reach}, T <= {T}"
+        way_back = f"backward, weights {'kept' if keep else 'computed again'}" if grad else "forward"
+        found[f"{device} {str(dtype).removeprefix('torch.')}: {asked}, {way_back}: {name}"] += count
+    return found

@@ -33,4 +33,4 @@ def _hold(shape, ramp: int | None, attends_self: bool, device: torch.device, dty
 
 def chosen() -> list[str]:
     """What was chosen for what since `prepare`, the most frequent first."""
-    return [f"{line} ({count})" for line, count in dispatch.NOTED.most_common()]
+    return [f"{line} ({count})" for line, count in dispatch.told().most_common()]
