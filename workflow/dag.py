@@ -82,7 +82,14 @@ class Dag:
         papers = sorted({one.paper for one in self.ablations.values()})
         named = [f"papers/{name}" for name in papers] + [f"ablations/{name}" for name in self.ablations]
         named += [f"runs/{digest}" for digest in self.jobs]
-        return [f"reports/{name}.html" for name in ("index", "analytic", *named)]
+        shared = ("index", "analytic", *(["engine"] if self.engine else []))
+        return [f"reports/{name}.html" for name in (*shared, *named)]
+
+    @property
+    def engine(self) -> list[str]:
+        """What was measured of the engine, where the rung asks for it."""
+        asked = "char_lm" in self.measures and self.measures["char_lm"].engine
+        return ["results/measures/engine.json"] if asked else []
 
     @property
     def targets(self) -> dict[str, list[str]]:
@@ -110,6 +117,9 @@ class Dag:
         cells, measures = len(tasks), [self.measures[task] for task in tasks.values()]
         timed = sum(2 * one.passes * (one.seconds + 0.2) for one in measures)
         found = {"train": 15, "flops": 4 + 0.2 * cells, "memory": 5 + 4 * cells, "throughput": 5 + timed}
+        if self.engine:
+            how = self.measures["char_lm"].engine
+            found["engine"] = 30 + 0.004 * (1 + how.rounds) * how.layers * sum(how.lengths)
         how = self.measures.get("translation")
         return found | ({"layers": 5 + 4 * len(how.layer_lengths) * (0.2 + how.passes * how.seconds)} if how else {})
 
@@ -118,6 +128,11 @@ class Dag:
         shared = ["frame.py", "published.py", "measure/formulas.py", "tables/_*.py", "pages/numbers.py"]
         measured = ["results/measures/layers.json"] if name in OF_LAYERS else []
         return _files(f"{kind}/{name}.py", f"{kind}/_*.py", *shared) + _files("../config/published/*") + measured
+
+    @property
+    def engine_sources(self) -> list[str]:
+        """What computes attention: measured anew when it changes."""
+        return _files("../models/attention/*.py", "../models/kernels/*.py", "measure/engine_*.py")
 
     @property
     def page_sources(self) -> list[str]:

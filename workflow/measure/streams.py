@@ -74,7 +74,7 @@ def full_memories(job, net, device, batch: int | None = None) -> list:
     return past
 
 
-class _Flat(torch.nn.Module):
+class Flat(torch.nn.Module):
     """The net with its memories as separate arguments, as tracing wants them."""
 
     def __init__(self, net):
@@ -95,7 +95,7 @@ def count(job, net, device: torch.device) -> dict:
         net(tokens, past)
     # before the counters: fvcore's tracing leaves tensors in place of the sizes that the layers note
     layers = sum(graph.engine_macs(layer, block, layer.shapes) for layer in net.attentions)
-    found = counted(_Flat(net), (tokens, *past))
+    found = counted(Flat(net), (tokens, *past))
     return {
         "macs_analytic": layers / block + graph.outside_attention(net),
         "macs_torch": found["macs_torch"] / block,

@@ -8,6 +8,7 @@ import pandas as pd
 from workflow import frame
 from workflow.choices import AXES
 from workflow.pages import artefacts
+from workflow.pages import engine as engine_page
 from workflow.pages.columns import HEADLINE, MEASURED, SCORES
 from workflow.pages.numbers import missing
 from workflow.pages.site import Site
@@ -163,6 +164,24 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict)
 def _words(choice: dict) -> str:
     settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
     return f"{choice['name']} ({settings})" if settings else choice["name"]
+
+
+def engine(site: Site) -> dict:
+    """results/measures/engine.json, which belongs to no run."""
+    path = site.results / "measures" / "engine.json"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    origin, ok = content["origin"], content["gate"]["status"] == "ok"
+    return {
+        "title": "What does the engine cost?",
+        "provenance": f"{origin['device']}; {content['sizes']['threads']} threads; allocator: {content['allocator']}; "
+        f"torch {origin['versions']['torch']}; commit {origin['commit'][:12]}; {origin['started']}",
+        "gate": content["gate"],
+        "targets": engine_page.Measured(content).targets,
+        "picture": engine_page.picture(content) if ok else "",
+        "tables": engine_page.tables(content) if ok else {},
+        "chosen": content.get("chosen", []),
+        "file": site.offer(path),
+    }
 
 
 def analytic(site: Site) -> dict:

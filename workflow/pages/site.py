@@ -22,12 +22,20 @@ class Site:
     results: Path
     reports: Path
 
+    @property
+    def has_engine(self) -> bool:
+        """Whether the engine was measured: a rung may leave it out."""
+        return (self.results / "measures" / "engine.json").exists()
+
     def write(self, template: str, place: str, **context) -> None:
         """Render `template` to reports/`place`. Everything is escaped but our own figures, styles and script."""
         up = "../" * place.count("/")
         made = _environment().get_template(template)
         style, script = (Markup((TEMPLATES / name).read_text()) for name in ("style.css", "page.js"))
-        write_text(self.reports / place, made.render(up=up, style=style, script=script, here=place, **context))
+        write_text(
+            self.reports / place,
+            made.render(up=up, style=style, script=script, here=place, engine=self.has_engine, **context),
+        )
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages; its address from the top of the reports."""

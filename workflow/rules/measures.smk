@@ -67,3 +67,21 @@ rule layers:
         options=asked.measure_options,
     shell:
         "python -m workflow.scripts.layers {output} {params.options} > {log} 2>&1"
+
+
+rule engine:
+    input:
+        asked.engine_sources,
+    output:
+        "results/measures/engine.json",
+    log:
+        "logs/engine.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=asked.gpus,
+    params:
+        options=asked.measure_options,
+    shell:
+        "python -m workflow.scripts.engine {output} {params.options} > {log} 2>&1"

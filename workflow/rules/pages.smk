@@ -5,6 +5,7 @@ rule pages:
         expand("config/ablations/{name}.yaml", name=asked.ablations),
         asked.sources("tables", "analytic"),
         asked.page_sources,
+        asked.engine,
         runs="results/runs.json",
         plan="results/plan.json",
     output:

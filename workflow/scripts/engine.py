@@ -1,0 +1,100 @@
+"""Measure the engine against its definition: `python -m workflow.scripts.engine OUT --how HOW [--device auto]`.
+
+How: `engine` of the rung's measure of char_lm. First the gate: numbers and gradients of both in 64 bits, or nothing is
+timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and how jobs
+and threads share the machine.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from workflow.launch import allocator, environment
+from workflow.measure import engine_cells, engine_facts
+from workflow.measure.lease import lease
+from workflow.measure.weigh import in_fresh_process, weigh
+from workflow.records import write_text
+from workflow.rungs import Engine, read_measures
+from workflow.scripts._main import run
+from workflow.training.origin import ROOT, describe, pick_device
+
+NAMES = ("fixed", "adaptive")
+
+
+def timed(how: Engine, device: str) -> list[dict]:
+    """A row per cell: what, name, S, way; median, quartiles in milliseconds, rounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_engine.py"]
+        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
+        settings = {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device}
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **environment(), **settings}, check=False)
+        found = json.loads(report.read_text())["benchmarks"] if report.exists() else []
+    rounds = defaultdict(list)
+    for one in found:
+        info = one["extra_info"]
+        rounds[info["what"], info["name"], info["S"], info["way"]] += one["stats"]["data"]
+    return [_row(how, cell, rounds.get((cell.what, cell.name, cell.S, cell.way))) for cell in engine_cells.cells(how)]
+
+
+def _row(how: Engine, cell: engine_cells.Cell, seconds: list[float] | None) -> dict:
+    row = {"what": cell.what, "name": cell.name, "S": cell.S, "way": cell.way}
+    if not seconds:
+        return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
+    low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))
+    row |= {"macs": engine_cells.product_macs(how)} if cell.what == "product" else {}
+    return row | {"status": "ok", "reason": None, "ms": median, "low": low, "high": high, "rounds": len(seconds)}
+
+
+def step_bytes(how: Engine, cell: engine_cells.Cell, device: str) -> dict:
+    """Two training steps above the libraries."""
+    on = torch.device(device)
+    return weigh(lambda: (engine_cells.training_step(how, cell, on), 1), on, how.threads)
+
+
+def weighed(how: Engine, device: str) -> list[dict]:
+    rows = []
+    for S in how.lengths:
+        for name in NAMES:
+            for way in ("engine", "definition"):
+                cell = engine_cells.Cell("step", name, S, way)
+                found = in_fresh_process(step_bytes, how, cell, device)
+                told = {key: found.get(key) for key in ("status", "reason", "bytes")}
+                rows.append({"name": name, "S": S, "way": way, **told})
+    return rows
+
+
+def measure(how: Engine, device: torch.device) -> dict:
+    """All of it, or the gate's refusal alone."""
+    made = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate()}
+    made["origin"] = describe(device, "fp32").model_dump()
+    if made["gate"]["status"] != "ok":
+        return made
+    memory = weighed(how, device.type)  # before this process starts threads of its own
+    with lease(device, alone=True):
+        made |= {"memory": memory, "parallel": engine_facts.parallel(how, device), "cells": timed(how, device.type)}
+        made |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
+    return made | {"table": engine_facts.table(), "chosen": engine_facts.chosen()}
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="engine", description="Measure the engine against its definition.")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--device", default="auto")
+    options = parser.parse_args(argv)
+    torch.set_num_threads(1)  # no thread pool may exist before the forks
+    how = options.how["char_lm"].engine
+    write_text(options.out, json.dumps(measure(how, pick_device(options.device)), indent=1))
+
+
+if __name__ == "__main__":
+    run(main)
