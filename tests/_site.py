@@ -4,11 +4,12 @@ import json
 
 import pytest
 
+from tests._engine import measured
 from tests._jobs import job, translation
 from tests._runs import everything, failed
 from workflow.frame import FACTS, METRICS
 from workflow.pages import learning
-from workflow.records import Cost, Macs, Point, Record, write_record
+from workflow.records import Cost, Macs, Point, Record, write_record, write_text
 from workflow.scripts import figure, page, table
 from workflow.training.origin import describe, pick_device
 
@@ -30,6 +31,7 @@ def results(folder, broken=False) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "runs.json").write_text(json.dumps(rows))
     (folder / "plan.json").write_text(json.dumps([{**_who(row), "digest": row["digest"]} for row in rows]))
+    write_text(folder / "measures" / "engine.json", json.dumps(measured()))
     for row in rows:
         write_record(folder / "runs" / row["digest"] / "record.json", record(row))
     for kind, script in (("tables", table), ("figures", figure)):

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from models.attention import AXES, chunks, choose, definition, dispatch, engine
+from models.attention import AXES, choose, chunks, definition, dispatch, engine
 from models.attention.banded import attend_band
 from models.attention.bucket import Bucket
 from models.attention.choice import Shape
@@ -227,3 +227,20 @@ def test_heads_of_like_reach_share_a_bucket():
     assert engine._partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
     assert engine._partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
     assert engine._partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
+
+
+@pytest.mark.parametrize("selection", ["all", "top_k"])
+def test_16_bits_where_a_run_computes_in_them(selection):
+    """As on a GPU: products and memories in 16 bits, gradients of 32 for the parameters, near those of 32."""
+    layer = layer_of(("adaptive", selection, "softmax", "relative"), 6, 3, False, 2).float()
+    x, past = torch.randn(2, 5, 6), (torch.randn(7, 2, 6),)
+    direction = torch.randn(2, 5, 3, 4)
+    oracle = results(engine, layer, x, past, direction)
+    with torch.autocast("cpu", torch.bfloat16):
+        y, after = engine.attend(layer, x, past)
+        ours = results(engine, layer, x, past, direction)
+    assert y.dtype == after[0].dtype == torch.bfloat16
+    for name, one in oracle.items():
+        assert ours[name].dtype == (torch.bfloat16 if name == "y" else torch.float32)
+        if selection == "all":  # rounding may change which keys are kept
+            torch.testing.assert_close(ours[name].float(), one, rtol=0, atol=0.1 * one.abs().max().item(), msg=name)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
-SCRATCH_BYTES = 4 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
+LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
+SCRATCH_BYTES = 8 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Chunk:
 
 def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int) -> Iterator[Chunk]:
     """The chunks of a block of T queries, the last T of K keys their own, none seeing beyond `reach`."""
-    for start in range(0, T, QUERIES):
-        queries = slice(start, min(start + QUERIES, T))
+    step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
+    for start in range(0, T, step):
+        queries = slice(start, min(start + step, T))
         c, seen = queries.stop - start, K - T + queries.stop - 1 + attends_self
         window = min(reach, seen)
         if window < 1:

@@ -49,8 +49,8 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it."""
     z = layer.span.extent(x)
     made, at_hand = buckets(layer, z, x.size(0) * x.size(1)), max(map(len, past)) + x.size(1) - 1 + layer.attends_self
-    memory = (_Inputs if layer.training else _KeysAndValues)(layer, x, past)
     asked = _Asked(layer, x, z, min(max(reach for _, reach in made), at_hand))
+    memory = (_Inputs if layer.training else _KeysAndValues)(layer, x.to(asked.content.dtype), past)
     layer.shapes, parts = [], []
     for number, (heads, reach) in enumerate(made):
         k, v = memory.of(number, heads, min(reach, at_hand))
@@ -115,7 +115,8 @@ class _Asked:
         self.layer, self.z, position = layer, z, layer.position
         q, scale = layer.split(layer.query(x)), 1 / math.sqrt(layer.shape.key)
         self.content = position.content(q) * scale
-        self.places = position.keys(widest) if widest else None
+        places = position.keys(widest) if widest else None
+        self.places = None if places is None else places.to(self.content.dtype)  # 16 bits where q has been made so
         self.place = None if self.places is None else position.query(q) * scale
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[Bucket, tuple]:
@@ -152,7 +153,8 @@ class _Inputs:
     def of(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
         """Keys K B g dk and values K B g dv that these heads reach."""
         rows = self.rows[-(len(self.x) + reach) :]
-        return [project(self.x, weight, rows).unflatten(-1, (len(heads), -1)) for weight in _weights(self.layer, heads)]
+        weights = (weight.to(rows.dtype) for weight in _weights(self.layer, heads))
+        return [project(self.x, weight, rows).unflatten(-1, (len(heads), -1)) for weight in weights]
 
     def kept(self, made: list) -> Past:
         return (self.rows[-self.layer.span.remember(max(reach for _, reach in made)) :],)

@@ -30,12 +30,17 @@ def _product(inputs: list, outputs: list) -> int:
     return math.prod(inputs[0].type().sizes()) * inputs[1].type().sizes()[-1]
 
 
+def by_torch(net: torch.nn.Module, arguments: tuple) -> float:
+    """Multiply-accumulates of net(*arguments) by torch's counter; with gradients: without, it stops at a module that
+    gives a weight.
+    """
+    with FlopCounterMode(display=False, custom_mapping=GATHERED) as counter:
+        net(*arguments)
+    return counter.get_total_flops() / 2
+
+
 def counted(net: torch.nn.Module, arguments: tuple) -> dict:
     """Multiply-accumulates of net(*arguments): macs_torch, macs_fvcore, and the operators fvcore does not count."""
-    with FlopCounterMode(
-        display=False, custom_mapping=GATHERED
-    ) as counter:  # with gradients: without, it stops at a module that gives a weight
-        net(*arguments)
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
@@ -43,7 +48,7 @@ def counted(net: torch.nn.Module, arguments: tuple) -> dict:
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     return {
-        "macs_torch": counter.get_total_flops() / 2,
+        "macs_torch": by_torch(net, arguments),
         "macs_fvcore": fvcore,
         "unsupported": sorted(analysis.unsupported_ops()),
     }

@@ -9,7 +9,7 @@ from torch.profiler import ProfilerActivity, profile
 
 from models.attention import dispatch
 from workflow.measure import formulas, graph
-from workflow.measure.counters import counted
+from workflow.measure.counters import by_torch
 from workflow.measure.engine_cells import SYMBOLS, Cell, memories, net_of, training_step
 from workflow.measure.streams import Flat
 from workflow.rungs import Engine
@@ -54,7 +54,7 @@ def reaches(how: Engine, name: str, S: int) -> list[list[int]]:
 
 
 def macs(how: Engine) -> list[dict]:
-    """By length, fixed and adaptive, per character: the paper's formula at the mean reach, torch's count and ours of what
+    """By length, fixed and adaptive, per character: the formula at the mean reach, torch's count and ours of what
     is executed, what the definition would; and of a whole training step, what nothing can do without.
     """
     rows, sizes = [], {"L": how.layers, "d": how.width, "ff": how.inner}
@@ -64,18 +64,17 @@ def macs(how: Engine) -> list[dict]:
             far = reaches(how, name, S)
             mean = sum(map(sum, far)) / (how.layers * how.heads)
             tokens = torch.zeros(1, how.block, dtype=torch.long)
-            past = tuple(memories(net, 1))
+            past = memories(net, 1)
             with torch.no_grad():
-                net(tokens, list(past))
+                net(tokens, past)
             executed = sum(graph.engine_macs(layer, how.block, layer.shapes) for layer in net.attentions) / how.block
-            flat = tuple(part for parts in past for part in parts)
             rows.append(
                 {
                     "name": name,
                     "S": S,
                     "mean_reach": mean,
                     "analytic": formulas.mac(**sizes, S=mean),
-                    "counted": counted(Flat(net), (tokens, *flat))["macs_torch"] / how.block,
+                    "counted": by_torch(Flat(net), (tokens, *past)) / how.block,
                     "executed": executed + graph.outside_attention(net),
                     "dense": graph.dense(net, how.block),
                     "floor": formulas.training_floor(**sizes, V=SYMBOLS, T=how.block, B=how.batch, reaches=far),
