@@ -25,7 +25,11 @@ os.environ.update(environment())  # of all that is started from here
 
 if not workflow.output_settings.dryrun:
     logger.addFilter(
-        Progress(asked.expected_seconds, workflow.cores, alone=("throughput", "layers", "engine"))
+        Progress(
+            asked.expected_seconds,
+            workflow.cores,
+            alone=("throughput", "layers", "engine"),
+        )
     )
 
 
