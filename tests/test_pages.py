@@ -42,7 +42,7 @@ def every(site):
 
 def test_every_kind_of_page_is_there(site):
     kinds = {path.relative_to(site).parts[0] for path in every(site)}
-    assert kinds == {"index.html", "analytic.html", "papers", "ablations", "runs"}
+    assert kinds == {"index.html", "analytic.html", "engine.html", "papers", "ablations", "runs"}
 
 
 def test_every_link_resolves_inside_the_folder(site):

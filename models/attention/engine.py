@@ -48,7 +48,10 @@ def start(layer, batch: int) -> Past:
 def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it."""
     z = layer.span.extent(x)
-    made, at_hand = buckets(layer, z, x.size(0) * x.size(1)), max(map(len, past)) + x.size(1) - 1 + layer.attends_self
+    made, at_hand = (
+        buckets(layer, z, int(x.size(0)) * int(x.size(1))),
+        max(map(len, past)) + x.size(1) - 1 + layer.attends_self,
+    )
     asked = _Asked(layer, x, z, min(max(reach for _, reach in made), at_hand))
     memory = (_Inputs if layer.training else _KeysAndValues)(layer, x.to(asked.content.dtype), past)
     layer.shapes, parts = [], []
