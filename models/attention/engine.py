@@ -1,8 +1,6 @@
 """The same numbers as the definition without computing what no head can see.
 
-Heads are taken in buckets of like reach; each bucket has keys and values of its own reach alone, projections
-included. In training a layer remembers its inputs and projects them anew with the weights of the step, without
-gradient into the past; in evaluation, where weights stand still, it remembers each bucket's keys and values instead.
+Heads are taken in buckets of like reach; each bucket has keys and values of its own reach alone, projections included.
 """
 
 import math
@@ -15,12 +13,12 @@ from torch import Tensor
 from models.attention.bucket import Bucket
 from models.attention.dispatch import attend_bucket, choose
 from models.attention.memory import Past
-from models.attention.projected import project
+from models.attention.remembered import Inputs, KeysAndValues, index, some
 
 # What a bucket more costs, in keys that a head sees: for a block in training it falls with the work that a key means.
 # Measured on two cores: 2 ms for a bucket forward and back, 14 us for a key of 2,048 queries 64 wide.
 BUCKET_COST, BUCKET_COST_EVALUATION = 20_000_000, 1024
-KEEP_BYTES = 256 << 20  # of weights that a layer may keep for the way back; beyond, they are computed again
+KEEP_BYTES = 256 << 20  # of weights that a bucket may keep for the way back; beyond, they are computed again
 
 
 class Computed(NamedTuple):
@@ -37,23 +35,18 @@ def start(layer, batch: int) -> Past:
     weight, shape = layer.key.weight, layer.shape
     if layer.training:
         return (weight.new_empty(0, batch, shape.width),)
-    made = (
-        [range(shape.heads)]
-        if layer.span.follows_input
-        else [heads for heads, _ in buckets(layer, layer.span.extent(None))]
-    )
+    steady = not layer.span.follows_input
+    made = [heads for heads, _ in buckets(layer, layer.span.extent(None))] if steady else [range(shape.heads)]
     return tuple(weight.new_empty(0, batch, len(heads), c) for heads in made for c in (shape.key, shape.value))
 
 
 def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it."""
     z = layer.span.extent(x)
-    made, at_hand = (
-        buckets(layer, z, int(x.size(0)) * int(x.size(1))),
-        max(map(len, past)) + x.size(1) - 1 + layer.attends_self,
-    )
+    B, T = int(x.size(0)), int(x.size(1))
+    made, at_hand = buckets(layer, z, B * T), max(map(len, past)) + T - 1 + layer.attends_self
     asked = _Asked(layer, x, z, min(max(reach for _, reach in made), at_hand))
-    memory = (_Inputs if layer.training else _KeysAndValues)(layer, x.to(asked.content.dtype), past)
+    memory = (Inputs if layer.training else KeysAndValues)(layer, x.to(asked.content.dtype), past)
     layer.shapes, parts = [], []
     for number, (heads, reach) in enumerate(made):
         k, v = memory.of(number, heads, min(reach, at_hand))
@@ -92,22 +85,12 @@ def _partition(reaches: tuple[int, ...], cost: int) -> list[tuple[tuple[int, ...
     return best[-1][1]
 
 
-@lru_cache(maxsize=4096)
-def _index(heads: tuple[int, ...], device: torch.device) -> Tensor:
-    return torch.tensor(heads, device=device)
-
-
-def _some(x: Tensor, heads: tuple[int, ...], axis: int) -> Tensor:
-    """These heads alone; all of them are not copied."""
-    return x if len(heads) == x.size(axis) else x.index_select(axis, _index(heads, x.device))
-
-
 def _in_order(parts: list[Tensor], heads: list[tuple[int, ...]]) -> Tensor:
     """B g T dv of each bucket -> B h T dv."""
     if len(parts) == 1:
         return parts[0]
     standing = [head for bucket in heads for head in bucket]
-    order = _index(tuple(sorted(range(len(standing)), key=standing.__getitem__)), parts[0].device)
+    order = index(tuple(sorted(range(len(standing)), key=standing.__getitem__)), parts[0].device)
     return torch.cat([part.transpose(1, 2) for part in parts], 2).index_select(2, order).transpose(1, 2)
 
 
@@ -124,11 +107,9 @@ class _Asked:
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[Bucket, tuple]:
         """The bucket of these heads, and the tensors that `attend_band` takes."""
-        layer, (q, r, z) = (
-            self.layer,
-            (x if x is None else _some(x, heads, -3) for x in (self.content, self.place, self.z)),
-        )
-        places = _some(self.places, heads, 0) if self.places is not None and self.places.dim() == 3 else self.places
+        layer, asked = self.layer, (self.content, self.place, self.z)
+        q, r, z = (one if one is None else some(one, heads, -3) for one in asked)
+        places = some(self.places, heads, 0) if self.places is not None and self.places.dim() == 3 else self.places
         choices = (*layer.selection.parameters(), *layer.normaliser.parameters())
         weights = q.numel() // q.size(-1) * reach * q.element_size()
         bucket = Bucket(
@@ -143,55 +124,18 @@ class _Asked:
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
             keep=weights <= KEEP_BYTES,
         )
-        return bucket, (q, r, k, v, places, z, [_some(one, heads, 0) for one in choices])
+        return bucket, (q, r, k, v, places, z, [self._own(one, heads) for one in choices])
 
-
-class _Inputs:
-    """In training: the inputs, projected anew for each bucket."""
-
-    def __init__(self, layer, x: Tensor, past: Past):
-        self.layer, self.x = layer, x.transpose(0, 1)
-        self.rows = layer.memories[0].append(past[0], self.x)
-
-    def of(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        """Keys K B g dk and values K B g dv that these heads reach."""
-        rows = self.rows[-(len(self.x) + reach) :]
-        weights = (weight.to(rows.dtype) for weight in _weights(self.layer, heads))
-        return [project(self.x, weight, rows).unflatten(-1, (len(heads), -1)) for weight in weights]
-
-    def kept(self, made: list) -> Past:
-        return (self.rows[-self.layer.span.remember(max(reach for _, reach in made)) :],)
-
-
-class _KeysAndValues:
-    """In evaluation: each bucket's own keys and values."""
-
-    def __init__(self, layer, x: Tensor, past: Past):
-        self.layer, self.past, self.rows, x = layer, past, [], x.transpose(0, 1)
-        self.new = [side(x).unflatten(-1, (layer.shape.heads, -1)) for side in (layer.key, layer.value)]
-
-    def of(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        for side, new in enumerate(self.new, 2 * number):
-            self.rows.append(self.layer.memories[side].append(self.past[side], _some(new, heads, 2)))
-        return [rows[-(len(self.new[0]) + reach) :] for rows in self.rows[-2:]]
-
-    def kept(self, made: list) -> Past:
-        """A bucket keeps what it reaches, or what its span asks for where that depends on the input."""
-        span = self.layer.span
-        keep = [span.remember(reach) if span.follows_input else reach for _, reach in made for _ in range(2)]
-        return tuple(rows[-count:] for rows, count in zip(self.rows, keep, strict=True))
-
-
-def _weights(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """W_k and W_v of these heads: g dk d and g dv d, heads one below the other."""
-    sides = (side.weight.unflatten(0, (layer.shape.heads, -1)) for side in (layer.key, layer.value))
-    return tuple(_some(side, heads, 0).flatten(0, 1) for side in sides)
+    def _own(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
+        """A choice's parameter for these heads: a row each, or one that all share."""
+        by_head = parameter.dim() and parameter.size(0) == self.layer.shape.heads
+        return some(parameter, heads, 0) if by_head else parameter
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
     """In evaluation, keys and values of memory and block, B h K d; zeros where a bucket remembers less than another."""
     made = buckets(layer, layer.span.extent(x))
-    memory, longest = _KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
+    memory, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
     pairs = [memory.of(number, heads, longest) for number, (heads, _) in enumerate(made)]
     sides = ([_first_padded(part, longest).permute(1, 2, 0, 3) for part in side] for side in zip(*pairs, strict=True))
     return tuple(_in_order(side, [heads for heads, _ in made]) for side in sides)
