@@ -83,7 +83,8 @@ def by_definition(net):
 def read(net, tokens, block: int):
     """Logits of a stream read block by block: B N V."""
     past, parts = net.start(tokens.size(0)), []
-    for piece in tokens.split(block, 1):
-        logits, past = net(piece, past)
-        parts.append(logits)
+    with torch.set_grad_enabled(net.training):
+        for piece in tokens.split(block, 1):
+            logits, past = net(piece, past)
+            parts.append(logits)
     return torch.cat(parts, 1)

@@ -213,3 +213,10 @@ def test_the_kernels_compile_for_a_gpu(tmp_path):
         text=True,
     )
     assert ran.returncode == 0, ran.stderr
+
+
+def test_the_dispatcher_knows_how_wide_a_tile_is():
+    from models.attention import dispatch
+    from models.kernels import banded
+
+    assert dispatch.WIDEST_TILE == banded.WIDEST

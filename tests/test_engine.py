@@ -32,8 +32,8 @@ def small_chunks(monkeypatch):
     """Several chunks of queries and of streams to a block, several buckets to a layer."""
     monkeypatch.setattr(chunks, "QUERIES", 3)
     monkeypatch.setattr(chunks, "SCRATCH_BYTES", 600)
-    monkeypatch.setattr(engine, "BUCKET_COST", 40)
-    monkeypatch.setattr(engine, "BUCKET_COST_EVALUATION", 1)
+    monkeypatch.setattr(engine, "COST", 40)
+    monkeypatch.setattr(engine, "COST_IN_EVALUATION", 1)
     engine._partition.cache_clear()
     yield
     dispatch.force("auto")
@@ -244,3 +244,42 @@ def test_16_bits_where_a_run_computes_in_them(selection):
         assert ours[name].dtype == (torch.bfloat16 if name == "y" else torch.float32)
         if selection == "all":  # rounding may change which keys are kept
             torch.testing.assert_close(ours[name].float(), one, rtol=0, atol=0.1 * one.abs().max().item(), msg=name)
+
+
+def test_in_evaluation_nobody_may_ask_for_gradients():
+    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2).eval()
+    x = torch.randn(2, 4, 6).double().requires_grad_()
+    with pytest.raises(ValueError, match="remembered without gradient"):
+        engine.attend(layer, x, engine.start(layer, 2))
+
+
+def test_buckets_in_evaluation_are_those_that_the_memory_was_made_for():
+    """Spans that change between two blocks: each head goes on with its own keys."""
+    layer = layer_of(("adaptive", "all", "softmax", "none"), 30, 1, False, 2).eval()
+    layer.span.fraction.data.copy_(torch.tensor([0.0, 0.0, 0.9]).view(3, 1, 1))
+    x, past = torch.randn(2, 20, 6).double(), engine.start(layer, 2)
+    _, past = engine.attend(layer, x, past)
+    layer.span.fraction.data.copy_(torch.tensor([0.9, 0.0, 0.0]).view(3, 1, 1))
+    before, _ = engine.attend(layer, x[:, :5], past)
+    k, _ = engine.every_key(layer, x[:, :5], past)
+    assert (k[:, 2] != 0).all() and (k[:, 0, :10] == 0).all()  # the head that saw far has its keys, the new one has few
+    assert before.isfinite().all()
+
+
+def test_a_second_derivative_is_refused_rather_than_wrong():
+    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2)
+    x, past = inputs(layer, 4, 3, 2)
+    y, _ = engine.attend(layer, x.requires_grad_(), past)
+    (dx,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError):
+        torch.autograd.grad(dx.sum(), layer.key.weight)
+
+
+@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15", "entmax_alpha"])
+def test_gathered_weights_may_have_more_bits_than_scores(normaliser):
+    layer = layer_of(("fixed", "top_k", normaliser, "relative"), 6, 3, True, 2).float()
+    dispatch.force("gathered")
+    with torch.autocast("cpu", torch.bfloat16):
+        y, _ = engine.attend(layer, torch.randn(2, 5, 6), (torch.randn(7, 2, 6),))
+    y.sum().backward()
+    assert all(one.grad.isfinite().all() for one in layer.parameters() if one.grad is not None)

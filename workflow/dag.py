@@ -132,7 +132,8 @@ class Dag:
     @property
     def engine_sources(self) -> list[str]:
         """What computes attention: measured anew when it changes."""
-        return _files("../models/attention/*.py", "../models/kernels/*.py", "measure/engine_*.py")
+        measured = ("engine_*", "graph", "counters", "formulas", "weigh")
+        return _files("../models/**/*.py", "../benchmarks/test_engine.py", *(f"measure/{name}.py" for name in measured))
 
     @property
     def page_sources(self) -> list[str]:

@@ -1,12 +1,11 @@
 """What is set before a process starts, chosen once and told in every record.
 
-The allocator keeps what it once had and asks for large pages: a fresh page costs ten times a used one, and half of a
-training step on a CPU was spent on them (docs/log.md).
+The allocator keeps what it once had and asks for large pages: a fresh page costs ten times a used one (docs/log.md).
 """
 
 import os
 
-ENGINES = ("auto", "band", "gathered", "single", "triton", "definition")
+ENGINES = ("auto", "band", "gathered", "triton", "definition")  # as models.attention.dispatch has them
 ALLOCATOR = "GLIBC_TUNABLES"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 

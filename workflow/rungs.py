@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from workflow.choices import Refused, every_setting, refuse_unknown
 from workflow.closed import Closed, Positive, Whole, parse, parse_json, read_yaml
@@ -50,6 +50,14 @@ class Engine(Closed):
     far: Positive
     threads: Positive
     rounds: Positive
+
+    @model_validator(mode="after")
+    def sizes_fit(self):
+        if self.width % self.heads:
+            raise Refused(f"heads must divide width, got heads = {self.heads}, width = {self.width}")
+        if self.lengths != sorted(set(self.lengths)):
+            raise Refused(f"lengths must rise, got {self.lengths}")
+        return self
 
 
 class Measure(Closed):

@@ -57,18 +57,21 @@ def forward(bucket: Bucket, q, r, k, v, places, z, parameters) -> tuple[Tensor, 
 class _Banded(torch.autograd.Function):
     @staticmethod
     def forward(ctx, bucket, q, r, k, v, places, z, *parameters):
-        y, ctx.stored = forward(bucket, q, r, k, v, places, z, parameters)
-        ctx.bucket = bucket
-        ctx.save_for_backward(q, r, k, v, places, z, *parameters)
+        y, stored = forward(bucket, q, r, k, v, places, z, parameters)
+        ctx.bucket, ctx.count = bucket, len(parameters)
+        ctx.left = [None if one is None else one[1] for one in stored]
+        kept = [one[0] for one in stored if one is not None]
+        ctx.save_for_backward(q, r, k, v, places, z, *parameters, *kept)  # freed with the graph
         return y
 
     @staticmethod
     @once_differentiable
     def backward(ctx, dy):
-        q, r, k, v, places, z, *parameters = ctx.saved_tensors
+        q, r, k, v, places, z, *others = ctx.saved_tensors
+        parameters, kept = others[: ctx.count], iter(others[ctx.count :])
         back = Backward(ctx.bucket, q, r, k, v, places, z, parameters)
-        for number, (chunk, stored) in enumerate(zip(ctx.bucket.chunks(q, k), ctx.stored, strict=True)):
-            back.chunk(number, chunk, stored, dy)
+        for number, (chunk, left) in enumerate(zip(ctx.bucket.chunks(q, k), ctx.left, strict=True)):
+            back.chunk(number, chunk, (next(kept), left) if ctx.bucket.keep else None, dy)
         return None, back.dq, back.dr, back.dk, back.dv, back.dplaces, back.dz, *back.dparameters
 
 

@@ -1,5 +1,6 @@
 """Heads that are computed together, as far as the farthest-seeing of them reaches, and the memory they share."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,7 +14,8 @@ from models.attention.chunks import Chunk, chunks
 class Bucket:
     """span, selection, normaliser: the layer's choices. flat: the nearest keys that surely have m = 1.
 
-    drop: dropout on the weights, from `seed`. keep: whether weights are kept for the way back or computed again.
+    drop: dropout on the weights, from `seed`. grad: whether there is a way back; keep: whether weights are kept for it,
+    or computed again.
     """
 
     heads: int
@@ -25,6 +27,7 @@ class Bucket:
     attends_self: bool
     drop: float = 0.0
     seed: int = 0
+    grad: bool = True
     keep: bool = True
 
     def chunks(self, q: Tensor, k: Tensor) -> Iterator[Chunk]:
@@ -39,8 +42,8 @@ class Bucket:
         return torch.empty_like(weights).bernoulli_(1 - self.drop, generator=generator).div_(1 - self.drop)
 
 
-class _Scratch:
-    """Memory for what a chunk needs for a while, reused by all: a fresh page costs ten times a used one."""
+class _Scratch(threading.local):
+    """Memory for what a chunk needs for a while, reused by all of a thread: a fresh page costs ten times a used one."""
 
     def __init__(self):
         self.pieces: dict = {}

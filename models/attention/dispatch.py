@@ -24,30 +24,30 @@ from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.fixed import Fixed
 
 # Reach -> the largest k at which gathering took less time than the band, forward and backward, on two cores of a CPU
-# (docs/log.md); between two reaches the nearer one's counts.
+# (docs/log.md); between two reaches the lower one's counts.
 GATHER_UP_TO = {0: 0, 64: 4, 128: 8, 256: 12, 512: 24, 1024: 64, 2048: 128}
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
+ENGINES = ("auto", "band", "gathered", "triton", "definition")  # what may be forced
 NOTED: Counter[tuple] = Counter()  # what was chosen for what, and how often
-_forced: list[str] = []
+forced: list[str] = []  # by `force`: one name or none
 
 
 def force(name: str) -> None:
     """From here on this code or none; `auto` chooses again."""
-    if name not in ("auto", *WAYS, "definition"):
-        raise ValueError(f"unknown engine '{name}'; valid: auto, {', '.join(WAYS)}, definition")
-    _forced[:] = [] if name in ("auto", "definition") else [name]
+    if name not in ENGINES:
+        raise ValueError(f"unknown engine '{name}'; valid: {', '.join(ENGINES)}")
+    forced[:] = [] if name in ("auto", "definition") else [name]
 
 
-def choose(bucket: Bucket, q: Tensor, places: Tensor | None, z: Tensor | None) -> str:
+def choose(bucket: Bucket, q: Tensor, v: Tensor, places: Tensor | None, z: Tensor | None) -> str:
     """The name of the code for a bucket; ValueError where the one that is forced cannot compute it."""
-    refused = {"gathered": _not_gathered(bucket), "triton": _not_triton(bucket, q, places, z)}
-    refused["single"] = _not_single(bucket, q)
-    if _forced:
-        if why := refused.get(_forced[0]):
-            raise ValueError(f"engine '{_forced[0]}' was asked for: {why}")
-        return _forced[0]
-    if not refused["single"]:
+    refused = {"gathered": _not_gathered(bucket), "triton": _not_triton(bucket, q, v, places, z)}
+    if forced:
+        if why := refused.get(forced[0]):
+            raise ValueError(f"engine '{forced[0]}' was asked for: {why}")
+        return forced[0]
+    if q.size(2) == 1 and not torch.is_grad_enabled() and not bucket.drop:
         return "single"
     if not refused["triton"]:
         return "triton"
@@ -64,12 +64,7 @@ def _not_gathered(bucket: Bucket) -> str | None:
     return None if isinstance(bucket.selection, TopK) else "it computes top_k alone"
 
 
-def _not_single(bucket: Bucket, q: Tensor) -> str | None:
-    alone = q.size(2) == 1 and not torch.is_grad_enabled() and not bucket.drop
-    return None if alone else "it computes one query of each stream, without gradients and dropout"
-
-
-def _not_triton(bucket: Bucket, q: Tensor, places: Tensor | None, z: Tensor | None) -> str | None:
+def _not_triton(bucket: Bucket, q: Tensor, v: Tensor, places: Tensor | None, z: Tensor | None) -> str | None:
     """Why the kernel cannot compute a bucket."""
     if q.device.type != "cuda":
         return "it needs a GPU"
@@ -81,7 +76,7 @@ def _not_triton(bucket: Bucket, q: Tensor, places: Tensor | None, z: Tensor | No
         return "it computes relative positions alone"
     if bucket.drop:
         return "it has no dropout"
-    return f"its tiles are {WIDEST_TILE} wide at most" if q.size(-1) > WIDEST_TILE else None
+    return f"its tiles are {WIDEST_TILE} wide at most" if max(q.size(-1), v.size(-1)) > WIDEST_TILE else None
 
 
 def attend_triton(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Tensor:
@@ -112,6 +107,8 @@ def told() -> Counter[str]:
         span, selection, normaliser = (kind.__name__ for kind in kinds)
         reach, T = (1 << max(0, int(length) - 1).bit_length() for length in (reach, T))
         asked = f"{span} {selection}{'' if k is None else f' k={k}'} {normaliser}, reach <= {reach}, T <= {T}"
-        way_back = f"backward, weights {'kept' if keep else 'computed again'}" if grad else "forward"
+        way_back = "backward" if grad else "forward"
+        if grad and name == "band":
+            way_back += ", weights " + ("kept" if keep else "computed again")
         found[f"{device} {str(dtype).removeprefix('torch.')}: {asked}, {way_back}: {name}"] += count
     return found

@@ -14,11 +14,13 @@ from models.attention.bucket import Bucket
 from models.attention.dispatch import attend_bucket, choose
 from models.attention.memory import Past
 from models.attention.remembered import Inputs, KeysAndValues, index, some
+from models.attention.rows import by_hand
 
 # What a bucket more costs, in keys that a head sees: for a block in training it falls with the work that a key means.
 # Measured on two cores: 2 ms for a bucket forward and back, 14 us for a key of 2,048 queries 64 wide.
-BUCKET_COST, BUCKET_COST_EVALUATION = 20_000_000, 1024
+COST, COST_IN_EVALUATION = 20_000_000, 1024
 KEEP_BYTES = 256 << 20  # of weights that a bucket may keep for the way back; beyond, they are computed again
+KEPT_BY_AUTOGRAD = 6  # times as much where rows go through autograd: scores, masked scores, weights and what led there
 
 
 class Computed(NamedTuple):
@@ -31,17 +33,30 @@ class Computed(NamedTuple):
 
 
 def start(layer, batch: int) -> Past:
-    """The memory of streams that have not begun: inputs in training (0 B d), else a part for each bucket of heads."""
+    """The memory of streams that have not begun: inputs in training (0 B d), else two parts for each bucket of heads.
+
+    In evaluation the buckets of this moment stay those of the layer until the next start.
+    """
     weight, shape = layer.key.weight, layer.shape
+    for memory in layer.memories:
+        memory.forget()
     if layer.training:
         return (weight.new_empty(0, batch, shape.width),)
-    steady = not layer.span.follows_input
-    made = [heads for heads, _ in buckets(layer, layer.span.extent(None))] if steady else [range(shape.heads)]
-    return tuple(weight.new_empty(0, batch, len(heads), c) for heads in made for c in (shape.key, shape.value))
+    layer.partition = [tuple(range(shape.heads))]
+    if not layer.span.follows_input:
+        made = _partition(_reaches(layer, layer.span.extent(None)), COST_IN_EVALUATION)
+        layer.partition = [heads for heads, _ in made]
+    widths = (shape.key, shape.value)
+    return tuple(weight.new_empty(0, batch, len(heads), c) for heads in layer.partition for c in widths)
 
 
 def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-    """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it."""
+    """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it.
+
+    In evaluation no gradient reaches keys and values; ValueError where x asks for one.
+    """
+    if x.requires_grad and torch.is_grad_enabled() and not layer.training:
+        raise ValueError("in evaluation keys and values are remembered without gradient; call train(), or no_grad()")
     z = layer.span.extent(x)
     B, T = int(x.size(0)), int(x.size(1))
     made, at_hand = buckets(layer, z, B * T), max(map(len, past)) + T - 1 + layer.attends_self
@@ -51,8 +66,8 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     for number, (heads, reach) in enumerate(made):
         k, v = memory.of(number, heads, min(reach, at_hand))
         bucket, tensors = asked.of(heads, min(reach, at_hand), k, v)
-        q, _, _, _, places, own, _ = tensors
-        name = choose(bucket, q, places, own)
+        q, _, _, v, places, own, _ = tensors
+        name = choose(bucket, q, v, places, own)
         layer.shapes.append(Computed(len(heads), bucket.reach, len(k), name))
         parts.append(attend_bucket(name, bucket, *tensors))
     return _in_order(parts, [heads for heads, _ in made]).transpose(1, 2), memory.kept(made)
@@ -61,15 +76,16 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
 def buckets(layer, z: Tensor | None, queries: int = 0) -> list[tuple[tuple[int, ...], int]]:
     """Heads that are computed together and the farthest reach among them, the nearest bucket first.
 
-    queries: of the block in all streams. In evaluation what is remembered must serve blocks of any length, and any
-    input where reach depends on it: then all heads are one bucket.
+    queries: of the block in all streams. In evaluation the buckets are those for which `start` made the memory.
     """
-    reaches = tuple(min([*layer.bounds(), reach]) for reach in layer.span.reach(z).tolist())
+    reaches = _reaches(layer, z)
     if layer.training:
-        return _partition(reaches, BUCKET_COST // (queries * layer.shape.key))
-    if layer.span.follows_input:
-        return [(tuple(range(len(reaches))), max(reaches))]
-    return _partition(reaches, BUCKET_COST_EVALUATION)
+        return _partition(reaches, COST // (queries * layer.shape.key))
+    return [(heads, max(reaches[head] for head in heads)) for heads in layer.partition]
+
+
+def _reaches(layer, z: Tensor | None) -> tuple[int, ...]:
+    return tuple(min([*layer.bounds(), reach]) for reach in layer.span.reach(z).tolist())
 
 
 @lru_cache(maxsize=4096)
@@ -112,6 +128,7 @@ class _Asked:
         places = some(self.places, heads, 0) if self.places is not None and self.places.dim() == 3 else self.places
         choices = (*layer.selection.parameters(), *layer.normaliser.parameters())
         weights = q.numel() // q.size(-1) * reach * q.element_size()
+        weights *= 1 if by_hand(layer.selection, layer.normaliser) else KEPT_BY_AUTOGRAD
         bucket = Bucket(
             heads=len(heads),
             reach=reach,
@@ -122,7 +139,8 @@ class _Asked:
             attends_self=layer.attends_self,
             drop=layer.drop,
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
-            keep=weights <= KEEP_BYTES,
+            grad=torch.is_grad_enabled(),
+            keep=torch.is_grad_enabled() and weights <= KEEP_BYTES,
         )
         return bucket, (q, r, k, v, places, z, [self._own(one, heads) for one in choices])
 

@@ -32,7 +32,7 @@ def largest(s: Tensor, k: int) -> tuple[Tensor, Tensor]:
     threshold, beyond = best[..., -2:-1], best[..., -1:]
     if not ((beyond == threshold) & (beyond > -math.inf)).any():
         return best[..., :-1], column[..., :-1]
-    best, column = s.topk(int((s >= threshold).sum(-1).max()), -1)
+    best, column = s.topk(int(((s >= threshold) & (s > -math.inf)).sum(-1).max().clamp(min=k)), -1)
     return best.masked_fill(best < threshold, -math.inf), column
 
 
@@ -62,7 +62,7 @@ class _Kept:
             if chunk.blind:
                 w = torch.cat([torch.zeros_like(w[..., :1, :]), w[..., 1:, :]], -2)
             self.made = w
-        self.w = w.detach().flatten(0, 1)
+        self.w = w.detach().to(best.dtype).flatten(0, 1)  # a normaliser may give more bits than it was given
 
     @property
     def used(self) -> Tensor:
@@ -72,7 +72,8 @@ class _Kept:
     def back(self, dw: Tensor) -> tuple[Tensor, list]:
         """dw: n c k -> ds: n c k, and the gradients of the normaliser's parameters."""
         wanted = [one for one in self.parameters if one.requires_grad]
-        ds, *found = torch.autograd.grad(self.made, [self.score, *wanted], dw.view_as(self.made), retain_graph=True)
+        dw = dw.view_as(self.made).to(self.made.dtype)
+        ds, *found = torch.autograd.grad(self.made, [self.score, *wanted], dw, retain_graph=True)
         return ds.flatten(0, 1), found
 
 
@@ -110,7 +111,7 @@ def forward(bucket: Bucket, q, r, k, v, places, z, parameters) -> tuple[Tensor, 
         kept = _Kept(bucket, chunk, s, k, places, parameters)
         kept.factors = bucket.factors(number, kept.w)
         y[chunk.streams, :, chunk.queries] = chunk.by_head(_sum(v.flatten(0, 2), kept.key, kept.used))
-        stored.append(kept)
+        stored.append(kept) if bucket.grad else None
     return y, stored
 
 
@@ -162,7 +163,7 @@ def _add_to_z(dz: Tensor | None, bucket: Bucket, chunk: Chunk, kept: _Kept, ds: 
 
 
 def attend_kept(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Tensor:
-    """As `banded.attend_band`, for `bucket.k` keys a query."""
+    """As `banded.attend_band`, for the selection's k keys a query."""
     if torch.is_grad_enabled():
         return _Gathered.apply(bucket, q, r, k, v, places, z, *parameters)
     return forward(bucket, q, r, k, v, places, z, parameters)[0]

@@ -22,6 +22,7 @@ class Attention(Heads):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.attends_self = attends_self
         self.memories = [Memory() for _ in range(2 * shape.heads)]  # keys and values of as many buckets
+        self.partition = [tuple(range(shape.heads))]  # buckets of heads in evaluation, as `start` made them
         self.shapes: list[engine.Computed] = []  # of the last block's buckets
 
     def start(self, batch: int) -> Past:

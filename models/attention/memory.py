@@ -17,6 +17,10 @@ class Memory:
     """The piece of memory that holds the rows given out last. Rows that were given out are never written again."""
 
     def __init__(self):
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of the piece; rows that were given out stay with whoever has them."""
         self.piece, self.stop = torch.empty(0), 0
 
     def append(self, past: Tensor, new: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 
 class _Projected(torch.autograd.Function):
@@ -14,6 +15,7 @@ class _Projected(torch.autograd.Function):
         return (rows.flatten(0, 1) @ weight.T).unflatten(0, rows.shape[:2])
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, gradient):
         (weight,) = ctx.saved_tensors
         gradient = gradient.flatten(0, 1)

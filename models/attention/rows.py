@@ -32,7 +32,10 @@ def _distances(chunk: Chunk, flat: int, device) -> Tensor:
 
 @contextmanager
 def standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
-    """The choices with these parameters, those of some heads, in place of their own (torch's way cannot be traced)."""
+    """The choices with these parameters, those of some heads, in place of their own (torch's way cannot be traced).
+
+    One thread at a time may compute with a layer.
+    """
     modules = [module for choice in choices for module in choice.modules()]
     places = [(module, name) for module in modules for name in module._parameters]
     before = [module._parameters[name] for module, name in places]
@@ -119,7 +122,7 @@ class Any:
     def backward(self, kept, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
         s, leaves, p = kept
         wanted = [leaf for leaf in leaves if leaf is not None and leaf.requires_grad]
-        dp = chunk.by_head(band(dP, chunk.window)).contiguous()
+        dp = chunk.by_head(band(dP, chunk.window)).to(p.dtype, memory_format=torch.contiguous_format)
         ds, *found = torch.autograd.grad(p, [s, *wanted], dp, retain_graph=True)
         dP.zero_()
         chunk.by_head(band(dP, chunk.window)).copy_(ds)
@@ -127,8 +130,13 @@ class Any:
         return [next(found) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
 
 
+def by_hand(selection: nn.Module, normaliser: nn.Module) -> bool:
+    """Whether rows have a backward pass of their own."""
+    return isinstance(selection, All) and isinstance(normaliser, Softmax)
+
+
 def rows_of(bucket: Bucket) -> Plain | Any:
     """How a bucket's scores become weights."""
-    if isinstance(bucket.selection, All) and isinstance(bucket.normaliser, Softmax):
+    if by_hand(bucket.selection, bucket.normaliser):
         return Plain(bucket.span, bucket.flat)
     return Any(bucket.span, bucket.selection, bucket.normaliser)

@@ -26,4 +26,4 @@ def attend_single(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Te
         s[..., : len(x)] += log_m
     with standing_in(parameters, bucket.selection, bucket.normaliser):
         p = bucket.normaliser(bucket.selection(s))
-    return torch.bmm(p.flatten(0, 1), v).view(B, g, 1, -1)
+    return torch.bmm(p.flatten(0, 1).to(v.dtype), v).view(B, g, 1, -1)

@@ -7,13 +7,12 @@ not depend on what a text says, so tokens and memories are random.
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from models.attention import NORMALISERS, SELECTIONS, definition, dispatch
+from models.attention import NORMALISERS, SELECTIONS, definition, dispatch, engine
 from models.attention.bucket import Bucket
 from models.attention.choice import Shape
 from models.attention.spans.fixed import Fixed
@@ -64,12 +63,13 @@ def spans(how: Engine, S: int) -> list[list[float]]:
 
 
 def net_of(how: Engine, name: str, S: int, way: str, device: torch.device):
-    """A character model: fixed, adaptive, or top-k on a fixed span."""
+    """A character model: adaptive, or on a fixed span softmax, top-k or another normaliser by its name."""
     span = (
         {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)} if name == "adaptive" else {"name": "fixed", "limit": S}
     )
     selection = {"name": "top_k", "k": K} if name == "top-k" else {"name": "all"}
-    attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
+    normaliser = {"name": name if name in NORMALISERS else "softmax"}
+    attention = {"span": span, "selection": selection, "normaliser": normaliser}
     attention["position"] = {"name": "relative", "limit": S}
     sizes = {key: getattr(how, key) for key in ("layers", "width", "heads", "inner")}
     torch.manual_seed(0)
@@ -92,9 +92,7 @@ def memories(net, streams: int) -> list:
         elif layer.training:
             lengths = [layer.span.remember(max(reaches))]
         else:
-            from models.attention.engine import buckets
-
-            lengths = [reach for _, reach in buckets(layer, layer.span.extent(None)) for _ in range(2)]
+            lengths = [reach for _, reach in engine.buckets(layer, layer.span.extent(None)) for _ in range(2)]
         pairs = zip(parts, lengths, strict=True)
         found.append(tuple(torch.randn(length, *part.shape[1:], device=part.device) for part, length in pairs))
     return found
@@ -142,7 +140,7 @@ def attention(how: Engine, cell: Cell, device: torch.device) -> Callable[[], Non
     k, v = (torch.randn(W + how.block, how.batch, how.heads, d, device=device).requires_grad_() for _ in range(2))
     places = torch.randn(d, W, device=device).requires_grad_()
     parameters, dy = [one for choice in choices for one in choice.parameters()], torch.randn_like(q)
-    name = dispatch.choose(bucket, q, places, None)
+    name = dispatch.choose(bucket, q, v, places, None)
 
     def step() -> None:
         y = dispatch.attend_bucket(name, bucket, q, q, k, v, places, None, parameters)
@@ -173,7 +171,6 @@ def product_macs(how: Engine) -> int:
     return PRODUCTS * how.batch * how.block * how.width * how.inner
 
 
-@lru_cache(maxsize=2)  # a cell's turns follow each other far apart: nets are not all kept
 def made(how: str, cell: Cell, device: str) -> Callable[[], None]:
     """The function that does a cell's work once. how: `Engine` as JSON."""
     read, on = Engine.model_validate_json(how), torch.device(device)

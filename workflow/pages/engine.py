@@ -141,7 +141,8 @@ def tables(content: dict) -> dict:
     made = Measured(content)
     speed = f"{number(2.0 * made.product_speed)} operations a second" if made.product_speed else "a speed not measured"
     found = {one.__name__: [[str(cell) for cell in row] for row in one(made)] for one in TABLES}
-    parallel = [[one["jobs"], one["threads"], number(one["tokens_per_s"])] for one in content["parallel"]]
+    together = [(one["jobs"], one["threads"], map(number, one["tokens_per_s"])) for one in content["parallel"]]
+    parallel = [[jobs, threads, " to ".join(speeds)] for jobs, threads, speeds in together]
     return found | {"speed": speed, "parallel": parallel, "gathered": list(content["table"].items())}
 
 

@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.launch import allocator, environment
+from workflow.choices import Refused
+from workflow.launch import allocator
 from workflow.measure import engine_cells, engine_facts
 from workflow.measure.lease import lease
 from workflow.measure.weigh import in_fresh_process, weigh
@@ -29,20 +30,22 @@ from workflow.training.origin import ROOT, describe, pick_device
 NAMES = ("fixed", "adaptive")
 
 
-def timed(how: Engine, device: str) -> list[dict]:
-    """A row per cell: what, name, S, way; median, quartiles in milliseconds, rounds."""
+def timed(how: Engine, device: str) -> dict:
+    """cells: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_engine.py"]
         words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
         settings = {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device}
-        subprocess.run(words, cwd=ROOT, env={**os.environ, **environment(), **settings}, check=False)
+        subprocess.run(words, cwd=ROOT, env={**os.environ, **settings}, check=False)
         found = json.loads(report.read_text())["benchmarks"] if report.exists() else []
-    rounds = defaultdict(list)
+    rounds, chosen = defaultdict(list), set()
     for one in found:
         info = one["extra_info"]
+        chosen |= set(info["chosen"])
         rounds[info["what"], info["name"], info["S"], info["way"]] += one["stats"]["data"]
-    return [_row(how, cell, rounds.get((cell.what, cell.name, cell.S, cell.way))) for cell in engine_cells.cells(how)]
+    cells = [_row(how, cell, rounds.get((cell.what, cell.name, cell.S, cell.way))) for cell in engine_cells.cells(how)]
+    return {"cells": cells, "chosen": sorted(chosen)}
 
 
 def _row(how: Engine, cell: engine_cells.Cell, seconds: list[float] | None) -> dict:
@@ -74,15 +77,15 @@ def weighed(how: Engine, device: str) -> list[dict]:
 
 def measure(how: Engine, device: torch.device) -> dict:
     """All of it, or the gate's refusal alone."""
-    made = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate()}
+    made = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
     made["origin"] = describe(device, "fp32").model_dump()
     if made["gate"]["status"] != "ok":
         return made
     memory = weighed(how, device.type)  # before this process starts threads of its own
     with lease(device, alone=True):
-        made |= {"memory": memory, "parallel": engine_facts.parallel(how, device), "cells": timed(how, device.type)}
+        made |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
         made |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
-    return made | {"table": engine_facts.table(), "chosen": engine_facts.chosen()}
+    return made | {"table": engine_facts.table()}
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -92,7 +95,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
-    how = options.how["char_lm"].engine
+    how = options.how["char_lm"].engine if "char_lm" in options.how else None
+    if how is None:
+        raise Refused("how: char_lm has no measure.engine: this rung does not ask for the engine's page")
     write_text(options.out, json.dumps(measure(how, pick_device(options.device)), indent=1))
 
 

@@ -63,7 +63,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
 def finish(attempt: Run) -> dict:
     """Scores on dev and test, facts, and what the run cost."""
     metrics, facts, macs = attempt.task.finish(attempt.net)
-    for line in chosen():
+    for line in chosen(attempt.net):
         print(line, flush=True)
     train = f"train_{attempt.task.unit}"
     cost = Cost(
@@ -72,7 +72,7 @@ def finish(attempt: Run) -> dict:
         peak_memory_bytes=peak_bytes(attempt.device),
         parameters=sum(parameter.numel() for parameter in attempt.net.parameters()),
         macs=macs,
-        engine=chosen(),
+        engine=chosen(attempt.net),
     )
     return {"metrics": {train: attempt.curve[-1][train], **metrics}, "facts": facts, "cost": cost}
 

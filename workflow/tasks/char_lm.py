@@ -2,12 +2,14 @@
 
 import torch
 
+from models.attention import engine
 from models.attention.memory import Past
 from workflow.corpora import store
 from workflow.jobs import Job
 from workflow.measure import formulas, graph
 from workflow.records import Macs
 from workflow.tasks.streams import Streams, bits, evaluate, losses
+from workflow.training.engines import computing
 from workflow.training.gradients import precision
 from workflow.training.probes import probe
 
@@ -50,9 +52,10 @@ class CharLM:
         test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
         dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)
         facts = net.facts()
-        macs = self._macs(net, facts.get("mean_span", 0.0))
+        with computing(net.attentions, engine):
+            macs, shown = self._macs(net, facts.get("mean_span", 0.0)), probe(net, self.corpus)
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": float(scored)}
-        return metrics, {**facts, **probe(net, self.corpus)}, macs
+        return metrics, {**facts, **shown}, macs
 
     def _evaluate(self, net, split: str, limit: int) -> tuple[float, int]:
         one = self.job.evaluation

@@ -5,6 +5,7 @@ from torch import nn
 
 from models.attention import definition
 from workflow.tasks.batches import sources, targets
+from workflow.training.engines import computing
 
 SHORTEST, LONGEST = 6, 16  # pieces, so that every row and column of a picture can be named
 PLACES = 3  # decimals
@@ -54,17 +55,13 @@ def _weights(net, source, target) -> dict:
         "cross": [block.cross for block in net.decoder],
     }
     before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
-    ways = [(block.attention, block.attention.way) for block in net.decoder]
     for layer, normaliser in before:
         layer.normaliser = _Recorder(normaliser)
-    for layer, _ in ways:
-        layer.way = definition
-    net(source, target)
+    with computing(kinds["decoder"], definition):
+        net(source, target)
     found = {kind: _ends([layer.normaliser.seen[0] for layer in layers]) for kind, layers in kinds.items()}
     for layer, normaliser in before:
         layer.normaliser = normaliser
-    for layer, way in ways:
-        layer.way = way
     net.train()
     return found
 

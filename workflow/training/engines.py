@@ -1,5 +1,8 @@
 """Which code computes a net's attention, held to the definition before a run where it is a kernel of its own."""
 
+from collections.abc import Iterable
+from contextlib import contextmanager
+
 import torch
 
 from models.attention import definition, dispatch, engine
@@ -31,6 +34,21 @@ def _hold(shape, ramp: int | None, attends_self: bool, device: torch.device, dty
         gate.check(attend, device, dtype, shape=shape, ramp=ramp, attends_self=attends_self)
 
 
-def chosen() -> list[str]:
+@contextmanager
+def computing(layers: Iterable[Attention], way):
+    """These layers compute in another way for a while. way: has `attend`, and `start` where that is asked."""
+    before = [(layer, layer.way) for layer in layers]
+    for layer, _ in before:
+        layer.way = way
+    try:
+        yield
+    finally:
+        for layer, one in before:
+            layer.way = one
+
+
+def chosen(net) -> list[str]:
     """What was chosen for what since `prepare`, the most frequent first."""
+    if any(layer.way is definition for layer in net.attentions if isinstance(layer, Attention)):
+        return ["definition"]
     return [f"{line} ({count})" for line, count in dispatch.told().most_common()]

@@ -5,6 +5,7 @@ import torch
 from models.attention import engine, formula
 from models.attention.chunks import band
 from workflow.tasks.streams import cut
+from workflow.training.engines import computing
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
 QUERIES = 64
@@ -21,11 +22,8 @@ def probe(net, corpus) -> dict:
     for piece in tokens[:, :-QUERIES].split(QUERIES, 1):
         _, past = net(piece, past)
     seen: list[tuple] = []
-    for layer in net.attentions:
-        layer.way = _Recorder(seen)
-    net(tokens[:, -QUERIES:], past)
-    for layer in net.attentions:
-        layer.way = engine
+    with computing(net.attentions, _Recorder(seen)):
+        net(tokens[:, -QUERIES:], past)
     net.facts()  # spans seen here do not belong to an evaluation
     facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
     spans = [

@@ -19,7 +19,7 @@ def centre(scaled: Tensor) -> Tensor:
 
 
 def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tensor:
-    """x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it. Written over z.
+    """x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it.
 
     Newton's method from tau = -1, below the root; a row that is there stays, whatever others need. Seen: 6 steps as a
     rule, 12 for 4,096 scores.
