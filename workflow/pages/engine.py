@@ -150,22 +150,24 @@ TABLES = (steps, memory, ratios, sparse, counts, profiles)
 
 
 def picture(content: dict) -> Markup:
-    """Milliseconds of a training step over S, engine and definition."""
+    """Over S: milliseconds of a training step, engine and definition; multiply-accumulates per character."""
     made = Measured(content)
-    figure, axes = canvas(1, width=4.8, height=3.0)
-    axes = getattr(axes, "flat", [axes])[0]
+    figure, (time, work) = canvas(2, width=3.6, height=2.6)
     for name in SPANS:
         for way, style in (("engine", "o-"), ("definition", "s:")):
             cells = [(S, made.cell("step", name, S, way)["ms"]) for S in made.how["lengths"]]
             there = [pair for pair in cells if pair[1] is not None]
-            axes.plot(
-                *zip(*there, strict=True), style, ms=4, color=COLOURS[name], label=f"{name}, {way}"
-            ) if there else None
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("S")
-    axes.set_ylabel("ms of a training step")
-    axes.legend()
+            if there:
+                time.plot(*zip(*there, strict=True), style, ms=4, color=COLOURS[name], label=f"{name}, {way}")
+        for key, style in (("executed", "o-"), ("dense", "s:")):
+            counted = [made.macs[name, S][key] for S in made.how["lengths"]]
+            work.plot(made.how["lengths"], counted, style, ms=4, color=COLOURS[name], label=f"{name}, {key}")
+    for axes, label in ((time, "ms of a training step"), (work, "multiply-accumulates / character")):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlabel("S")
+        axes.set_ylabel(label)
+        axes.legend(fontsize=7)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
