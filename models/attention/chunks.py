@@ -10,7 +10,7 @@ from torch import Tensor
 
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
-SCRATCH_BYTES = 8 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
+SCRATCH_BYTES = 4 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
 
 
 @dataclass(frozen=True)
