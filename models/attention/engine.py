@@ -116,10 +116,11 @@ class _Asked:
     def __init__(self, layer, x: Tensor, z: Tensor | None, widest: int):
         self.layer, self.z, position = layer, z, layer.position
         q, scale = layer.split(layer.query(x)), 1 / math.sqrt(layer.shape.key)
-        self.content = position.content(q) * scale
+        content, place = position.content(q), position.query(q) if position.needs_distance else None
+        self.content = content * scale
         places = position.keys(widest) if widest else None
         self.places = None if places is None else places.to(self.content.dtype)  # 16 bits where q has been made so
-        self.place = None if self.places is None else position.query(q) * scale
+        self.place = None if self.places is None else self.content if place is content else place * scale
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[Bucket, tuple]:
         """The bucket of these heads, and the tensors that `attend_band` takes."""

@@ -6,23 +6,27 @@ from torch.autograd.function import once_differentiable
 
 
 class _Projected(torch.autograd.Function):
-    """rows W^T, of which the last are the block's own: dW from all rows, dx from those alone."""
+    """rows W_k^T and rows W_v^T, of which the last are the block's own: dW from all rows, dx from those alone."""
 
     @staticmethod
-    def forward(ctx, x, weight, rows):
-        ctx.save_for_backward(weight)
+    def forward(ctx, x, keys, values, rows):
+        ctx.save_for_backward(keys, values)
         ctx.rows, ctx.own = rows, x.shape  # a view of a piece of memory that is appended to and never written again
-        return (rows.flatten(0, 1) @ weight.T).unflatten(0, rows.shape[:2])
+        flat = rows.flatten(0, 1)
+        return tuple((flat @ weight.T).unflatten(0, rows.shape[:2]) for weight in (keys, values))
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, gradient):
-        (weight,) = ctx.saved_tensors
-        gradient = gradient.flatten(0, 1)
-        own = gradient[len(gradient) - ctx.own[0] * ctx.own[1] :]
-        return (own @ weight).view(ctx.own), gradient.T @ ctx.rows.flatten(0, 1), None
+    def backward(ctx, *gradients):
+        rows, own = ctx.rows.flatten(0, 1), ctx.own[0] * ctx.own[1]
+        dk, dv = (gradient.flatten(0, 1) for gradient in gradients)
+        keys, values = ctx.saved_tensors
+        dx = (dk[len(dk) - own :] @ keys).addmm_(dv[len(dv) - own :], values)
+        return dx.view(ctx.own), dk.T @ rows, dv.T @ rows, None
 
 
-def project(x: Tensor, weight: Tensor, rows: Tensor) -> Tensor:
-    """rows: K B d, the last T of them x: T B d; weight: c d -> K B c."""
-    return _Projected.apply(x, weight, rows) if torch.is_grad_enabled() else rows @ weight.T
+def project(x: Tensor, keys: Tensor, values: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """rows: K B d, the last T of them x: T B d; keys: c d, values: c' d -> K B c, K B c'."""
+    if torch.is_grad_enabled():
+        return _Projected.apply(x, keys, values, rows)
+    return rows @ keys.T, rows @ values.T

@@ -34,7 +34,7 @@ class Inputs:
         """Keys K B g dk and values K B g dv that these heads reach."""
         rows = self.rows[-(len(self.x) + reach) :]
         weights = (weight.to(rows.dtype) for weight in _weights(self.layer, heads))
-        return [project(self.x, weight, rows).unflatten(-1, (len(heads), -1)) for weight in weights]
+        return [side.unflatten(-1, (len(heads), -1)) for side in project(self.x, *weights, rows)]
 
     def kept(self, made: list) -> Past:
         return (self.rows[-self.layer.span.remember(max(reach for _, reach in made)) :],)

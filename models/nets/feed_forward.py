@@ -10,6 +10,8 @@ from torch.autograd.function import once_differentiable
 
 from models.attention.bucket import SCRATCH
 
+LARGE = 1 << 18  # numbers of the inner layer: below, they are not worth the Python
+
 
 class _Relu2(torch.autograd.Function):
     """x: n d -> W2 h + b2, h = relu(W1 x + b1).
@@ -39,7 +41,8 @@ class FeedForward(nn.Sequential):
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""
         first, _, drop, last = self
-        by_hand = x.device.type == "cpu" and torch.is_grad_enabled() and not (self.training and drop.p)
+        large = x.numel() // x.size(-1) * first.out_features >= LARGE
+        by_hand = large and x.device.type == "cpu" and torch.is_grad_enabled() and not (self.training and drop.p)
         if not by_hand:
             return super().forward(x)
         y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
