@@ -246,13 +246,6 @@ def test_16_bits_where_a_run_computes_in_them(selection):
             torch.testing.assert_close(ours[name].float(), one, rtol=0, atol=0.1 * one.abs().max().item(), msg=name)
 
 
-def test_in_evaluation_nobody_may_ask_for_gradients():
-    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2).eval()
-    x = torch.randn(2, 4, 6).double().requires_grad_()
-    with pytest.raises(ValueError, match="remembered without gradient"):
-        engine.attend(layer, x, engine.start(layer, 2))
-
-
 def test_buckets_in_evaluation_are_those_that_the_memory_was_made_for():
     """Spans that change between two blocks: each head goes on with its own keys."""
     layer = layer_of(("adaptive", "all", "softmax", "none"), 30, 1, False, 2).eval()

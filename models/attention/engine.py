@@ -53,10 +53,8 @@ def start(layer, batch: int) -> Past:
 def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     """x: B T d and the memory before it -> y: B T h dv before the output projection, and the memory after it.
 
-    In evaluation no gradient reaches keys and values; ValueError where x asks for one.
+    In evaluation keys and values are remembered, and no gradient reaches them.
     """
-    if x.requires_grad and torch.is_grad_enabled() and not layer.training:
-        raise ValueError("in evaluation keys and values are remembered without gradient; call train(), or no_grad()")
     z = layer.span.extent(x)
     B, T = int(x.size(0)), int(x.size(1))
     made, at_hand = buckets(layer, z, B * T), max(map(len, past)) + T - 1 + layer.attends_self
