@@ -114,7 +114,9 @@ def test_full_memories_are_as_long_as_reading_on_makes_them(variant, training):
     found = full_memories(asked, net, CPU)
     shapes = [[part.shape for part in parts] for parts in found]
     assert shapes == [[part.shape for part in parts] for parts in past]
-    assert all(shape[0] > (8 if training else 0) for layer in shapes for shape in layer)
+    lengths = {shape[0] for layer in shapes for shape in layer}
+    reach = 4 if not training and asked.attention.span["name"] == "adaptive" else 9  # a bucket keeps what it reaches
+    assert min(lengths) >= reach
 
 
 def test_memory_is_what_a_cell_holds_above_the_libraries():
