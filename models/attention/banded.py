@@ -13,11 +13,11 @@ them, and either the weights are kept for the way back or they are computed agai
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from models.attention.bucket import SCRATCH, Bucket, of_chunk
 from models.attention.chunks import Chunk, band
 from models.attention.rows import rows_of
+from models.kernels.once import once
 
 
 def scores(chunk: Chunk, q: Tensor, r: Tensor | None, k: Tensor, places: Tensor | None, out: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ class _Banded(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx, dy):
         q, r, k, v, places, z, *others = ctx.saved_tensors
         parameters, kept = others[: ctx.count], iter(others[ctx.count :])

@@ -1,6 +1,7 @@
 """Which code computes a bucket of heads: chosen by what is asked, noted, and forced by one key.
 
 band       scores in a band, products by hand; softmax of all keys by hand, other choices through autograd
+small      the same band in one piece, the way back left to autograd: few scores, where Python costs more than it saves
 gathered   top-k: the kept keys alone are weighed
 single     one query of each stream, without gradients: one-step prediction
 triton     softmax of all keys on a GPU, one kernel, its gradients held to the definition before a run
@@ -16,19 +17,20 @@ from torch import Tensor
 from models.attention.banded import attend_band
 from models.attention.bucket import Bucket
 from models.attention.gathered import attend_kept
-from models.attention.normalisers.softmax import Softmax
-from models.attention.selections.all import All
+from models.attention.rows import by_hand
 from models.attention.selections.top_k import TopK
 from models.attention.single import attend_single
+from models.attention.small import attend_small
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.fixed import Fixed
 
 # Reach -> the largest k at which gathering took less time than the band, forward and backward, on two cores of a CPU
 # (docs/log.md); between two reaches the lower one's counts.
 GATHER_UP_TO = {0: 0, 64: 4, 128: 8, 256: 12, 512: 24, 1024: 64, 2048: 128}
+SMALL = 1 << 17  # scores of a block, B g T W, up to which one piece took less time: .78 at 2^14, equal at 2^17
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
-ENGINES = ("auto", "band", "gathered", "triton", "definition")  # what may be forced
+ENGINES = ("auto", "band", "small", "gathered", "triton", "definition")  # what may be forced
 NOTED: Counter[tuple] = Counter()  # what was chosen for what, and how often
 forced: list[str] = []  # by `force`: one name or none
 
@@ -51,6 +53,8 @@ def choose(bucket: Bucket, q: Tensor, v: Tensor, places: Tensor | None, z: Tenso
         return "single"
     if not refused["triton"]:
         return "triton"
+    if q.numel() // q.size(-1) * min(bucket.reach, len(v)) <= SMALL:
+        return "small"
     worth = not refused["gathered"] and bucket.selection.k <= _most(bucket.reach)
     return "gathered" if worth else "band"
 
@@ -68,7 +72,7 @@ def _not_triton(bucket: Bucket, q: Tensor, v: Tensor, places: Tensor | None, z: 
     """Why the kernel cannot compute a bucket."""
     if q.device.type != "cuda":
         return "it needs a GPU"
-    if not isinstance(bucket.selection, All) or not isinstance(bucket.normaliser, Softmax):
+    if not by_hand(bucket.selection, bucket.normaliser):
         return "it computes the softmax of all keys alone"
     if not isinstance(bucket.span, Fixed | Adaptive) or (z is not None and z.dim() == 4):
         return "it computes fixed and adaptive spans alone"
@@ -88,7 +92,13 @@ def attend_triton(bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Te
     return attend(q, *sides, places, z, reach, ramp=ramp, attends_self=bucket.attends_self, scale=1.0)
 
 
-WAYS = {"band": attend_band, "gathered": attend_kept, "triton": attend_triton, "single": attend_single}
+WAYS = {
+    "band": attend_band,
+    "gathered": attend_kept,
+    "triton": attend_triton,
+    "single": attend_single,
+    "small": attend_small,
+}
 
 
 def attend_bucket(name: str, bucket: Bucket, q, r, k, v, places, z, parameters: list) -> Tensor:

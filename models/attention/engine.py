@@ -4,6 +4,7 @@ Heads are taken in buckets of like reach; each bucket has keys and values of its
 """
 
 import math
+import sys
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -83,7 +84,8 @@ def buckets(layer, z: Tensor | None, queries: int = 0) -> list[tuple[tuple[int, 
 
 
 def _reaches(layer, z: Tensor | None) -> tuple[int, ...]:
-    return tuple(min([*layer.bounds(), reach]) for reach in layer.span.reach(z).tolist())
+    most = min(layer.bounds(), default=sys.maxsize)
+    return tuple(min(most, reach) for reach in layer.span.reach(z).tolist())
 
 
 @lru_cache(maxsize=4096)
@@ -125,9 +127,9 @@ class _Asked:
         layer, asked = self.layer, (self.content, self.place, self.z)
         q, r, z = (one if one is None else some(one, heads, -3) for one in asked)
         places = some(self.places, heads, 0) if self.places is not None and self.places.dim() == 3 else self.places
-        choices = (*layer.selection.parameters(), *layer.normaliser.parameters())
-        weights = q.numel() // q.size(-1) * reach * q.element_size()
-        weights *= 1 if by_hand(layer.selection, layer.normaliser) else KEPT_BY_AUTOGRAD
+        plain = by_hand(layer.selection, layer.normaliser)
+        choices = () if plain else (*layer.selection.parameters(), *layer.normaliser.parameters())
+        weights = q.numel() // q.size(-1) * reach * q.element_size() * (1 if plain else KEPT_BY_AUTOGRAD)
         bucket = Bucket(
             heads=len(heads),
             reach=reach,

@@ -15,13 +15,13 @@ import math
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn.functional import embedding_bag
 
 from models.attention.banded import scores
 from models.attention.bucket import SCRATCH, Bucket, of_chunk
 from models.attention.chunks import Chunk
 from models.attention.rows import mask, standing_in
+from models.kernels.once import once
 
 
 def largest(s: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -124,7 +124,7 @@ class _Gathered(torch.autograd.Function):
         return y
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx, dy):
         q, r, k, v, places, z, *parameters = ctx.saved_tensors
         found = [None if one is None else torch.zeros_like(one) for one in (q, r, k, v, places, z, *parameters)]

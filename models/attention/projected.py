@@ -2,7 +2,8 @@
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
+
+from models.kernels.once import once
 
 
 class _Projected(torch.autograd.Function):
@@ -16,7 +17,7 @@ class _Projected(torch.autograd.Function):
         return tuple((flat @ weight.T).unflatten(0, rows.shape[:2]) for weight in (keys, values))
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx, *gradients):
         rows, own = ctx.rows.flatten(0, 1), ctx.own[0] * ctx.own[1]
         dk, dv = (gradient.flatten(0, 1) for gradient in gradients)

@@ -36,6 +36,9 @@ def standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
 
     One thread at a time may compute with a layer.
     """
+    if not parameters:
+        yield
+        return
     modules = [module for choice in choices for module in choice.modules()]
     places = [(module, name) for module in modules for name in module._parameters]
     before = [module._parameters[name] for module, name in places]
@@ -91,11 +94,24 @@ class Plain:
         return list(torch.autograd.grad(log_m, z, ds))
 
 
+def weights(bucket: Bucket, s: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> Tensor:
+    """normalise(select(s + log m)) of a band's own columns, b g c W: as the formula says it."""
+    x = _distances(chunk, 0, s.device)
+    log_m = bucket.span.log_mask(x, z)
+    s = s if log_m is None else s + log_m
+    if chunk.missing:
+        visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
+        # a query that sees no key keeps x = 1, a column without a value
+        s = s.masked_fill(x > visible.clamp(min=1), -math.inf)
+    with standing_in(parameters, bucket.selection, bucket.normaliser):
+        return bucket.normaliser(bucket.selection(s))
+
+
 class Any:
     """Whatever span, selection and normaliser say, through autograd on the band's own columns."""
 
-    def __init__(self, span, selection, normaliser):
-        self.span, self.selection, self.normaliser = span, selection, normaliser
+    def __init__(self, bucket: Bucket):
+        self.bucket = bucket
 
     def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list):
         """Scores become weights in place; what `backward` needs."""
@@ -103,21 +119,10 @@ class Any:
         leaves = [None if one is None else one.detach().requires_grad_(one.requires_grad) for one in (z, *parameters)]
         with torch.enable_grad():
             s = chunk.by_head(band(scores, W)).clone().requires_grad_()
-            p = self._weights(s, chunk, *leaves)
+            p = weights(self.bucket, s, chunk, leaves[0], leaves[1:])
         scores.zero_()
         chunk.by_head(band(scores, W)).copy_(p.detach())
         return s, leaves, p
-
-    def _weights(self, s: Tensor, chunk: Chunk, z: Tensor | None, *parameters: Tensor) -> Tensor:
-        x = _distances(chunk, 0, s.device)
-        log_m = self.span.log_mask(x, z)
-        masked = s if log_m is None else s + log_m
-        if chunk.missing:
-            visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
-            # a query that sees no key keeps x = 1, a column without a value
-            masked = masked.masked_fill(x > visible.clamp(min=1), -math.inf)
-        with standing_in(parameters, self.selection, self.normaliser):
-            return self.normaliser(self.selection(masked))
 
     def backward(self, kept, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
         s, leaves, p = kept
@@ -132,11 +137,11 @@ class Any:
 
 def by_hand(selection: nn.Module, normaliser: nn.Module) -> bool:
     """Whether rows have a backward pass of their own."""
-    return isinstance(selection, All) and isinstance(normaliser, Softmax)
+    return type(selection) is All and type(normaliser) is Softmax
 
 
 def rows_of(bucket: Bucket) -> Plain | Any:
     """How a bucket's scores become weights."""
     if by_hand(bucket.selection, bucket.normaliser):
         return Plain(bucket.span, bucket.flat)
-    return Any(bucket.span, bucket.selection, bucket.normaliser)
+    return Any(bucket)

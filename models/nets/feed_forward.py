@@ -6,9 +6,9 @@ tensor, in memory that all layers share. A fresh page costs ten times a used one
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 
 from models.attention.bucket import SCRATCH
+from models.kernels.once import once
 
 LARGE = 1 << 18  # numbers of the inner layer: below, they are not worth the Python
 
@@ -26,7 +26,7 @@ class _Relu2(torch.autograd.Function):
         return torch.addmm(b2, h, w2.T)
 
     @staticmethod
-    @once_differentiable
+    @once
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
         dh = torch.mm(dy, w2, out=SCRATCH.take("inner", h.shape, h))

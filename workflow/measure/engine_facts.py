@@ -41,7 +41,7 @@ def gate(device: torch.device) -> dict:
 
 
 HELD = [(name, "band") for name in ("fixed", "adaptive", "top-k", "sparsemax", "entmax15", "entmax_alpha")]
-HELD += [("top-k", "gathered")]
+HELD += [("top-k", "gathered"), ("adaptive", "small"), ("top-k", "small")]
 
 
 def _results(name: str, way: str) -> dict:

@@ -7,10 +7,6 @@ and threads share the machine.
 
 import argparse
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -20,25 +16,20 @@ import torch
 from workflow.choices import Refused
 from workflow.launch import allocator
 from workflow.measure import engine_cells, engine_facts
+from workflow.measure.bench import bench
 from workflow.measure.lease import lease
 from workflow.measure.weigh import in_fresh_process, weigh
 from workflow.records import write_text
 from workflow.rungs import Engine, read_measures
 from workflow.scripts._main import run
-from workflow.training.origin import ROOT, describe, pick_device
+from workflow.training.origin import describe, pick_device
 
 NAMES = ("fixed", "adaptive")
 
 
 def timed(how: Engine, device: str) -> dict:
     """cells: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_engine.py"]
-        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
-        settings = {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device}
-        subprocess.run(words, cwd=ROOT, env={**os.environ, **settings}, check=False)
-        found = json.loads(report.read_text())["benchmarks"] if report.exists() else []
+    found = bench("test_engine.py", {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device})
     rounds, chosen = defaultdict(list), set()
     for one in found:
         info = one["extra_info"]

@@ -5,42 +5,24 @@ Runs benchmarks/test_throughput.py with the device to itself and pools each cell
 
 import argparse
 import json
-import os
-import subprocess
-import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
 from workflow.measure import subject
+from workflow.measure.bench import bench
 from workflow.measure.lease import lease
 from workflow.records import write_text
 from workflow.rungs import read_measures
 from workflow.scripts._main import run
-from workflow.training.origin import ROOT, pick_device
+from workflow.training.origin import pick_device
 
 
-def bench(options) -> dict:
-    """pytest-benchmark's report, every round of every turn in it."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_throughput.py"]
-        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
-        settings = {
-            "THROUGHPUT_PLAN": str(options.plan.resolve()),
-            "THROUGHPUT_HOW": json.dumps({task: one.model_dump() for task, one in options.how.items()}),
-            "THROUGHPUT_DEVICE": options.device,
-        }
-        subprocess.run(words, cwd=ROOT, env={**os.environ, **settings}, check=False)
-        return json.loads(report.read_text()) if report.exists() else {"benchmarks": []}
-
-
-def pooled(report: dict) -> dict[tuple[str, str], dict]:
+def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
     """(cell, kind) -> median milliseconds, tokens per second, spread (interquartile range over median)."""
     rounds, about = defaultdict(list), {}
-    for one in report["benchmarks"]:
+    for one in benchmarks:
         key = one["extra_info"]["cell"], one["extra_info"]["kind"]
         rounds[key] += one["stats"]["data"]
         about[key] = one["extra_info"]
@@ -81,10 +63,15 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     device = pick_device(options.device)
+    settings = {
+        "THROUGHPUT_PLAN": str(options.plan.resolve()),
+        "THROUGHPUT_HOW": json.dumps({task: one.model_dump() for task, one in options.how.items()}),
+        "THROUGHPUT_DEVICE": options.device,
+    }
     with lease(device, alone=True):
-        report = bench(options)
+        timed = bench("test_throughput.py", settings)
     plan = json.loads(options.plan.read_text())
-    write_text(options.out, json.dumps(rows(plan, pooled(report), device.type, options.plan.parent / "runs"), indent=1))
+    write_text(options.out, json.dumps(rows(plan, pooled(timed), device.type, options.plan.parent / "runs"), indent=1))
 
 
 if __name__ == "__main__":

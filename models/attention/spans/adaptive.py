@@ -29,7 +29,7 @@ class Adaptive(Span):
         return self.limit * self.fraction
 
     def flat(self, z: Tensor) -> int:
-        return int(z.detach().min())
+        return max(0, int(z.detach().min()))
 
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)

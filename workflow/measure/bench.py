@@ -1,0 +1,25 @@
+"""The files of benchmarks/, each run in a process of its own."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from workflow.training.origin import ROOT
+
+
+def bench(name: str, settings: dict[str, str]) -> list[dict]:
+    """pytest-benchmark's report of benchmarks/NAME with these variables set: extra_info and stats, all rounds in them.
+
+    Empty where pytest ended without a report. Variables of pytest's own do not reach it: a worker of a test run would
+    switch timing off.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"benchmarks/{name}"]
+        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        subprocess.run(words, cwd=ROOT, env={**inherited, **settings}, check=False)
+        return json.loads(report.read_text())["benchmarks"] if report.exists() else []
