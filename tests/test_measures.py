@@ -138,7 +138,7 @@ def test_pooled_rounds_are_told_by_median_and_spread():
         info = {"cell": "c", "kind": "train", "tokens": 10}
         return {"extra_info": info, "stats": {"data": data}}
 
-    found = pooled({"benchmarks": [turn([1.0, 2.0]), turn([3.0])]})["c", "train"]
+    found = pooled([turn([1.0, 2.0]), turn([3.0])])["c", "train"]
     assert found["ms"] == 2000 and found["tokens_per_s"] == 5 and found["spread"] == 0.5
 
 
