@@ -62,8 +62,14 @@ def _exponent(label: str, rows: pd.DataFrame, column: str, what: str, unit: str)
     value = _layers.exponent(ok["n"], ok[what].astype(float))
     left_out = "; ".join(f"n = {one.n} left out: {one.status}: {one.reason}" for one in broken.itertuples())
     status = "ok" if value is not None else "failed" if len(broken) else "not run"
-    note = left_out or ("" if value is not None else "layers were not measured")
+    spread = _spread(ok) if what == "ms" and value is not None else ""
+    note = "; ".join(filter(None, (spread, left_out))) or ("" if value is not None else "layers were not measured")
     return cell(label, f"exponent of n, {column}", value, "", "measured", status=status, note=note)
+
+
+def _spread(rows: pd.DataFrame) -> str:
+    fewest, widest = rows["rounds"].min(), rows["spread"].max()
+    return f"medians of {fewest:.0f} rounds or more; middle halves within {widest:.0%} of them"
 
 
 def _one(label: str, row: dict, column: str, what: str, unit: str) -> dict:
