@@ -17,7 +17,7 @@ from workflow.rungs import Engine
 
 HOW = os.environ.get("ENGINE_HOW")
 DEVICE = os.environ.get("ENGINE_DEVICE", "cpu")
-SECONDS, MOST = 0.5, 50
+SECONDS, MOST = 1.2, 50
 SIZES = Engine.model_validate_json(HOW) if HOW else None
 TURNS = [
     (turn, cell)
