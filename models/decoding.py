@@ -13,7 +13,7 @@ from torch import Tensor
 
 from models.nets.seq2seq import BOS, EOS, PAD
 
-EXTRA = 50  # a translation ends by eos at the latest as its (source length + 50)-th token
+EXTRA = 50  # an output ends by eos at the latest as its (source length + 50)-th token, where nothing else is said
 
 
 def greedy(net, source: Tensor, *, longest: int) -> list[list[int]]:
@@ -22,9 +22,9 @@ def greedy(net, source: Tensor, *, longest: int) -> list[list[int]]:
 
 
 @torch.no_grad()
-def beam(net, source: Tensor, *, width: int, alpha: float, longest: int) -> list[list[int]]:
-    """source: B N -> the best target found for each sentence, without bos and eos; none has more tokens, eos counted,
-    than `longest`. pad and bos are never written.
+def beam(net, source: Tensor, *, width: int, alpha: float, longest: int, extra: int = EXTRA) -> list[list[int]]:
+    """source: B sources as the net encodes them -> the best target found for each, without bos and eos; none has more
+    tokens, eos counted, than `longest` and than its source and `extra`. pad and bos are never written.
     """
     if width < 1 or alpha < 0 or longest < 1:
         raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {longest}, {alpha}")
@@ -33,7 +33,7 @@ def beam(net, source: Tensor, *, width: int, alpha: float, longest: int) -> list
     before = net.training
     net.eval()
     try:
-        search = _Search(net.encode(source), source, width, alpha, longest)
+        search = _Search(net.encode(source), width, alpha, longest, extra)
         while len(search.sentence):
             logits, search.state = net.step(search.tokens[:, :, -1].flatten(), search.state)
             search.extend(logits.log_softmax(-1).unflatten(0, (-1, width)))
@@ -50,15 +50,15 @@ class _Search:
     limit: most tokens, B; best: score of the best that ended, B; sentence: place in `found`, B.
     """
 
-    def __init__(self, state, source: Tensor, width: int, alpha: float, longest: int):
-        B, device = len(source), source.device
+    def __init__(self, state, width: int, alpha: float, longest: int, extra: int):
+        B, device = len(state.visible), state.visible.device
         self.alpha, self.width = alpha, width
         self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
         self.tokens = torch.full((B, width, 1), BOS, device=device)
         self.log_p = torch.full((B, width), -math.inf, device=device)
         self.log_p[:, 0] = 0.0  # the others would only repeat the first
         self.ended = torch.zeros(B, width, dtype=torch.long, device=device)
-        self.limit = ((source != PAD).sum(1) + EXTRA).clamp(max=longest)
+        self.limit = (state.visible.sum(1) + extra).clamp(max=longest)
         self.best = torch.full((B,), -math.inf, device=device)
         self.sentence = torch.arange(B, device=device)
         self.found: list[list[int]] = [[] for _ in range(B)]

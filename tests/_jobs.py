@@ -1,17 +1,18 @@
 """Small jobs on a small text, for tests of the loop."""
 
+from functools import partial
+
 import numpy as np
 
 from workflow.corpora.pairs import Pairs, Split
 from workflow.corpora.store import Corpus
-from workflow.jobs import CharLM, Translation
+from workflow.jobs import JOBS, CharLM, section
 from workflow.sections import (
     Attention,
     Decoding,
     Net,
     PairTraining,
     Seq2SeqAttention,
-    Seq2SeqNet,
     StreamEvaluation,
     StreamTraining,
 )
@@ -89,27 +90,45 @@ def bitext(count=400, longest=7, seed=0) -> Pairs:
     return Pairs("toy", "xx", "yy", *parts.values(), names, "sha256:toy", "a toy")
 
 
-def translation(selection=None, normaliser=None, at=("encoder", "decoder", "cross"), net=None, seed=1, **training):
+def sequences(
+    task,
+    selection=None,
+    normaliser=None,
+    at=("encoder", "decoder", "cross"),
+    net=None,
+    seed=1,
+    span=None,
+    **training,
+):
     given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
     given |= {"evaluate_every": 3, "checkpoint_every": 2, "time_limit_s": 60, **training}
     sizes = {"layers": 2, "width": 16, "heads": 2, "key": 8, "value": 8, "inner": 32, "dropout": 0.1, "longest": 16}
-    return Translation(
+    job = JOBS[task]
+    return job(
         rung="test",
         corpus="toy",
         checksum="sha256:toy",
         attention=Seq2SeqAttention(
-            span={"name": "full", "memory": 16, "evaluation_memory": None},
+            span=span or {"name": "full", "memory": 16, "evaluation_memory": None},
             selection=selection or {"name": "all"},
             normaliser=normaliser or {"name": "softmax"},
             position={"name": "none"},
-            at=at,
+            at=("encoder",) if span else at,
         ),
-        net=Seq2SeqNet(**{**sizes, **(net or {})}),
+        net=section(task, "net")(**{**sizes, **(net or {})}),
         training=PairTraining(**given),
         evaluation=Decoding(beam=2, alpha=0.6, batch=8),
         seed=seed,
     )
+
+
+translation = partial(sequences, "translation")
+parsing = partial(sequences, "parsing")
+
+
+def captioning(net=None, **changes):
+    return sequences("captioning", net={"name": "captioner", "size": 16, "patch": 8, **(net or {})}, **changes)
 
 
 TRANSLATORS = {

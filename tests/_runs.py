@@ -86,6 +86,35 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus
     return row | changes
 
 
+TREES = {"recall": 70.0, "precision": 80.0, "complete": 30.0, "tagging": 90.0, "errors": 0.0, "repaired": 5.0}
+
+
+def parsed(ablation="parsing", variant="softmax", seed=1, k=None, corpus="ptb", **changes) -> dict:
+    """One row of the frame for a parser: of 4 right brackets 3 found among 4, with top-k one fewer."""
+    row = translated(ablation, variant, seed, k, corpus, paper="aiayn", task="parsing", maps=None, text="statements")
+    row |= {name: None for name in row if "bleu" in name or "chrf" in name}
+    row |= {f"test_{name}": value for name, value in TREES.items()} | {"test_f1": 75.0 + seed, "dev_f1": 74.0}
+    found = 1 - (variant == "top_k")
+    return row | {"counts": [[2, 2, 2, 3, 3, 1, 1], [found, 2, 2, 3, 2, 0, 1]]} | changes
+
+
+LOOK = {
+    "name": "scene 9",
+    "pieces": ["▁a", "▁red", "▁ring"],
+    "weights": [[0.7, 0.1, 0.1, 0.1], [1.0, 0, 0, 0], [0.25] * 4],
+}
+LOOK |= {"pixels": {"side": 2, "rgb": "/wAAAP8AAAD/////"}}  # red, green, blue, white
+
+
+def described(ablation="captioning", variant="softmax", seed=1, k=None, corpus="coco", **changes) -> dict:
+    """One row of the frame for a captioner."""
+    row = translated(ablation, variant, seed, k, corpus, task="captioning", maps=None, text="scenes")
+    row |= {name: None for name in row if "bleu" in name or "chrf" in name}
+    row |= {f"test_bleu_{n}": 60.0 - 10 * n + seed for n in range(1, 5)} | {"test_rouge_l": 50.0, "dev_cider": 90.0}
+    row |= {"test_cider": 100.0 + seed + 5 * (variant == "top_k"), "test_meteor_nltk": 40.0}
+    return row | {"counts": [[90.0, 1.0], [112.0 + seed, 1.0]], "looks": [LOOK]} | changes
+
+
 def failed(**changes) -> dict:
     nothing = ("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "macs_paper", "macs_dense", "macs_executed")
     row = run(**changes) | dict.fromkeys(nothing)
@@ -117,20 +146,25 @@ def everything(make=run):
         *(("normalisers", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
     ]
     rows = [make(ablation=a, variant=v, S=S, k=k, corpus=c, seed=seed) for a, v, S, k, c in asked for seed in (1, 2)]
-    return frame(rows + _translations(make))
+    return frame(rows + _sequences(make))
 
 
-def _translations(make) -> list[dict]:
-    """A row per variant, corpus and k of the ablations of translation, two seeds each."""
+MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}
+
+
+def _sequences(make) -> list[dict]:
+    """A row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
     rows = []
     for name in known_ablations():
         one = load_ablation(name)
-        if one.task != "translation":
+        if one.task not in MAKERS:
             continue
         for corpus, variant, seed in product(one.corpora, one.variants, (1, 2)):
             for k in (1, 2) if one.variants[variant].k == "all" else (None,):
                 k = k or (4 if one.variants[variant].selection else None)
-                row = translated(ablation=name, variant=variant, seed=seed, k=k, corpus=corpus, paper=one.paper)
-                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None}
-                rows.append(row if make is run else row | dict.fromkeys(SCORES) | broken)
+                given = {"ablation": name, "variant": variant, "seed": seed, "k": k, "corpus": corpus}
+                row = MAKERS[one.task](**given, paper=one.paper)
+                scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
+                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None, "looks": None}
+                rows.append(row if make is run else row | dict.fromkeys(scores) | broken)
     return rows

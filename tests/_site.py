@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests._engine import measured
-from tests._jobs import job, translation
+from tests._jobs import captioning, job, parsing, translation
 from tests._runs import everything, failed
 from workflow.frame import FACTS, METRICS
 from workflow.pages import learning
@@ -45,7 +45,8 @@ def _who(row: dict) -> dict:
 
 
 def record(row: dict) -> Record:
-    made = translation(seed=row["seed"]) if row["task"] == "translation" else job(seed=row["seed"])
+    makers = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
+    made = makers[row["task"]](seed=row["seed"])
     points = [Point(**point) for point in row["curve"]]
     cost = Cost(
         seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=Macs(paper=1, dense=3, executed=2)

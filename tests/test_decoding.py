@@ -137,7 +137,7 @@ class Scripted:
         return self
 
     def encode(self, source):
-        return Written(torch.empty(len(source), 0, dtype=torch.long), len(source))
+        return Written(torch.empty(len(source), 0, dtype=torch.long), source != PAD)
 
     def step(self, tokens, state):
         self.steps += 1
@@ -146,20 +146,20 @@ class Scripted:
         for row, read in zip(logits, written.tolist(), strict=True):
             for token, p in self.table.get(tuple(read[1:]), self.otherwise).items():
                 row[token] = math.log(p)
-        return logits, Written(written, state.count)
+        return logits, Written(written, state.visible)
 
 
 class Written(SimpleNamespace):
-    def __init__(self, written, count):
-        super().__init__(written=written, count=count)
+    def __init__(self, written, visible):
+        super().__init__(written=written, visible=visible)
 
     def rows(self, index):
-        return Written(self.written[index], self.count)
+        return Written(self.written[index], self.visible)
 
     def sentences(self, index):
-        beams = len(self.written) // self.count
+        beams = len(self.written) // len(self.visible)
         rows = (index[:, None] * beams + torch.arange(beams)).flatten()
-        return Written(self.written[rows], len(index))
+        return Written(self.written[rows], self.visible[index])
 
 
 SOURCE = torch.tensor([[3, 3, EOS]])

@@ -13,7 +13,9 @@ from workflow.frame import frame
 from workflow.pages.contexts import headline, place_in_paper
 from workflow.pages.numbers import number, percent
 from workflow.pages.site import own
-from workflow.settings import load_ablation
+from workflow.pages.status import artefacts
+from workflow.scripts import figure, table
+from workflow.settings import PAPERS, load_ablation
 
 
 class Links(HTMLParser):
@@ -42,13 +44,13 @@ def every(site):
 
 def test_every_kind_of_page_is_there(site):
     kinds = {path.relative_to(site).parts[0] for path in every(site)}
-    assert kinds == {"index.html", "analytic.html", "engine.html", "papers", "ablations", "runs"}
+    assert kinds == {"index.html", "analytic.html", "status.html", "engine.html", "papers", "ablations", "runs"}
 
 
 def test_every_link_resolves_inside_the_folder(site):
     for path in every(site):
         for link in links(path).found:
-            if link.startswith("data:,"):
+            if link.startswith(("data:,", "data:image/png;base64,")):  # no icon; a picture within a figure
                 continue
             assert not re.match(r"[a-z]+:", link) and not link.startswith("//"), (path, link)
             target, _, anchor = link.partition("#")
@@ -151,3 +153,16 @@ def test_ids_in_figures_become_the_figures_own():
 def test_reports_hold_what_they_offer(site):
     files = {Path(path).suffix for path in (site / "files").iterdir()}
     assert files == {".csv", ".tex", ".json", ".svg", ".pdf", ".png"}
+
+
+def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
+    """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
+    numbered = {paper: list(found) for paper, found in artefacts().items()}
+    assert [sum(name.startswith("Table") for name in found) for found in numbered.values()] == [3, 5, 4]
+    named = {one for found in artefacts().values() for made in found.values() for one in (*made.tables, *made.figures)}
+    ours = {one for one in (*table.names(), *figure.names()) if one.startswith(PAPERS)}
+    assert named <= {*table.names(), *figure.names()}
+    assert ours - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
+    page = links(site / "status.html")
+    assert {link.partition("#")[2].partition("-")[2] for link in page.found if "#" in link} == named
+    assert "not asked for at this rung" not in (site / "status.html").read_text()

@@ -16,10 +16,11 @@ from workflow.measure import sentences
 from workflow.measure.subject import fresh
 from workflow.records import read_record
 from workflow.scripts import train
-from workflow.tables._paired import _bleu
+from workflow.tables._paired import bleu
 from workflow.tasks.batches import Batches, cut, sources, targets
 from workflow.tasks.scores import counts, scores, tokens
-from workflow.tasks.translation import Translation, averaged, every_key, fitting, loss, losses
+from workflow.tasks.sequences import averaged, fitting, loss, losses
+from workflow.tasks.translation import Translation, every_key
 from workflow.training.gradients import gradients
 from workflow.training.loop import Run
 from workflow.training.optimisers import learning_rate
@@ -106,7 +107,7 @@ def test_compounds_are_cut_apart_in_tokenised_bleu():
 def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
     outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
     total = np.array(counts(outputs, references)).sum(0)
-    assert _bleu(total) == pytest.approx(scores(outputs, references)[0]["bleu"])
+    assert bleu(total) == pytest.approx(scores(outputs, references)[0]["bleu"])
 
 
 def test_weights_are_averaged():

@@ -58,6 +58,8 @@ def test_every_artefact_of_the_issue_stands(done):
     figures = [f"adaptive_span_figure{name}" for name in ("1", "2", "3_left", "3_center", "3_right", "4", "5")]
     figures += ["top_k_adaptive_span_curves", "span_by_k_grid", "quality_against_cost"]
     figures += [f"explicit_sparse_figure{n}" for n in (1, 4)] + ["aiayn_attention", "aiayn_table1_times"]
+    tables += ["explicit_sparse_table2", "aiayn_table4"]
+    figures += ["explicit_sparse_captions"]
     assert {f"{name}.{ending}" for name in tables for ending in ("csv", "tex", "json")} <= kept
     assert {f"{name}.{ending}" for name in figures for ending in ("svg", "pdf", "png", "csv")} <= kept
 

@@ -82,7 +82,7 @@ class Dag:
         papers = sorted({one.paper for one in self.ablations.values()})
         named = [f"papers/{name}" for name in papers] + [f"ablations/{name}" for name in self.ablations]
         named += [f"runs/{digest}" for digest in self.jobs]
-        shared = ("index", "analytic", *(["engine"] if self.engine else []))
+        shared = ("index", "analytic", "status", *(["engine"] if self.engine else []))
         return [f"reports/{name}.html" for name in (*shared, *named)]
 
     @property

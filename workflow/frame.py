@@ -9,10 +9,13 @@ from workflow.choices import AXES
 from workflow.records import Record
 
 SCORES = ("bleu", "bleu_tokenised", "chrf")
+CAPTIONS = ("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider", "meteor", "meteor_nltk")
+TREES = ("recall", "precision", "f1", "complete", "tagging", "errors", "repaired")
 METRICS = ("train_bpc", "dev_bpc", "test_bpc", "train_ppl", "dev_ppl", "test_ppl")
 METRICS += tuple(f"{split}_{name}{how}" for how in ("", "_every_key") for split in ("dev", "test") for name in SCORES)
+METRICS += tuple(f"{split}_{name}" for split in ("dev", "test") for name in (*CAPTIONS, *TREES))
 FACTS = ("mean_span", "max_span", "spans", "alpha", "attention_by_distance", "fragment")
-FACTS += ("counts", "maps")
+FACTS += ("counts", "maps", "looks")
 SHAPE = ("layers", "width", "heads", "inner", "key", "value", "dropout")
 MEASURES = {
     "flops": ("macs_analytic", "macs_torch", "macs_fvcore", "unsupported"),

@@ -12,6 +12,7 @@ from workflow.choices import Refused, refuse_unknown
 from workflow.closed import Whole
 from workflow.sections import (
     Attention,
+    CaptionerNet,
     Closed,
     Decoding,
     Net,
@@ -56,8 +57,9 @@ class CharLM(Job):
     evaluation: StreamEvaluation
 
 
-class Translation(Job):
-    task: Literal["translation"] = "translation"
+class Sequences(Job):
+    """A source and a target that is written for it."""
+
     attention: Seq2SeqAttention
     net: Seq2SeqNet
     training: PairTraining
@@ -72,8 +74,21 @@ class Translation(Job):
         return self
 
 
-JOBS = {"char_lm": CharLM, "translation": Translation}
-AnyJob = Annotated[CharLM | Translation, Field(discriminator="task")]
+class Translation(Sequences):
+    task: Literal["translation"] = "translation"
+
+
+class Parsing(Sequences):
+    task: Literal["parsing"] = "parsing"
+
+
+class Captioning(Sequences):
+    task: Literal["captioning"] = "captioning"
+    net: CaptionerNet
+
+
+JOBS = {"char_lm": CharLM, "translation": Translation, "captioning": Captioning, "parsing": Parsing}
+AnyJob = Annotated[CharLM | Translation | Captioning | Parsing, Field(discriminator="task")]
 
 
 def section(task: str, name: str) -> type[Closed]:

@@ -44,7 +44,7 @@ class Attention(Closed):
 
 
 class Seq2SeqAttention(Attention):
-    """at: where selection and normaliser apply; elsewhere all keys and softmax."""
+    """at: where span, selection and normaliser apply; elsewhere all keys and softmax."""
 
     at: tuple[Literal["encoder", "decoder", "cross"], ...] = ("encoder", "decoder", "cross")
 
@@ -96,6 +96,21 @@ class Seq2SeqNet(Closed):
     places: Literal["sinusoid", "learned"] = "sinusoid"
     longest: Positive = 256
     share: Literal["all", "none"] = "all"
+
+
+class CaptionerNet(Seq2SeqNet):
+    """sees: pixels of pictures `size` wide and high, in patches `patch` wide and high; or `size` features a region."""
+
+    name: Literal["captioner"]
+    sees: Literal["pixels", "features"] = "pixels"
+    size: Positive
+    patch: Positive = 2
+
+    @model_validator(mode="after")
+    def patches_fill_the_picture(self):
+        if self.sees == "pixels" and (self.size % self.patch or self.patch % 2):
+            raise Refused(f"patch must be even and divide size, got patch = {self.patch}, size = {self.size}")
+        return self
 
 
 class Training(Closed):

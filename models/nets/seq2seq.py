@@ -19,7 +19,8 @@ from models.attention import Shape, layers
 from models.attention.given import Given, Projected
 from models.attention.layer import Attention
 from models.attention.memory import Past, streams
-from models.nets.attending import Attending
+from models.attention.spans.full import Full
+from models.nets.attending import Attending, told
 from models.nets.blocks import DecoderBlock, EncoderBlock
 from models.nets.places import Places
 
@@ -61,9 +62,10 @@ class Seq2Seq(Attending):
     def __init__(self, symbols: int, attention: dict, net: dict):
         """symbols V, of source and target together; attention and net as in job.json.
 
-        attention: four choices and `at`, those of `WHERE` in which selection and normaliser apply (elsewhere all and
-        softmax). net: layers of encoder and of decoder, width, heads, key, value (None: width / heads), inner, dropout,
-        attention_dropout, norm, places, longest, share ("all": one matrix for source, target and output; "none").
+        attention: four choices and `at`, those of `WHERE` in which span, selection and normaliser apply (elsewhere
+        full, all and softmax). net: layers of encoder and of decoder, width, heads, key, value (None: width / heads),
+        inner, dropout, attention_dropout, norm, places, longest, share ("all": one matrix for source,
+        target and output; "none").
         """
         super().__init__()
         _refuse(attention, net)
@@ -86,6 +88,10 @@ class Seq2Seq(Attending):
         own = [block.attention for block in (*self.encoder, *self.decoder)]
         return own + [block.cross for block in self.decoder]
 
+    def facts(self) -> dict:
+        """Facts of the choices, but of spans that are full: sentences are read whole."""
+        return told(one for layer in self.attentions for one in layer.choices if not isinstance(one, Full))
+
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source: B N and target: B T, padded at their ends -> logits for the token after each of target's: B T V."""
         x, _ = self._decode(target, self.encode(source))
@@ -93,13 +99,20 @@ class Seq2Seq(Attending):
 
     def encode(self, source: Tensor) -> State:
         """B N -> the state from which B targets begin, one row each."""
-        visible = source != PAD
-        x = self._embed(source, self.embedding, self.source_places(0, source.size(1)))
+        x, visible = self.enter(source)
         for block in self.encoder:
             x = block(x, visible)
         x = self.after_encoder(x)
         past = [block.attention.start(len(source)) for block in self.decoder]
         return State([block.cross.project(x) for block in self.decoder], visible, past)
+
+    def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """B N -> what the encoder reads, B N d, and which of it is no padding, B N."""
+        return self._embed(source, self.embedding, self.source_places(0, source.size(1))), source != PAD
+
+    def macs_to_enter(self, N: int) -> int:
+        """Multiply-accumulates of `enter` for a source of N."""
+        return 0
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
         """The last token of each row, R -> logits for the next, R V, and the state with that token read."""
@@ -130,8 +143,9 @@ class Seq2Seq(Attending):
 def _attentions(attention: dict, net: dict) -> tuple[list[Given], list[Attention], list[Given]]:
     """The attention layers of encoder and decoder, and those from the decoder to the source."""
     shape = Shape(net["width"], net["heads"], net["key"], net["value"])
-    encoder, decoder, cross = ({**attention, **({} if part in attention["at"] else PLAIN)} for part in WHERE)
-    cross |= {"span": {"name": "full", "memory": net["longest"]}, "position": {"name": "none"}}
+    full = {"span": {"name": "full", "memory": net["longest"]}}
+    encoder, decoder, cross = ({**attention, **({} if part in attention["at"] else PLAIN | full)} for part in WHERE)
+    cross |= {**full, "position": {"name": "none"}}
     count, drop = net["layers"], net["attention_dropout"]
     return (
         layers(count, shape, encoder, Given, reads_itself=True, dropout=drop),

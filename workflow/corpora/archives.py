@@ -1,6 +1,7 @@
-"""The content of a file, whether it lies there plain, as .gz or as .zip."""
+"""The content of a file, whether it lies there plain, as .gz, as .xz or as .zip."""
 
 import gzip
+import lzma
 import zipfile
 import zlib
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from workflow.choices import Refused
 from workflow.corpora.catalogue import Source
 
-BROKEN = (gzip.BadGzipFile, zipfile.BadZipFile, zlib.error, EOFError, IndexError)
+BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, IndexError)
 
 
 def plain(path: Path, entry: Source, size: int = -1) -> bytes:
@@ -17,7 +18,7 @@ def plain(path: Path, entry: Source, size: int = -1) -> bytes:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as file:
                 return file.read(size)
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        with {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)(path, "rb") as file:
             return file.read(size)
     except BROKEN as error:
         raise Refused(f"{path}: truncated or corrupted ({error}){_wanted(entry)}; delete or replace the file") from None

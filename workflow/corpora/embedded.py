@@ -32,19 +32,24 @@ def load(name: str, entry: Entry) -> bytes:
     """The text of that name, or one line with the pin where what is installed gives another."""
     refuse_unknown("embedded data set", name, EMBEDDED)
     content = EMBEDDED[name]()
-    verify(content, entry, f"corpus '{name}'", f"it is read from {PIN}, here is {_installed()}: install the pinned one")
+    verify(content, entry, f"corpus '{name}'", f"it is read from {PIN}, here is {installed()}: install the pinned one")
     return content
 
 
 def sources() -> bytes:
-    """Python files of ten packages of sympy, tests left out, in the order of their paths. sympy is not imported."""
+    """Python files of ten packages of sympy, one behind the other."""
+    return b"".join(files())
+
+
+def files() -> list[bytes]:
+    """Those files, tests left out, in the order of their paths. sympy is not imported."""
     spec = find_spec("sympy")
     if spec is None or spec.origin is None:
-        raise Refused(f"corpus 'sources' is read from {PIN}, which is not installed")
+        raise Refused(f"the embedded text is read from {PIN}, which is not installed")
     root = Path(spec.origin).parent
     paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES for path in (root / name).rglob("*.py"))
     kept = [path for path in paths if not {"tests", "benchmarks"} & set(path.split("/"))]
-    return b"".join((root / path).read_bytes() for path in kept)
+    return [(root / path).read_bytes() for path in kept]
 
 
 def words() -> bytes:
@@ -63,7 +68,7 @@ def twenty_seven(text: bytes) -> bytes:
     return re.sub(rb"[^a-z]+", b" ", text).strip()
 
 
-def _installed() -> str:
+def installed() -> str:
     try:
         return f"sympy=={version('sympy')}"
     except PackageNotFoundError:

@@ -65,7 +65,7 @@ def write(path: Path, pairs: Pairs) -> None:
     arrays = {}
     for split in SPLITS:
         for side in SIDES:
-            arrays |= _flat(f"{split}_{side}", getattr(getattr(pairs, split), side))
+            arrays |= flat(f"{split}_{side}", getattr(getattr(pairs, split), side))
     with whole(path) as file:
         np.savez_compressed(file, meta=np.array(json.dumps(meta)), **arrays)
 
@@ -78,7 +78,7 @@ def read(path: Path) -> Pairs:
         raise _foreign(path, "other keys")
     splits = {}
     for split in SPLITS:
-        sides = [_sentences(path, arrays, f"{split}_{side}", len(meta["symbols"])) for side in SIDES]
+        sides = [unflat(path, arrays, f"{split}_{side}", len(meta["symbols"])) for side in SIDES]
         counts = {*map(len, sides), *(len(text) for text in meta["texts"][split] if split != "train" or text)}
         if len(counts) != 1:
             raise _foreign(path, f"{split} has sides of different lengths")
@@ -86,7 +86,7 @@ def read(path: Path) -> Pairs:
     return Pairs(**splits, **{key: meta[key] for key in META})
 
 
-def _flat(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
+def flat(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
     """All ids in a row, and where each sentence ends."""
     ids = np.concatenate([np.zeros(0, np.uint16), *sentences])
     return {
@@ -95,7 +95,7 @@ def _flat(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
     }
 
 
-def _sentences(path: Path, arrays: dict[str, np.ndarray], name: str, symbols: int) -> list[np.ndarray]:
+def unflat(path: Path, arrays: dict[str, np.ndarray], name: str, symbols: int) -> list[np.ndarray]:
     ids, ends = arrays[f"{name}_ids"], arrays[f"{name}_ends"]
     if ids.dtype != np.uint16 or ends.dtype != np.int64 or ids.ndim != 1 or ends.ndim != 1:
         raise _foreign(path, "other types")

@@ -14,10 +14,10 @@ ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the
 BLUES = colormaps["Blues"].resampled(40)  # from 50 levels on the scale would be a bitmap in the SVG
 
 
-def compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of `NAMES` that show the same sentence: one text, one seed, the first that all of them have."""
-    good = holding(pick(runs, ablation="translation", status="ok"), "maps")
-    good = good[good["maps"].map(len) > 0]
+def compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
+    """The runs of `NAMES` that show the same in a fact: one text, one seed, the first that all of them have."""
+    good = holding(pick(runs, ablation=ablation, status="ok"), fact)
+    good = good[good[fact].map(len) > 0]
     for _, group in good.sort_values(["corpus", "seed"]).groupby(["corpus", "seed"], sort=False):
         if set(NAMES) <= set(group["variant"]):
             return group[group["variant"].isin(NAMES)].sort_values(

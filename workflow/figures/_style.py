@@ -105,7 +105,7 @@ def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) ->
 
 def holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
     """The runs whose record has this fact."""
-    return runs[pd.Series([isinstance(one, dict) for one in runs[fact]], index=runs.index, dtype=bool)]
+    return runs[pd.Series([isinstance(one, dict | list) for one in runs[fact]], index=runs.index, dtype=bool)]
 
 
 def counts(axis, log: bool = False) -> None:

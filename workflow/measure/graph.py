@@ -61,8 +61,10 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
 
 
 def pair(net, N: int, T: int) -> float:
-    """A translator reading a source of N pieces and a target of T, per target piece, as the engine computes it."""
-    macs = sum(given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder)
+    """A net reading a source of N pieces or patches and a target of T, per target piece, as the engine computes it."""
+    macs = net.macs_to_enter(N) + sum(
+        given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder
+    )
     for block in net.decoder:
         attention = engine_macs(block.attention, T, [Computed(block.attention.shape.heads, T, T)])
         macs += attention + T * _products(block.feed_forward)

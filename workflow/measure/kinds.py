@@ -2,4 +2,4 @@
 
 from workflow.measure import sentences, streams
 
-KINDS = {"char_lm": streams, "translation": sentences}
+KINDS = {"char_lm": streams, "translation": sentences, "captioning": sentences, "parsing": sentences}

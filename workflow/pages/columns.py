@@ -15,6 +15,22 @@ HEADLINE = {
         ("train_tokens_per_s", "training, pieces / s", ""),
         ("predict_tokens_per_s", "decoding, pieces / s", ""),
     ),
+    "captioning": (
+        ("test_cider", "CIDEr", ""),
+        ("test_bleu_4", "BLEU-4", ""),
+        ("dev_ppl", "dev perplexity", ""),
+        ("macs_executed", "executed", ""),
+        ("train_tokens_per_s", "training, pieces / s", ""),
+        ("predict_tokens_per_s", "decoding, pieces / s", ""),
+    ),
+    "parsing": (
+        ("test_f1", "F1", ""),
+        ("test_complete", "complete match, %", ""),
+        ("mean_span", "avg. span", ""),
+        ("macs_executed", "executed", ""),
+        ("train_tokens_per_s", "training, pieces / s", ""),
+        ("predict_tokens_per_s", "decoding, pieces / s", ""),
+    ),
 }
 MEASURED = (
     ("macs_analytic", "multiply-adds / character or piece: from shapes", ""),
@@ -35,4 +51,6 @@ MEASURED = (
 SCORES = {
     "char_lm": (("dev_bpc", "dev", "bpc"), ("test_bpc", "test", "bpc"), ("mean_span", "avg. span", "")),
     "translation": (("dev_ppl", "dev perplexity", ""), ("dev_bleu", "dev BLEU", ""), ("test_bleu", "test BLEU", "")),
+    "captioning": (("dev_ppl", "dev perplexity", ""), ("dev_cider", "dev CIDEr", ""), ("test_cider", "test CIDEr", "")),
+    "parsing": (("dev_ppl", "dev perplexity", ""), ("dev_f1", "dev F1", ""), ("test_f1", "test F1", "")),
 }

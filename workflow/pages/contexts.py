@@ -12,12 +12,18 @@ from workflow.pages import engine as engine_page
 from workflow.pages.columns import HEADLINE, MEASURED, SCORES
 from workflow.pages.numbers import missing
 from workflow.pages.site import Site
+from workflow.pages.status import status as status
 from workflow.published import papers
 from workflow.records import Record
 from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
 
-APART = ("counts", "shown")  # facts that a page does not list, or tells in a table of their own
+SHOWN = {
+    "translation": ("source", "reference", "output"),
+    "captioning": ("picture", "references", "caption"),
+    "parsing": ("sentence", "right tree", "tree written"),
+}
+APART = ("counts", "shown", "looks")  # facts that a page does not list, or tells in a table of their own
 
 
 def runs_of(site: Site) -> pd.DataFrame:
@@ -151,7 +157,8 @@ def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict)
         "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
         "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART}
         | {f"{name}, signature": text for name, text in record.facts.get("signatures", {}).items()},
-        "translations": record.facts.get("shown", []),
+        "shown": record.facts.get("shown", []),
+        "shown_as": SHOWN.get(job.task, ()),
         "origin": record.origin.model_dump(),
         "measured": measures(row),
         "uses": uses,

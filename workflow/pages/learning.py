@@ -8,7 +8,9 @@ from workflow.figures._style import COLOURS, canvas, plt
 from workflow.pages.site import own
 from workflow.records import Record
 
-UNITS = {"char_lm": ("bpc", "bits per character", "linear"), "translation": ("ppl", "perplexity per piece", "log")}
+PIECES = ("ppl", "perplexity per piece", "log")
+UNITS = {"char_lm": ("bpc", "bits per character", "linear"), "translation": PIECES}
+UNITS |= {"captioning": PIECES, "parsing": PIECES}
 
 
 def curve(record: Record) -> Markup:

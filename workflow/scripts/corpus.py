@@ -5,9 +5,11 @@ import os
 from pathlib import Path
 
 from workflow.choices import refuse_unknown
-from workflow.corpora import bitexts, embedded, files, pairs, splits, store
+from workflow.corpora import bitexts, captioned, captions, embedded, files, pairs, splits, store, treebanks
+from workflow.corpora.caption_catalogue import CaptionCatalogue
 from workflow.corpora.catalogue import Catalogue
 from workflow.corpora.pair_catalogue import PairCatalogue
+from workflow.corpora.tree_catalogue import TreeCatalogue
 from workflow.rungs import load_corpora
 from workflow.scripts._main import run
 
@@ -18,18 +20,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data-dir", default=os.environ.get("ATTENTION_DATA_DIR"))
     options = parser.parse_args(argv)
-    texts, translations = load_corpora("char_lm"), load_corpora("translation")
-    refuse_unknown_name(options.name, texts, translations)
-    if translations.knows(options.name):
-        print(write_pairs(translations, options.name, options.out, options.data_dir or None))
-    else:
-        print(write_text(texts, options.name, options.out, options.data_dir or None))
-
-
-def refuse_unknown_name(name: str, texts: Catalogue, translations: PairCatalogue) -> None:
-    """A name is looked up in both catalogues; `Refused` with the names of both."""
-    if not texts.knows(name) and not translations.knows(name):
-        refuse_unknown("data set", name, [*texts.choices, *translations.choices])
+    catalogues = {task: load_corpora(task) for task in WRITERS}
+    task = next((task for task, one in catalogues.items() if one.knows(options.name)), None)
+    if task is None:
+        refuse_unknown("data set", options.name, [name for one in catalogues.values() for name in one.choices])
+    print(WRITERS[task](catalogues[task], options.name, options.out, options.data_dir or None))
 
 
 def write_text(texts: Catalogue, name: str, out: Path, data_dir: str | None) -> str:
@@ -42,14 +37,38 @@ def write_text(texts: Catalogue, name: str, out: Path, data_dir: str | None) -> 
     return f"{name}: {sizes} {entry.unit}s, {len(corpus.symbols)} symbols"
 
 
-def write_pairs(translations: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """For translation; what was written, in a line."""
-    made = bitexts.load(translations, name, data_dir)
+def write_pairs(made: pairs.Pairs, out: Path) -> str:
     pairs.write(out, made)
     sizes = ", ".join(f"{split} {len(getattr(made, split).source):,}" for split in store.SPLITS)
     left_out = f"; {made.dropped:,} of train left out, empty or too long" if made.dropped else ""
-    return f"{name}: {sizes} pairs {made.source}-{made.target}, {len(made.symbols):,} pieces{left_out}"
+    return f"{made.name}: {sizes} pairs {made.source}-{made.target}, {len(made.symbols):,} symbols{left_out}"
 
+
+def write_bitext(translations: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """For translation; what was written, in a line."""
+    return write_pairs(bitexts.load(translations, name, data_dir), out)
+
+
+def write_trees(treebank: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """For parsing; what was written, in a line."""
+    return write_pairs(treebanks.load(treebank, name, data_dir), out)
+
+
+def write_captions(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """For captioning; what was written, in a line."""
+    made = captions.load(catalogue, name, data_dir)
+    captioned.write(out, made)
+    sizes = ", ".join(f"{split} {len(getattr(made, split).source):,}" for split in store.SPLITS)
+    shape = " x ".join(map(str, made.pictures.shape[1:]))
+    return f"{name}: {sizes} captions of {len(made.pictures):,} pictures of {shape}, {len(made.symbols):,} pieces"
+
+
+WRITERS = {
+    "char_lm": write_text,
+    "translation": write_bitext,
+    "captioning": write_captions,
+    "parsing": write_trees,
+}
 
 if __name__ == "__main__":
     run(main)

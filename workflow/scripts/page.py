@@ -1,4 +1,4 @@
-"""Write pages: `python -m workflow.scripts.page all`, or one: `index|paper|ablation|runs|analytic|engine [NAME]`."""
+"""Write pages: `python -m workflow.scripts.page all`, or one kind or one page of it, `KIND [NAME]`."""
 
 import argparse
 import json
@@ -11,7 +11,7 @@ from workflow.records import read_record
 from workflow.scripts._main import run
 from workflow.settings import PAPERS, known_ablations
 
-KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "engine")
+KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "status", "engine")
 
 
 def write_runs(site: Site) -> None:
@@ -34,7 +34,7 @@ def write_runs(site: Site) -> None:
 def write_all(site: Site) -> None:
     """Every page that the plan asks for: they lead to each other."""
     plan = json.loads((site.results / "plan.json").read_text(encoding="utf-8"))
-    for kind in ("index", "analytic", "runs", *(["engine"] if site.has_engine else [])):
+    for kind in ("index", "analytic", "status", "runs", *(["engine"] if site.has_engine else [])):
         write(site, kind, None)
     for kind in ("paper", "ablation"):
         for name in sorted({row[kind] for row in plan}):
@@ -46,7 +46,7 @@ def write(site: Site, kind: str, name: str | None) -> None:
         write_all(site)
     elif kind == "runs":
         write_runs(site)
-    elif kind in ("index", "analytic", "engine"):
+    elif kind in ("index", "analytic", "status", "engine"):
         site.write(f"{kind}.html.j2", f"{kind}.html", **getattr(contexts, kind)(site))
     elif name is None:
         raise Refused(f"page '{kind}' needs a name")

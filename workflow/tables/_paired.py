@@ -15,50 +15,69 @@ CHANCE = (
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
 
-def gain(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tuple[str, str]) -> dict:
-    """The cell of our `what[0]` less the base's `what[1]`, in BLEU: mean over seeds with its 95 % interval."""
-    pairs, made = _compare(row, column, ours, base, what, "BLEU")
+def gain(
+    row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tuple[str, str], unit: str = "BLEU"
+) -> dict:
+    """The cell of our `what[0]` less the base's `what[1]`: mean over seeds with its 95 % interval."""
+    pairs, made = _compare(row, column, ours, base, what, unit)
     if not pairs:
         return made
     mean, low, high = interval([one["ours"] - one["base"] for one in pairs])
     return made | {"value": mean, "low": low, "high": high}
 
 
-def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame) -> dict:
-    """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better."""
+def bleu(counts: np.ndarray) -> float:
+    """Corpus BLEU from n-grams that match (4), n-grams there are (4), and the lengths of output and reference."""
+    matching, there, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
+    return BLEU.compute_bleu(matching, there, *lengths, smooth_method="exp").score
+
+
+def f1(counts: np.ndarray) -> float:
+    """Corpus F1 from brackets that match, those of the right trees and ours, which come first."""
+    matched, right, ours = counts[:3].tolist()
+    return 200 * matched / (right + ours) if matched else 0.0
+
+
+def cider(counts: np.ndarray) -> float:
+    """Corpus CIDEr from the sum over pictures and their number."""
+    return counts[0] / counts[1]
+
+
+NAMES = {bleu: "sacreBLEU", f1: "F1", cider: "CIDEr"}
+
+
+def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, score=bleu) -> dict:
+    """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better.
+
+    score: of summed counts, one of `NAMES`.
+    """
     pairs, made = _compare(row, column, ours, base, ("counts", "counts"), "")
     if not pairs:
         return made
-    tests = [bootstrap(one["ours"], one["base"]) for one in pairs]
+    tests = [bootstrap(one["ours"], one["base"], score) for one in pairs]
     agree = len({difference > 0 for difference, _ in tests}) == 1
     told = [
-        f"seed {one['seed']}: {difference:+.2f} sacreBLEU, p = {p:.3f}"
+        f"seed {one['seed']}: {difference:+.2f} {NAMES[score]}, p = {p:.3f}"
         for one, (difference, p) in zip(pairs, tests, strict=True)
     ]
     note = "; ".join([*told, made["note"]] if made["note"] else told)
     return made | {"value": max(p for _, p in tests) if agree else 1.0, "note": note}
 
 
-def bootstrap(ours: list, base: list) -> tuple[float, float]:
-    """Difference in sacreBLEU, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004).
+def bootstrap(ours: list, base: list, score=bleu) -> tuple[float, float]:
+    """Difference in the score, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004).
 
-    ours, base: what BLEU counts in each sentence, as in the fact `counts` of a record. p is how often a resample's
+    ours, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often a resample's
     difference lies farther from the mean of all than the difference itself from 0.
     """
     both = np.array([ours, base])  # net, sentence, count
     drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
-    difference = _bleu(both[0].sum(0)) - _bleu(both[1].sum(0))
-    if not difference:  # the same outputs, or BLEU 0 on both sides
+    difference = score(both[0].sum(0)) - score(both[1].sum(0))
+    if not difference:  # the same outputs, or 0 on both sides
         return 0.0, 1.0
-    found = np.array([_bleu(one) - _bleu(other) for one, other in both[:, drawn].sum(2).transpose(1, 0, 2)])
+    found = np.array([score(one) - score(other) for one, other in both[:, drawn].sum(2).transpose(1, 0, 2)])
     farther = (np.abs(found - found.mean()) > abs(difference)).sum()
     return difference, (farther + 1) / (SAMPLES + 1)
-
-
-def _bleu(counts: np.ndarray) -> float:
-    """Corpus BLEU from n-grams that match (4), n-grams there are (4), and the lengths of output and reference."""
-    matching, there, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
-    return BLEU.compute_bleu(matching, there, *lengths, smooth_method="exp").score
 
 
 def _compare(row, column, ours, base, what, unit) -> tuple[list[dict], dict]:

@@ -10,7 +10,9 @@ finish(net)       scores, facts and multiply-adds of the trained net
 after_step(net, step), state_dict, load_state_dict
 """
 
+from workflow.tasks.captioning import Captioning
 from workflow.tasks.char_lm import CharLM
+from workflow.tasks.parsing import Parsing
 from workflow.tasks.translation import Translation
 
-TASKS = {"char_lm": CharLM, "translation": Translation}
+TASKS = {"char_lm": CharLM, "translation": Translation, "captioning": Captioning, "parsing": Parsing}

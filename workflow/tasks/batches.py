@@ -41,8 +41,9 @@ def cut(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]
 class Batches:
     """Batches of training pairs without end; the state brings back the very next batch."""
 
-    def __init__(self, split, tokens: int, seed: int):
-        self.split, self.tokens = split, tokens
+    def __init__(self, split, tokens: int, seed: int, read=sources):
+        """read: from sources to a tensor, one row each."""
+        self.split, self.tokens, self.sources = split, tokens, read
         lengths = [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
         self.sizes = np.array(lengths)
         self.generator = torch.Generator().manual_seed(seed)
@@ -57,12 +58,12 @@ class Batches:
         self.epoch = [made[i] for i in torch.randperm(len(made), generator=self.generator)]
 
     def read(self) -> tuple[Tensor, Tensor]:
-        """Sources B N and targets B T + 1."""
+        """Sources, B N where they are sentences, and targets B T + 1."""
         if self.position == len(self.epoch):
             self._begin()
         chosen = self.epoch[self.position]
         self.position += 1
-        return sources([self.split.source[i] for i in chosen]), targets([self.split.target[i] for i in chosen])
+        return self.sources([self.split.source[i] for i in chosen]), targets([self.split.target[i] for i in chosen])
 
     def state_dict(self) -> dict:
         return {"before": self.before, "position": self.position}

@@ -41,13 +41,13 @@ def attention_maps(net, corpus) -> dict:
         return {}
     device = next(net.parameters()).device
     source, target = sources([corpus.test.source[chosen]]), targets([corpus.test.target[chosen]])[:, :-1]
-    found = _weights(net, source.to(device), target.to(device))
+    found = weights(net, source.to(device), target.to(device))
     names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
     return {"source": names[0], "target": names[1], **found}
 
 
-def _weights(net, source, target) -> dict:
-    """Every layer computes the definition, so that weights stand one row a query."""
+def weights(net, source, target) -> dict:
+    """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
     net.eval()
     kinds = {
         "encoder": [block.attention for block in net.encoder],

@@ -1,0 +1,52 @@
+"""A Transformer that reads a picture and writes a caption (Explicit Sparse Transformer, section 4.2).
+
+The decoder is that of translation; the encoder begins with patches in place of words. Of pixels, a patch is seen by two
+small convolutions and has a place of its own; of regions that another net has found, each is one row of features.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from models.nets.places import Places
+from models.nets.seq2seq import Seq2Seq
+
+
+class Captioner(Seq2Seq):
+    """Reads pictures B 3 H W with values 0 .. 1, or features B N F, tells the next token of a caption."""
+
+    def __init__(self, symbols: int, attention: dict, net: dict):
+        """As `Seq2Seq`; net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a region),
+        patch (side of a patch, even, divides size).
+        """
+        super().__init__(symbols, attention, net)
+        size, patch, width = net["size"], net["patch"], net["width"]
+        self.sees = net["sees"]
+        if self.sees == "pixels":
+            if size % patch or patch % 2:
+                raise ValueError(f"patch = {patch} must be even and divide size = {size}")
+            self.look = nn.Sequential(
+                nn.Conv2d(3, width // 2, 3, stride=2, padding=1),
+                nn.ReLU(),
+                nn.Conv2d(width // 2, width, patch // 2, stride=patch // 2),
+                nn.Flatten(2),
+            )
+            self.places = Places("learned", (size // patch) ** 2, width)
+        else:
+            self.look = nn.Linear(size, width)
+        self.target = self.embedding  # there are no words to read
+
+    def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """Pictures -> their patches or regions B N d, and which of them are there: all."""
+        x = self.look(source)
+        if self.sees == "pixels":
+            x = x.transpose(1, 2)
+            x = x + self.places(0, x.size(1))
+        return dropout(x, self.dropout, self.training), torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+
+    def macs_to_enter(self, N: int) -> int:
+        if self.sees == "features":
+            return N * self.look.weight.numel()
+        first, _, second, _ = self.look
+        seen = N * second.kernel_size[0] ** 2  # places where the first convolution looks
+        return seen * first.weight.numel() + N * second.weight.numel()

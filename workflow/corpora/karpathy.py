@@ -1,0 +1,107 @@
+"""Captions in the schema of dataset_coco.json (Karpathy and Fei-Fei 2015), and the pictures or features they belong to.
+
+{"images": [{"filename": "a.jpg", "filepath": "val2014", "split": "train | restval | val | test",
+             "sentences": [{"tokens": ["a", "dog"]}, ..]}, ..]}
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from workflow.choices import Refused, refuse_unknown
+from workflow.corpora.archives import plain
+from workflow.corpora.catalogue import Source
+
+SPLIT = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
+BROKEN = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)  # what PIL meets in a damaged file
+
+
+class Entry(NamedTuple):
+    """One picture: its file, the split it belongs to, its captions as words with spaces between them."""
+
+    file: str
+    folder: str
+    split: str
+    captions: list[str]
+
+
+def entries(path: Path) -> list[Entry]:
+    """All pictures of a json; `Refused` in one line with the place where the schema is another."""
+    try:
+        content = json.loads(plain(path, Source()))
+    except ValueError as error:
+        raise Refused(f"{path}: not JSON: {error}") from None
+    if not isinstance(content, dict) or not isinstance(content.get("images"), list) or not content["images"]:
+        raise Refused(f'{path}: expected an object with a list "images", as in dataset_coco.json')
+    return [_entry(f"{path}: images[{n}]", one) for n, one in enumerate(content["images"])]
+
+
+def _entry(where: str, one) -> Entry:
+    expected = {"filename": str, "split": str, "sentences": list}
+    for key, kind in expected.items():
+        value = one.get(key) if isinstance(one, dict) else None
+        if not isinstance(value, kind) or not value:
+            raise Refused(f'{where}: "{key}" must be a {kind.__name__} that is not empty, got {str(value)[:40]!r}')
+    refuse_unknown(f"split in {where}:", one["split"], SPLIT)
+    captions = [_words(f"{where}.sentences[{n}]", sentence) for n, sentence in enumerate(one["sentences"])]
+    return Entry(one["filename"], str(one.get("filepath") or ""), SPLIT[one["split"]], captions)
+
+
+def _words(where: str, sentence) -> str:
+    tokens = sentence.get("tokens") if isinstance(sentence, dict) else None
+    if not isinstance(tokens, list) or not tokens or not all(isinstance(one, str) and one.strip() for one in tokens):
+        raise Refused(f'{where}: "tokens" must be a list of words, got {str(tokens)[:40]!r}')
+    return " ".join(" ".join(tokens).lower().split())
+
+
+def images(found: list[Entry], folder: Path, pixels: int) -> np.ndarray:
+    """n 3 H W, uint8: the middle square of each image, scaled to `pixels`."""
+    return np.stack([_image(folder, one, pixels) for one in found])
+
+
+def _image(folder: Path, entry: Entry, pixels: int) -> np.ndarray:
+    tried = [folder / entry.file, folder / entry.folder / entry.file]
+    path = next((one for one in tried if one.is_file()), None)
+    if path is None:
+        raise Refused(f"{tried[-1]}: no such image; the captions name it")
+    try:
+        with Image.open(path) as opened:
+            picture = opened.convert("RGB")
+    except BROKEN as error:
+        raise Refused(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
+    side, (width, height) = min(picture.size), picture.size
+    left, top = (width - side) // 2, (height - side) // 2
+    square = picture.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)
+    return np.asarray(square, np.uint8).transpose(2, 0, 1)
+
+
+def features(found: list[Entry], path: Path) -> np.ndarray:
+    """n N F, float16: an .npy of that shape in the order of the json, or an .npz with N F by file name."""
+    try:
+        if path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as named:
+                content = _by_name(path, named, found)
+        else:
+            content = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise Refused(f"{path}: not features that can be read ({error}); an .npy or .npz of numbers") from None
+    if content.ndim != 3 or content.dtype.kind != "f" or len(content) != len(found):
+        shape = " x ".join(map(str, content.shape))
+        raise Refused(f"{path}: {shape} of {content.dtype}; expected {len(found):,} x regions x features, of floats")
+    if not np.isfinite(content).all():
+        raise Refused(f"{path}: some features are not finite")
+    return content.astype(np.float16)
+
+
+def _by_name(path: Path, content, found: list[Entry]) -> np.ndarray:
+    keys = [next((key for key in (one.file, Path(one.file).stem) if key in content), None) for one in found]
+    for key, one in zip(keys, found, strict=True):
+        if key is None:
+            raise Refused(f"{path}: no features of {one.file}, which the captions name")
+    shapes = {content[key].shape for key in keys}
+    if len(shapes) > 1:
+        raise Refused(f"{path}: features of different shapes, {' and '.join(map(str, sorted(shapes)[:2]))}")
+    return np.stack([content[key] for key in keys])

@@ -1,0 +1,111 @@
+"""Which treebanks there are, from config/tasks/parsing.yaml, and what identifies them in a job."""
+
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed
+from workflow.corpora.catalogue import Source, users_file
+from workflow.corpora.lookup import data_folders
+from workflow.corpora.pair_catalogue import Split, Vocabulary
+
+USERS = "trees:"
+USERS_PIECES = 8000
+RULES = 1  # of cleaning and linearising: counted up when they change, so that old runs are not taken for new ones
+Counts = dict[Split, PositiveInt]
+
+
+class Treebank(Source):
+    """One treebank. vocabulary: pieces of the words, with the four special ones.
+
+    embedded: made by workflow/corpora/statements.py. file: looked for under `files`, then fetched from `urls`. folder:
+    the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is fetched. trees: how many
+    each split has, one behind the other; of a folder, how many each must have.
+    """
+
+    kind: Literal["embedded", "file", "folder"]
+    about: str
+    vocabulary: Vocabulary
+    trees: Counts | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+    folders: list[str] = []
+    sections: dict[Split, list[str]] = {}
+
+    @model_validator(mode="after")
+    def has_what_its_kind_needs(self):
+        if (self.kind == "folder") != (bool(self.folders) and len(self.sections) == 3):
+            raise ValueError("kind folder, and no other, takes folders, and sections for train, dev and test")
+        if (self.kind == "folder") == bool(self.checksum):
+            raise ValueError("kinds embedded and file take a checksum; a folder is identified by what is found in it")
+        return self
+
+
+class TreeCatalogue(Closed):
+    metric: str
+    trees: dict[str, Treebank]
+
+    @property
+    def choices(self) -> list[str]:
+        """What can be asked for."""
+        return [*self.trees, f"{USERS}PATH"]
+
+    def knows(self, name: str) -> bool:
+        return name in self.trees or name.startswith(USERS)
+
+    def entry(self, name: str) -> Treebank:
+        """The entry of a name; `trees:PATH` has one too, made from the file as it is now."""
+        if name.startswith(USERS):
+            path = Path(name.removeprefix(USERS)).expanduser()
+            checksum, size = users_file(f"data set '{name}'", path)
+            about = f"{path.name}, trees of the user's; our own split 90/5/5"
+            given = {"kind": "file", "about": about, "vocabulary": USERS_PIECES}
+            return Treebank(**given, checksum=checksum, bytes=size, files=[str(path)])
+        refuse_unknown("data set", name, self.choices)
+        return self.trees[name]
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        """What identifies the trees in a job: of the texts, the pieces, the split and the rules of this suite."""
+        entry = self.entry(name)
+        text = entry.checksum or _found(name, entry, data_dir)
+        said = [text, entry.vocabulary, entry.trees, RULES]
+        return f"sha256:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
+
+    def slug(self, name: str) -> str:
+        """A name for results/data/: the treebank's own, or trees- and the first 8 digits of its checksum."""
+        return f"trees-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
+
+
+def section_files(name: str, entry: Treebank, data_dir: str | None) -> dict[str, list[Path]]:
+    """The files of each split of a folder, in the order of their names; `Refused` where one has none."""
+    folders = [folder / one for folder in data_folders(data_dir) for one in entry.folders if (folder / one).is_dir()]
+    where = f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
+    if not folders:
+        raise Refused(
+            f"data set '{name}': not found {where} (a folder {' or '.join(entry.folders)}, with your own copy)"
+        )
+    found = {}
+    for split, sections in entry.sections.items():
+        paths = [path for one in sections for path in sorted((folders[0] / one).glob("*")) if path.is_file()]
+        found[split] = [path for path in paths if path.suffix in (".mrg", ".prd")]
+        if not found[split]:
+            named = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
+            raise Refused(f"data set '{name}': {folders[0]} has no *.mrg or *.prd in {named}, which is {split}")
+    return found
+
+
+def _found(name: str, entry: Treebank, data_dir: str | None) -> str:
+    paths = [path for paths in section_files(name, entry, data_dir).values() for path in paths]
+    return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
+
+
+@cache
+def _digest(states: tuple[tuple[Path, int, int], ...]) -> str:
+    """Read once for each state of the files: a plan asks for the checksum once per variant."""
+    found = hashlib.sha256()
+    for path, _, _ in states:
+        found.update(path.read_bytes())
+    return f"sha256:{found.hexdigest()}"

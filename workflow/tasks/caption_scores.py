@@ -1,0 +1,64 @@
+"""How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by its Java program or by nltk.
+
+Words are compared as they stand in the data set: small letters, without punctuation (Karpathy's tokens), which is what
+the coco-caption tokeniser makes of COCO's captions. Per cent, CIDEr too, as papers print it.
+
+meteor        the Java program (Denkowski and Lavie 2014), where `java` is found
+meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's METEOR
+"""
+
+import contextlib
+import io
+import shutil
+
+from nltk.translate.meteor_score import meteor_score
+from pycocoevalcap.bleu.bleu import Bleu
+from pycocoevalcap.cider.cider import Cider
+from pycocoevalcap.rouge.rouge import Rouge
+
+
+class _NoSynonyms:
+    """In place of WordNet, which would have to be downloaded."""
+
+    @staticmethod
+    def synsets(word: str) -> list:
+        return []
+
+
+def scores(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, float], list[float]]:
+    """Scores of a corpus in per cent but METEOR, and CIDEr of each picture, whose mean is the corpus'."""
+    written = {n: [one] for n, one in enumerate(outputs)}
+    wanted = dict(enumerate(references))
+    with contextlib.redirect_stdout(io.StringIO()):
+        bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
+        rouge, _ = Rouge().compute_score(wanted, written)
+        cider, by_picture = Cider().compute_score(wanted, written)
+    found = {f"bleu_{n}": one for n, one in enumerate(bleu, start=1)} | {"rouge_l": rouge, "cider": cider}
+    return {name: 100 * float(one) for name, one in found.items()}, [100 * float(one) for one in by_picture]
+
+
+def meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
+    """In per cent, by the program that is there; the name says which."""
+    if shutil.which("java"):
+        return {"meteor": 100 * _program(outputs, references)}
+    each = [
+        meteor_score([one.split() for one in right], output.split(), wordnet=_NoSynonyms)
+        for output, right in zip(outputs, references, strict=True)
+    ]
+    return {"meteor_nltk": 100 * sum(each) / len(each)}
+
+
+def _program(outputs: list[str], references: list[list[str]]) -> float:
+    """By the Java program, which takes some seconds to start."""
+    from pycocoevalcap.meteor.meteor import Meteor
+
+    program = Meteor()
+    running = program.meteor_p
+    try:
+        found, _ = program.compute_score(dict(enumerate(references)), {n: [one] for n, one in enumerate(outputs)})
+    finally:
+        for pipe in (running.stdin, running.stdout, running.stderr):
+            pipe.close()
+        running.kill()
+        running.wait()
+    return found
