@@ -11,7 +11,7 @@ from models.decoding import beam, greedy
 from tests._nets import LONGEST, translator
 from tests.test_seq2seq import PLAIN, sentences
 
-BOS, EOS = 1, 2
+PAD, BOS, EOS = 0, 1, 2
 
 
 def wild(symbols=11, seed=0, **sizes):
