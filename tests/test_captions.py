@@ -86,8 +86,8 @@ def test_the_scenes_are_those_of_the_catalogue(tmp_path):
 def test_images_are_cut_to_their_middle_and_scaled(tmp_path):
     """Of 8 x 4 pixels the middle 4 x 4: half of each colour."""
     made = captions.load(CATALOGUE, laid(tmp_path), None)
-    assert made.pictures.shape == (5, 3, 64, 64) and made.pictures.dtype == np.uint8
-    assert (made.pictures[2][:, :, :30] == 20).all() and (made.pictures[2][:, :, 34:] == 255).all()
+    assert made.pictures.shape == (5, 3, 48, 48) and made.pictures.dtype == np.uint8
+    assert (made.pictures[2][:, :, :22] == 20).all() and (made.pictures[2][:, :, 26:] == 255).all()
     assert [len(one.target) for one in (made.train, made.dev, made.test)] == [6, 2, 2]  # restval is train
     assert made.references == {3: ["a picture 3", "number 3"], 4: ["a picture 4", "number 4"]}
 
@@ -211,7 +211,7 @@ def test_real_images_go_the_way_of_images(tmp_path):
     ]
     (tmp_path / "sixty.json").write_text(json.dumps({"images": images}))
     made = captions.load(CATALOGUE, f"captions:{tmp_path / 'sixty.json'},{DATA / 'coco' / 'images'}", None)
-    assert made.pictures.shape == (60, 3, 64, 64) and len({one.tobytes() for one in made.pictures}) == 60
+    assert made.pictures.shape == (60, 3, 48, 48) and len({one.tobytes() for one in made.pictures}) == 60
     assert all(25 < one.mean() < 230 for one in made.pictures)
     words = set(chain(*(one.split() for one in made.references[59])))
     assert words <= set(decode(made.symbols, made.test.target[-1]).split()) | words

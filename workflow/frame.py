@@ -111,4 +111,5 @@ def provenance(runs: pd.DataFrame) -> str:
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     told = f"rung {parts[0]}; {parts[1]}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
-    return f"{told}; scored on {scored} sentences" if scored else told
+    what = "pictures" if set(runs["task"]) == {"captioning"} else "sentences"
+    return f"{told}; scored on {scored} {what}" if scored else told

@@ -16,7 +16,7 @@ from workflow.corpora.lookup import data_folders, look, missing
 from workflow.corpora.pair_catalogue import Vocabulary
 
 USERS = "captions:"
-USERS_PIECES, USERS_PIXELS = 8000, 64
+USERS_PIECES, USERS_PIXELS = 8000, 48  # pixels: as the nets of the lower rungs read
 RULES = 1  # of drawing, reading and scaling: counted up when they change
 
 

@@ -1,7 +1,7 @@
 """Python statements and their syntax trees, from the sources that the character model reads (sympy, pinned).
 
 Python's own parser gives the tree: a constituent for each node that holds more than one token, labelled with its class;
-the tags are kinds of token. Kept are statements of one line, 4 to 16 tokens long, made of what Python 3.8 and every
+the tags are kinds of token. Kept are statements of one line, 4 to 16 tokens long, made of what Python 3.9 and every
 later one parse alike: no formatted strings, no walrus, no definitions, no imports. None occurs twice.
 
     x = f(y)     (TOP (Assign (NAME x) (EQUAL =) (Call (NAME f) (LPAR -LRB-) (NAME y) (RPAR -RRB-))))
