@@ -9,11 +9,11 @@ from workflow.choices import Refused, every_setting, refuse_unknown
 from workflow.closed import Closed, Positive, Whole, parse, parse_json, read_yaml
 from workflow.corpora.caption_catalogue import CaptionCatalogue
 from workflow.corpora.catalogue import Catalogue
+from workflow.corpora.names import Names
 from workflow.corpora.pair_catalogue import PairCatalogue
 from workflow.corpora.tree_catalogue import TreeCatalogue
 
 CONFIG = Path(__file__).parent.parent / "config"
-AnyCatalogue = Catalogue | PairCatalogue | CaptionCatalogue | TreeCatalogue
 CATALOGUES = {
     "char_lm": Catalogue,
     "translation": PairCatalogue,
@@ -138,7 +138,7 @@ def load_rung(rung: str, task: str) -> Rung:
     return _read(Rung, CONFIG / "rungs" / rung / f"{task}.yaml")
 
 
-def load_corpora(task: str) -> AnyCatalogue:
+def load_corpora(task: str) -> Names:
     """The data sets of a task, by name."""
     return _read(CATALOGUES[task], CONFIG / "tasks" / f"{task}.yaml")
 

@@ -4,15 +4,16 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
-from workflow.choices import Refused, refuse_unknown
+from workflow.choices import Refused
 from workflow.closed import Closed, Positive
 from workflow.corpora.archives import plain
 from workflow.corpora.catalogue import Checksum, Source
 from workflow.corpora.lookup import data_folders, look, missing
+from workflow.corpora.names import Names
 from workflow.corpora.pair_catalogue import Vocabulary
 
 USERS = "captions:"
@@ -46,28 +47,20 @@ class Captions(Closed):
         return self
 
 
-class CaptionCatalogue(Closed):
-    metric: str
+class CaptionCatalogue(Names):
+    form: ClassVar[str] = f"{USERS}JSON,IMAGES"
     captions: dict[str, Captions]
 
     @property
-    def choices(self) -> list[str]:
-        """What can be asked for."""
-        return [*self.captions, f"{USERS}JSON,IMAGES"]
+    def named(self) -> dict[str, Captions]:
+        return self.captions
 
-    def knows(self, name: str) -> bool:
-        return name in self.captions or name.startswith(USERS)
-
-    def entry(self, name: str) -> Captions:
-        """The entry of a name; `captions:JSON,IMAGES` has one too."""
-        if name.startswith(USERS):
-            path, seen = paths_of(name)
-            given = {"kind": "karpathy", "vocabulary": USERS_PIECES, "pixels": USERS_PIXELS}
-            part = {"images": [str(seen)]} if seen.is_dir() else {"features": [str(seen)]}
-            about = f"{path.name} with {seen.name}, the user's, in the file's own split"
-            return Captions(**given, **part, about=about, captions=Source(files=[str(path)]))
-        refuse_unknown("data set", name, self.choices)
-        return self.captions[name]
+    def of_user(self, name: str) -> Captions:
+        path, seen = paths_of(name)
+        part = {"images": [str(seen)]} if seen.is_dir() else {"features": [str(seen)]}
+        given = {"kind": "karpathy", "vocabulary": USERS_PIECES, "pixels": USERS_PIXELS}
+        about = f"{path.name} with {seen.name}, the user's, in the file's own split"
+        return Captions(**given, **part, about=about, captions=Source(files=[str(path)]))
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies captions and pictures in a job: of the texts, what is looked at, pieces, size and rules."""
@@ -75,10 +68,6 @@ class CaptionCatalogue(Closed):
         there = entry.checksum if entry.kind == "embedded" else _found(name, entry, data_dir)
         said = [there, entry.vocabulary, entry.pixels, RULES]
         return f"sha256:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
-
-    def slug(self, name: str) -> str:
-        """A name for results/data/: the set's own, or captions- and the first 8 digits of its checksum."""
-        return f"captions-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
 
 
 def paths_of(name: str) -> tuple[Path, Path]:

@@ -3,12 +3,13 @@
 import hashlib
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.choices import Refused, refuse_unknown
 from workflow.closed import Closed
+from workflow.corpora.names import Names
 
 USERS = "file:"
 PACKED = (b"\x1f\x8b", b"PK\x03\x04")
@@ -46,8 +47,8 @@ class Entry(Source):
         return self
 
 
-class Catalogue(Closed):
-    metric: str
+class Catalogue(Names):
+    form: ClassVar[str] = f"{USERS}PATH"
     corpora: dict[str, Entry]
 
     @model_validator(mode="after")
@@ -58,27 +59,14 @@ class Catalogue(Closed):
         return self
 
     @property
-    def choices(self) -> list[str]:
-        """What can be asked for."""
-        return [*self.corpora, f"{USERS}PATH"]
+    def named(self) -> dict[str, Entry]:
+        return self.corpora
 
-    def knows(self, name: str) -> bool:
-        return name in self.corpora or name.startswith(USERS)
-
-    def entry(self, name: str) -> Entry:
-        """The entry of a name; `file:PATH` has one too, made from the file as it is now."""
-        if name.startswith(USERS):
-            return _entry_of_file(name)
-        refuse_unknown("data set", name, self.choices)
-        return self.corpora[name]
+    def of_user(self, name: str) -> Entry:
+        return _entry_of_file(name)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the text in a job, whichever folder it lies in."""
         return self.entry(name).checksum
-
-    def slug(self, name: str) -> str:
-        """A name for results/data/: the corpus' own, or file- and the first 8 digits of its checksum."""
-        return f"file-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
 
 
 def path_of(name: str) -> Path:

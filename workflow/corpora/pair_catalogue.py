@@ -4,15 +4,16 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn, get_args
+from typing import Annotated, ClassVar, Literal, NoReturn, get_args
 
 from pydantic import Field, PositiveInt, model_validator
 
-from workflow.choices import Refused, refuse_unknown
+from workflow.choices import Refused
 from workflow.closed import Closed
 from workflow.corpora.archives import plain
 from workflow.corpora.catalogue import Checksum, Source, users_file
 from workflow.corpora.lookup import look, missing
+from workflow.corpora.names import Names
 
 USERS = "pairs:"
 USERS_PIECES = 8000
@@ -74,24 +75,16 @@ class Named(Direction):
         return [self.files[split][side] for split in get_args(Split) for side in (self.source, self.target)]
 
 
-class PairCatalogue(Closed):
-    metric: str
+class PairCatalogue(Names):
+    form: ClassVar[str] = f"{USERS}SRC,TGT"
     pairs: dict[str, Named]
 
     @property
-    def choices(self) -> list[str]:
-        """What can be asked for."""
-        return [*self.pairs, f"{USERS}SRC,TGT"]
+    def named(self) -> dict[str, Named]:
+        return self.pairs
 
-    def knows(self, name: str) -> bool:
-        return name in self.pairs or name.startswith(USERS)
-
-    def entry(self, name: str) -> Direction:
-        """The entry of a name; `pairs:SRC,TGT` has one too."""
-        if name.startswith(USERS):
-            return _entry_of_users(name)
-        refuse_unknown("data set", name, self.choices)
-        return self.pairs[name]
+    def of_user(self, name: str) -> Direction:
+        return _entry_of_users(name)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the pairs in a job: a digest of the texts' checksums, the languages, pieces and case.
@@ -104,10 +97,6 @@ class PairCatalogue(Closed):
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
         return entry.identity([part.checksum or _found(name, part, data_dir) for part in entry.parts()])
-
-    def slug(self, name: str) -> str:
-        """A name for results/data/: the pair's own, or pairs- and the first 8 digits of its checksum."""
-        return f"pairs-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
 
 
 def paths_of(name: str) -> list[Path]:

@@ -4,14 +4,14 @@ import hashlib
 import json
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from workflow.choices import Refused, refuse_unknown
-from workflow.closed import Closed
+from workflow.choices import Refused
 from workflow.corpora.catalogue import Source, users_file
 from workflow.corpora.lookup import data_folders
+from workflow.corpora.names import Names
 from workflow.corpora.pair_catalogue import Split, Vocabulary
 
 USERS = "trees:"
@@ -44,28 +44,20 @@ class Treebank(Source):
         return self
 
 
-class TreeCatalogue(Closed):
-    metric: str
+class TreeCatalogue(Names):
+    form: ClassVar[str] = f"{USERS}PATH"
     trees: dict[str, Treebank]
 
     @property
-    def choices(self) -> list[str]:
-        """What can be asked for."""
-        return [*self.trees, f"{USERS}PATH"]
+    def named(self) -> dict[str, Treebank]:
+        return self.trees
 
-    def knows(self, name: str) -> bool:
-        return name in self.trees or name.startswith(USERS)
-
-    def entry(self, name: str) -> Treebank:
-        """The entry of a name; `trees:PATH` has one too, made from the file as it is now."""
-        if name.startswith(USERS):
-            path = Path(name.removeprefix(USERS)).expanduser()
-            checksum, size = users_file(f"data set '{name}'", path)
-            about = f"{path.name}, trees of the user's; our own split 90/5/5"
-            given = {"kind": "file", "about": about, "vocabulary": USERS_PIECES}
-            return Treebank(**given, checksum=checksum, bytes=size, files=[str(path)])
-        refuse_unknown("data set", name, self.choices)
-        return self.trees[name]
+    def of_user(self, name: str) -> Treebank:
+        path = Path(name.removeprefix(USERS)).expanduser()
+        checksum, size = users_file(f"data set '{name}'", path)
+        about = f"{path.name}, trees of the user's; our own split 90/5/5"
+        given = {"kind": "file", "about": about, "vocabulary": USERS_PIECES}
+        return Treebank(**given, checksum=checksum, bytes=size, files=[str(path)])
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the trees in a job: of the texts, the pieces, the split and the rules of this suite."""
@@ -73,10 +65,6 @@ class TreeCatalogue(Closed):
         text = entry.checksum or _found(name, entry, data_dir)
         said = [text, entry.vocabulary, entry.trees, RULES]
         return f"sha256:{hashlib.sha256(json.dumps(said).encode()).hexdigest()}"
-
-    def slug(self, name: str) -> str:
-        """A name for results/data/: the treebank's own, or trees- and the first 8 digits of its checksum."""
-        return f"trees-{self.checksum(name).split(':')[1][:8]}" if name.startswith(USERS) else name
 
 
 def section_files(name: str, entry: Treebank, data_dir: str | None) -> dict[str, list[Path]]:
