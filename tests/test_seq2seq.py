@@ -160,6 +160,24 @@ def test_top_k_with_k_at_least_the_words_equals_all(k):
     torch.testing.assert_close(one(sentences(), targets()), other(sentences(), targets()))
 
 
+def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
+    """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
+    adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "loss": 0.1}}
+    made, whole = translator(adaptive, at=("encoder",)), translator(PLAIN)
+    assert [type(layer.span).__name__ for layer in made.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
+    whole.load_state_dict(made.state_dict(), strict=False)
+    spans = [layer.span.fraction for layer in made.attentions[:2]]
+    source, target = sentences(), targets()
+    for fraction in (1.0, 0.0):
+        for one in spans:
+            one.data.fill_(fraction)
+        near, far = made(source, target), whole(source, target)
+        assert torch.allclose(near, far, atol=1e-10) == (fraction == 1.0)
+    assert made.facts()["mean_span"] == 2 and len(made.facts()["spans"]) == 2
+    made(source, target).square().sum().backward()
+    assert all(one.grad.abs().sum() > 0 for one in spans)
+
+
 def test_facts_are_of_self_attention():
     attention = PLAIN | {"span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 1.0}}
     made = translator(attention)
