@@ -30,6 +30,7 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
         "(TOP (X (NN c)))",
     ]
     assert read("(S (NP (-NONE- *)))", "here") == []
+    assert [line(tree) for tree in read("(((S (NN a))))", "here")] == ["(TOP (S (NN a)))"]
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,7 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
         ("(S (NN a)))", "here, line 1: a bracket closes that was not opened; expected trees as in"),
         ("(S (NN a))\nword", "here, line 2: 'word' stands in no bracket"),
         ("(S ())", "here, line 1: the bracket .* holds nothing"),
+        ("\n" + "(S " * 300, "here, line 2: more than 200 brackets in each other"),
         ("(S (NP the board))", r"here, line 1: the words of \(NP the board\) need a tag each"),
         ("(S a (NN b))", r"here, line 1: the words of \(S a \(NN b\)\) need a tag each"),
     ],
@@ -71,6 +73,11 @@ def test_a_tree_in_a_row_as_the_paper_writes_it():
 )
 def test_repairs_by_hand(symbols, words, tree):
     assert rebuilt(symbols.split(), words.split()) == (Tree.fromstring(tree), True)
+
+
+def test_an_output_that_opens_without_end_becomes_a_tree_all_the_same():
+    tree, repaired = rebuilt(["(S"] * 5000 + ["NN"], ["a"])
+    assert repaired and tree.leaves() == ["a"] and tree.height() <= 202 and line(tree)
 
 
 SYMBOL = some.sampled_from(["(S", "(NP", ")S", ")NP", "NN", ".", "(", ")", "<unk>"])

@@ -12,6 +12,7 @@ from nltk import Tree
 from workflow.choices import Refused
 
 TOP, TRACE = "TOP", "-NONE-"
+DEEPEST = 200  # brackets in brackets; people write a tenth of that
 PARTS = re.compile(r"[()]|[^\s()]+")
 
 
@@ -33,6 +34,8 @@ def _brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
                 begun = line
             tokens.append(part)
             depth += (part == "(") - (part == ")")
+            if depth > DEEPEST:
+                raise Refused(f"{where}, line {begun}: more than {DEEPEST} brackets in each other; no tree is so deep")
             if depth == 0:
                 yield begun, tokens
                 tokens = []
@@ -68,6 +71,8 @@ def clean(tree: Tree) -> Tree | None:
     kept = _kept(tree)
     if kept is None or not isinstance(kept[0], Tree):
         return kept if kept is None else Tree(TOP, [kept])
+    while kept.label() == TOP and len(kept) == 1 and kept[0].label() == TOP:
+        kept = kept[0]
     return kept if kept.label() == TOP else Tree(TOP, [kept])
 
 

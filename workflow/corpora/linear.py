@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.corpora.brackets import TOP
+from workflow.corpora.brackets import DEEPEST, TOP
 
 UNTAGGED = "?"  # the tag of a word for which none was written
 
@@ -33,15 +33,17 @@ def rebuilt(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
     """The tree that was written over these words, under TOP, and whether it had to be repaired for that.
 
     A closing label closes what is open inside it too; one that nothing opened is left out, and so are tags beyond the
-    last word. Words for which no tag was written hang at the end of the outermost label that is open, what is still
-    open is closed, and labels that hold no word are left out.
+    last word and labels deeper than any tree. Words for which no tag was written hang at the end of the outermost label
+    that is open, what is still open is closed, and labels that hold no word are left out.
     """
     stack, left, repaired = [Tree(TOP, [])], list(reversed(words)), False
     for symbol in symbols:
         kind, label = symbol[:1], symbol[1:]
-        if kind == "(" and label:
+        if kind == "(" and label and len(stack) < DEEPEST:
             stack[-1].append(Tree(label, []))
             stack.append(stack[-1][-1])
+        elif kind == "(" and label:
+            repaired = True
         elif kind == ")" and label:
             opened = next((n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack))
             repaired |= opened != len(stack) - 1

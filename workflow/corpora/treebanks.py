@@ -63,7 +63,7 @@ def _read(name: str, entry: Treebank, data_dir: str | None) -> list[Tree]:
 
 def _trees(content: bytes, where: str) -> list[Tree]:
     try:
-        return brackets.read(content.decode("utf-8"), where)
+        return brackets.read(content.decode("utf-8-sig"), where)
     except UnicodeDecodeError as error:
         raise Refused(f"{where}: byte {error.start:,} is not UTF-8; trees are plain text in UTF-8") from None
 
