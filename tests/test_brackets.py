@@ -30,6 +30,7 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
         "(TOP (X (NN c)))",
     ]
     assert read("(S (NP (-NONE- *)))", "here") == []
+    assert [line(tree) for tree in read("(S (=2 (NN a)))", "here")] == ["(TOP (S (=2 (NN a))))"]
     assert [line(tree) for tree in read("(((S (NN a))))", "here")] == ["(TOP (S (NN a)))"]
 
 

@@ -121,6 +121,25 @@ def test_pictures_that_the_net_does_not_read_are_refused():
         captioning(net={"patch": 6})
 
 
+def test_a_memory_that_would_cut_the_picture_is_refused():
+    """In evaluation a full span sees as far as its memory; in training everything."""
+    with pytest.raises(Refused, match="memory = 16 is less than the 64 patches of a picture"):
+        captioning(net={"patch": 2})
+    many = replace(coloured(features=True), pictures=np.zeros((240, 17, 6), np.float16))
+    with pytest.raises(Refused, match="memory = 16 is less than the 17 regions of a picture"):
+        Captioning(captioning(net=FEATURES), many, CPU)
+
+
+@pytest.mark.parametrize("script", ["exit 1", "exec sleep 60", "echo nonsense; exec cat > /dev/null"])
+def test_a_java_that_fails_costs_no_score_and_no_time(script, tmp_path, monkeypatch, capsys):
+    (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(caption_scores, "PATIENCE", 1)
+    assert list(caption_scores.meteor(["a b"], [["a b"]])) == ["meteor_nltk"]
+    assert "METEOR's Java program failed, nltk's stands in" in capsys.readouterr().out
+
+
 def test_scores_by_hand():
     """`a b` of `a b c`: 2 of 2 words, 1 of 1 pairs, brevity e^(1 - 3/2); LCS 2: P = 1, R = 2/3, beta 1.2."""
     found, by_picture = scores(["a b", "d e f"], [["a b c"], ["d e f"]])

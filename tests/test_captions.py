@@ -66,7 +66,7 @@ def test_a_scene_is_drawn_and_described():
 
 def test_no_scene_is_drawn_twice_and_its_captions_differ():
     made = scenes.scenes()
-    assert len(set(made)) == len(made) == scenes.COUNT
+    assert len({scenes.drawn(one).tobytes() for one in made}) == len(made) == scenes.COUNT
     assert all(len(set(scenes.captions(one))) == 5 for one in made)
     for shape in scenes.SHAPES:
         assert len({scenes.drawn((Thing(shape, "red", size, 0, 0),)).tobytes() for size in scenes.SIZES}) == 2
@@ -113,7 +113,10 @@ def test_features_of_regions_are_read_as_they_are(form, tmp_path):
         (np.zeros((5, 2), np.float32), "5 x 2 of float32; expected 5 x regions x features"),
         (np.zeros((5, 3, 2), np.int64), "5 x 3 x 2 of int64; expected"),
         (np.full((5, 3, 2), np.nan, np.float32), "some features are not finite"),
+        (np.full((5, 3, 2), 1e6), r"beyond \+-65,504.0; they are kept in 16 bits"),
+        (np.zeros((5, 0, 2), np.float32), "5 x 0 x 2 of float32; expected"),
         (b"nonsense", "not features that can be read"),
+        (b"PK\x03\x04 and no more", r"not features that can be read \(BadZipFile\)"),
         ({"0": np.zeros((3, 2))}, "no features of 1.png, which the captions name"),
         ({f"{n}": np.zeros((3, n + 1)) for n in range(5)}, "features of different shapes"),
     ],
@@ -149,6 +152,9 @@ def changed(**changes) -> dict:
             r'images\[1\].sentences\[0\]: "tokens" must be a list of words, got .None.',
         ),
         (changed(sentences=[{"tokens": ["a", 3]}]), r'"tokens" must be a list of words'),
+        (changed(sentences=[{"tokens": ["a\ud83d"]}]), "has characters that are no text"),
+        (changed(filename="../../my.json"), "lies outside the folder of images"),
+        (changed(filename="0.png"), r"images\[1\] has the file of images\[0\], '0.png'"),
         (changed(filename="missing.png"), "sub/missing.png: no such image; the captions name it"),
         (content(images=content()["images"][:3]), "no picture belongs to dev"),
     ],
@@ -215,3 +221,15 @@ def test_real_images_go_the_way_of_images(tmp_path):
     assert all(25 < one.mean() < 230 for one in made.pictures)
     words = set(chain(*(one.split() for one in made.references[59])))
     assert words <= set(decode(made.symbols, made.test.target[-1]).split()) | words
+
+
+@pytest.mark.parametrize("mode, dtype", [("I;16", np.uint16), ("F", np.float32)])
+def test_images_of_more_than_8_bits_are_refused_rather_than_clipped(mode, dtype, tmp_path):
+    told = content()
+    told["images"][3]["filename"] = "deep.tif"
+    name = laid(tmp_path, told)
+    Image.fromarray(np.linspace(0, 60000, 64).reshape(8, 8).astype(dtype)).save(
+        tmp_path / "images" / "sub" / "deep.tif"
+    )
+    with pytest.raises(Refused, match=f"deep.tif: pixels of mode {mode}; expected 8 bits a channel"):
+        captions.load(CATALOGUE, name, None)

@@ -77,3 +77,5 @@ def test_the_figure_shows_pictures_and_the_sharpest_pieces():
     drawn = explicit_sparse_captions.draw(lines)
     assert len(drawn.axes) == 2 * 4
     assert explicit_sparse_captions.draw(explicit_sparse_captions.data(everything(failed))) is not None
+    silent = [described(variant=one, looks=[{**LOOK, "pieces": [], "weights": []}]) for one in ("softmax", "top_k")]
+    assert not len(explicit_sparse_captions.data(frame(silent)))

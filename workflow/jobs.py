@@ -86,6 +86,19 @@ class Captioning(Sequences):
     task: Literal["captioning"] = "captioning"
     net: CaptionerNet
 
+    @model_validator(mode="after")
+    def a_picture_fits_the_memory(self):
+        if self.net.sees == "pixels":
+            refuse_to_cut(self.attention, (self.net.size // self.net.patch) ** 2, "patches")
+        return self
+
+
+def refuse_to_cut(attention: Seq2SeqAttention, count: int, what: str) -> None:
+    """A full span sees as far as its memory in evaluation: it must hold a whole picture."""
+    memory = min((one for key in ("memory", "evaluation_memory") if (one := attention.span.get(key))), default=count)
+    if memory < count:
+        raise Refused(f"memory = {memory} is less than the {count} {what} of a picture")
+
 
 JOBS = {"char_lm": CharLM, "translation": Translation, "captioning": Captioning, "parsing": Parsing}
 AnyJob = Annotated[CharLM | Translation | Captioning | Parsing, Field(discriminator="task")]

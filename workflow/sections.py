@@ -48,6 +48,14 @@ class Seq2SeqAttention(Attention):
 
     at: tuple[Literal["encoder", "decoder", "cross"], ...] = ("encoder", "decoder", "cross")
 
+    @model_validator(mode="after")
+    def a_span_has_somewhere_to_apply(self):
+        if self.span["name"] != "full" and not {"encoder", "decoder"} & set(self.at):
+            raise Refused(
+                f"span {self.span['name']} applies in encoder or decoder alone, got at = {', '.join(self.at)}"
+            )
+        return self
+
 
 def _refuse_out_of_range(key: str, value) -> None:
     """A setting whose name says what it counts, against what it may be."""

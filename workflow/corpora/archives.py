@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.choices import Refused
 from workflow.corpora.catalogue import Source
 
-BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, IndexError)
+BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, IndexError, RuntimeError)
 
 
 def plain(path: Path, entry: Source, size: int = -1) -> bytes:

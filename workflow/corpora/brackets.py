@@ -86,8 +86,8 @@ def _kept(tree: Tree) -> Tree | None:
 
 
 def plain(label: str) -> str:
-    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; what begins with a hyphen is a label whole."""
-    return label if label.startswith("-") else re.split("[-=|]", label)[0]
+    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; what begins with one of these is a label whole."""
+    return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
 
 
 def line(tree: Tree) -> str:

@@ -53,11 +53,14 @@ def read(path: Path) -> Captioned:
     names = [f"{split}_{part}" for split in SPLITS for part in ("picture", "target_ids", "target_ends")]
     meta, arrays = unpack(path, ["pictures", *names], VERSION)
     pictures = arrays["pictures"]
-    if sorted(meta) != sorted((*META, "references", "names")) or (pictures.dtype, pictures.ndim) not in (
-        (np.uint8, 4),
-        (np.float16, 3),
+    kinds = {"references": dict, "names": dict, "symbols": list}
+    if sorted(meta) != sorted((*META, "references", "names")) or not (
+        all(isinstance(meta[key], kind) for key, kind in kinds.items()) and all(map(str.isdigit, meta["references"]))
     ):
         raise Refused(f"{path}: not captions of this suite (other keys or types); delete it and run again")
+    pixels = pictures.dtype == np.uint8 and pictures.ndim == 4 and pictures.shape[2] == pictures.shape[3]
+    if not pixels and not (pictures.dtype == np.float16 and pictures.ndim == 3):
+        raise Refused(f"{path}: not captions of this suite (other pictures); delete it and run again")
     references, called = (
         {int(key): value for key, value in meta.pop(part).items()} for part in ("references", "names")
     )
@@ -65,7 +68,8 @@ def read(path: Path) -> Captioned:
     for split in SPLITS:
         target = unflat(path, arrays, f"{split}_target", len(meta["symbols"]))
         numbers = arrays[f"{split}_picture"]
-        if len(numbers) != len(target) or int(numbers.max(initial=0)) >= len(pictures):
+        whole_numbers = numbers.ndim == 1 and numbers.dtype == np.int32
+        if not whole_numbers or len(numbers) != len(target) or not ((numbers >= 0) & (numbers < len(pictures))).all():
             raise Refused(f"{path}: not captions of this suite ({split} does not fit its pictures); delete it")
         splits[split] = Split([one for one in numbers[:, None]], target, [], [])
     return Captioned(pictures=pictures, references=references, names=called, **splits, **meta)

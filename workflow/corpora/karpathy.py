@@ -5,6 +5,8 @@
 """
 
 import json
+import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +18,9 @@ from workflow.corpora.archives import plain
 from workflow.corpora.catalogue import Source
 
 SPLIT = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
+UNREADABLE = (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile, zlib.error)
+LARGEST = float(np.finfo(np.float16).max)
+MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")  # of PIL: 8 bits a channel at most
 BROKEN = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)  # what PIL meets in a damaged file
 
 
@@ -32,11 +37,16 @@ def entries(path: Path) -> list[Entry]:
     """All pictures of a json; `Refused` in one line with the place where the schema is another."""
     try:
         content = json.loads(plain(path, Source()))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Refused(f"{path}: not JSON: {error}") from None
     if not isinstance(content, dict) or not isinstance(content.get("images"), list) or not content["images"]:
         raise Refused(f'{path}: expected an object with a list "images", as in dataset_coco.json')
-    return [_entry(f"{path}: images[{n}]", one) for n, one in enumerate(content["images"])]
+    found = [_entry(f"{path}: images[{n}]", one) for n, one in enumerate(content["images"])]
+    seen: dict[tuple, int] = {}
+    for n, one in enumerate(found):
+        if (before := seen.setdefault((one.folder, one.file), n)) != n:
+            raise Refused(f"{path}: images[{n}] has the file of images[{before}], {ascii(one.file)}")
+    return found
 
 
 def _entry(where: str, one) -> Entry:
@@ -54,7 +64,10 @@ def _words(where: str, sentence) -> str:
     tokens = sentence.get("tokens") if isinstance(sentence, dict) else None
     if not isinstance(tokens, list) or not tokens or not all(isinstance(one, str) and one.strip() for one in tokens):
         raise Refused(f'{where}: "tokens" must be a list of words, got {str(tokens)[:40]!r}')
-    return " ".join(" ".join(tokens).lower().split())
+    text = " ".join(" ".join(tokens).lower().split())
+    if not text.isprintable():
+        raise Refused(f"{where}: {ascii(text)[:60]} has characters that are no text")
+    return text
 
 
 def images(found: list[Entry], folder: Path, pixels: int) -> np.ndarray:
@@ -64,14 +77,18 @@ def images(found: list[Entry], folder: Path, pixels: int) -> np.ndarray:
 
 def _image(folder: Path, entry: Entry, pixels: int) -> np.ndarray:
     tried = [folder / entry.file, folder / entry.folder / entry.file]
+    if not all(one.resolve().is_relative_to(folder.resolve()) for one in tried):
+        raise Refused(f"{ascii(str(tried[-1]))}: lies outside the folder of images, {folder}")
     path = next((one for one in tried if one.is_file()), None)
     if path is None:
         raise Refused(f"{tried[-1]}: no such image; the captions name it")
     try:
         with Image.open(path) as opened:
-            picture = opened.convert("RGB")
+            mode, picture = opened.mode, opened.convert("RGB")
     except BROKEN as error:
         raise Refused(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
+    if mode not in MODES:
+        raise Refused(f"{path}: pixels of mode {mode}; expected 8 bits a channel, as in a JPEG")
     side, (width, height) = min(picture.size), picture.size
     left, top = (width - side) // 2, (height - side) // 2
     square = picture.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)
@@ -81,19 +98,23 @@ def _image(folder: Path, entry: Entry, pixels: int) -> np.ndarray:
 def features(found: list[Entry], path: Path) -> np.ndarray:
     """n N F, float16: an .npy of that shape in the order of the json, or an .npz with N F by file name."""
     try:
-        if path.suffix == ".npz":
-            with np.load(path, allow_pickle=False) as named:
-                content = _by_name(path, named, found)
-        else:
-            content = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise Refused(f"{path}: not features that can be read ({error}); an .npy or .npz of numbers") from None
-    if content.ndim != 3 or content.dtype.kind != "f" or len(content) != len(found):
+        content = _loaded(path, found)
+    except UNREADABLE as error:
+        raise Refused(
+            f"{path}: not features that can be read ({type(error).__name__}); an .npy or .npz of floats"
+        ) from None
+    if content.ndim != 3 or content.dtype.kind != "f" or len(content) != len(found) or not content.size:
         shape = " x ".join(map(str, content.shape))
         raise Refused(f"{path}: {shape} of {content.dtype}; expected {len(found):,} x regions x features, of floats")
-    if not np.isfinite(content).all():
-        raise Refused(f"{path}: some features are not finite")
+    if not (abs(content) <= LARGEST).all():
+        raise Refused(f"{path}: some features are not finite, or beyond +-{LARGEST:,}; they are kept in 16 bits")
     return content.astype(np.float16)
+
+
+def _loaded(path: Path, found: list[Entry]) -> np.ndarray:
+    with open(path, "rb") as file:
+        content = np.load(file, allow_pickle=False)
+        return content if isinstance(content, np.ndarray) else _by_name(path, content, found)
 
 
 def _by_name(path: Path, content, found: list[Entry]) -> np.ndarray:

@@ -74,7 +74,7 @@ def read(path: Path) -> Pairs:
     """`Refused` where the file is truncated, foreign or of another version; nothing in it is executed."""
     names = [f"{split}_{side}_{part}" for split in SPLITS for side in SIDES for part in ("ids", "ends")]
     meta, arrays = unpack(path, names, VERSION)
-    if sorted(meta) != sorted((*META, "texts")) or sorted(meta["texts"]) != sorted(SPLITS):
+    if sorted(meta) != sorted((*META, "texts")) or not _texts(meta["texts"]) or not isinstance(meta["symbols"], list):
         raise _foreign(path, "other keys")
     splits = {}
     for split in SPLITS:
@@ -84,6 +84,13 @@ def read(path: Path) -> Pairs:
             raise _foreign(path, f"{split} has sides of different lengths")
         splits[split] = Split(*sides, *meta["texts"][split])
     return Pairs(**splits, **{key: meta[key] for key in META})
+
+
+def _texts(content) -> bool:
+    """Whether there are two lists of texts for each split."""
+    if not isinstance(content, dict) or sorted(content) != sorted(SPLITS):
+        return False
+    return all(isinstance(two, list) and [*map(type, two)] == [list, list] for two in content.values())
 
 
 def flat(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:

@@ -55,8 +55,8 @@ def scenes() -> list[tuple[Thing, ...]]:
             Thing(chance.choice(SHAPES), chance.choice([*COLOURS]), chance.choice([*SIZES]), *divmod(place, 3))
             for place in places
         )
-        found.setdefault(things, None)
-    return list(found)
+        found.setdefault(frozenset(things), things)  # in another order it would be the same picture
+    return list(found.values())
 
 
 def drawn(scene: tuple[Thing, ...]) -> np.ndarray:

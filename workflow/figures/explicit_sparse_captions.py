@@ -27,7 +27,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     """A line per weight of a shown piece, and per pixel of a picture, whose piece and weight are missing."""
     found = []
     for run in used(runs).itertuples():
-        for look in [one for one in run.looks if one["pixels"]][:PICTURES]:
+        for look in [one for one in run.looks if one["pixels"] and one["pieces"]][:PICTURES]:
             caption = "".join(look["pieces"]).replace("▁", " ").strip()
             stands = {"picture": look["name"], "variant": run.variant, "caption": caption}
             found += [stands | one for one in _pixels(look["pixels"])]

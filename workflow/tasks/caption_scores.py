@@ -10,11 +10,14 @@ meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set
 import contextlib
 import io
 import shutil
+import threading
 
 from nltk.translate.meteor_score import meteor_score
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
+
+PATIENCE = 600  # seconds
 
 
 class _NoSynonyms:
@@ -38,9 +41,12 @@ def scores(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, f
 
 
 def meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
-    """In per cent, by the program that is there; the name says which."""
+    """In per cent, by the program that is there and works; the name says which."""
     if shutil.which("java"):
-        return {"meteor": 100 * _program(outputs, references)}
+        try:
+            return {"meteor": 100 * _program(outputs, references)}
+        except (OSError, ValueError) as error:  # a java that does not run, or has no room
+            print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
     each = [
         meteor_score([one.split() for one in right], output.split(), wordnet=_NoSynonyms)
         for output, right in zip(outputs, references, strict=True)
@@ -49,16 +55,21 @@ def meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
 
 
 def _program(outputs: list[str], references: list[list[str]]) -> float:
-    """By the Java program, which takes some seconds to start."""
+    """By the Java program, which takes some seconds to start; ended after `PATIENCE`, so that nothing waits for it."""
     from pycocoevalcap.meteor.meteor import Meteor
 
     program = Meteor()
     running = program.meteor_p
+    alarm = threading.Timer(PATIENCE, running.kill)
+    alarm.start()
     try:
         found, _ = program.compute_score(dict(enumerate(references)), {n: [one] for n, one in enumerate(outputs)})
     finally:
-        for pipe in (running.stdin, running.stdout, running.stderr):
-            pipe.close()
+        alarm.cancel()
         running.kill()
         running.wait()
+        for pipe in (running.stdin, running.stdout, running.stderr):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        program.lock = threading.Lock()  # after an error it is still held, and its owner would wait for it at the end
     return found

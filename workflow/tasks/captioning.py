@@ -7,7 +7,7 @@ from torch import Tensor
 from workflow.choices import Refused
 from workflow.corpora import captioned
 from workflow.corpora.pairs import decode
-from workflow.jobs import Job
+from workflow.jobs import Job, refuse_to_cut
 from workflow.tasks.caption_scores import meteor, scores
 from workflow.tasks.looks import looks
 from workflow.tasks.sequences import Sequences
@@ -21,7 +21,7 @@ class Captioning(Sequences):
     read = staticmethod(captioned.read)
 
     def __init__(self, job: Job, corpus: captioned.Captioned, device: torch.device):
-        _refuse_other_pictures(job.net, corpus)
+        _refuse_other_pictures(job, corpus)
         self.pictures = torch.from_numpy(corpus.pictures)
         super().__init__(job, corpus, device)
 
@@ -57,10 +57,13 @@ class Captioning(Sequences):
         return seen, round(sum(map(len, target)) / len(target)) + 1
 
 
-def _refuse_other_pictures(net, corpus: captioned.Captioned) -> None:
+def _refuse_other_pictures(job: Job, corpus: captioned.Captioned) -> None:
     """What the net reads must be what the data set has."""
+    net = job.net
     shape, pixels = corpus.pictures.shape, corpus.pictures.dtype == np.uint8
     there = f"pictures of {shape[2]} x {shape[3]} pixels" if pixels else f"{shape[1]} regions of {shape[2]} features"
     if net.sees != ("pixels" if pixels else "features") or net.size != shape[-1]:
         said = f"data set '{corpus.name}' has {there}, the net reads {net.sees} of size {net.size}"
         raise Refused(f"{said}; set sees and size in the rung's captioning.yaml")
+    if net.sees == "features":
+        refuse_to_cut(job.attention, corpus.pictures.shape[1], "regions")
