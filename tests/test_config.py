@@ -78,10 +78,7 @@ def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"rungs": "smoke"}, "config: unknown key 'rungs': did you mean 'rung'?"),
         ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
-        (
-            {"rung": "small_cpu", "papers": ["aiayn"], "tasks": ["char_lm"]},
-            "papers: no ablation asked for belongs to aiayn",
-        ),
+        ({"rung": "small_cpu", "papers": ["aiayn"]}, "papers: no ablation asked for belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):

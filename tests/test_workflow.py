@@ -20,7 +20,15 @@ PARTS = ("Snakefile", "environment.yml", "benchmarks", "config", "models", "prof
 
 
 def snakemake(folder, *words):
-    command = [sys.executable, "-m", "snakemake", "--config", "rung=smoke", "tasks=[char_lm,translation]", *words]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--config",
+        "rung=smoke",
+        "tasks=[char_lm,translation,captioning,parsing]",
+        *words,
+    ]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
 
