@@ -1,12 +1,18 @@
 """What is refused in the files that a person edits: one line with the key, the value and what would be valid."""
 
+import json
 import math
+from dataclasses import replace
 
 import pytest
 
+from tests._jobs import corpus, job
 from workflow.choices import Refused, fill
 from workflow.closed import parse, read_yaml
+from workflow.corpora import store
 from workflow.plan import plan
+from workflow.scripts import train
+from workflow.scripts._main import run
 from workflow.sections import Attention, Net, StreamTraining
 from workflow.settings import CONFIG, Ablation, Rung, load_config
 
@@ -202,3 +208,27 @@ def test_out_of_range(make, line):
     with pytest.raises(Refused) as refused:
         make()
     assert line in str(refused.value)
+
+
+def test_a_job_of_a_choice_that_is_not_here_is_refused_and_nothing_is_written(tmp_path):
+    told = job().model_dump(mode="json")
+    told["attention"]["span"]["name"] = "adaptiv"
+    with pytest.raises(Refused, match="unknown span 'adaptiv': did you mean 'adaptive'"):
+        train.main([json.dumps(told), str(tmp_path / "run"), "--data", "none.npz"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_corpus_of_another_job_leaves_no_run_behind(tmp_path):
+    store.write(tmp_path / "data.npz", replace(corpus(), checksum="sha256:other"))
+    with pytest.raises(Refused, match="corpus checksum sha256:other, the job was made for sha256:toy"):
+        train.main([job().canonical(), str(tmp_path / "run"), "--data", str(tmp_path / "data.npz"), "--device", "cpu"])
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_moves_a_terminals_cursor_is_shown_and_not_sent(capsys):
+    def main():
+        raise Refused("my\x1b[2Jfile.txt: größer\nthan that")
+
+    with pytest.raises(SystemExit, match="2"):
+        run(main)
+    assert capsys.readouterr().err.endswith(r": my\x1b[2Jfile.txt: größer than that" + "\n")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from workflow import closed
-from workflow.choices import Refused, refuse_unknown
+from workflow.choices import AXES, Refused, fill, refuse_unknown
 from workflow.closed import Whole
 from workflow.sections import (
     Attention,
@@ -118,11 +118,14 @@ def _canonical(content: dict) -> str:
 
 
 def read_job(text: str) -> Job:
-    """A job from its JSON text or from the path of a job.json."""
+    """A job from its JSON text or from the path of a job.json; `Refused` where a choice of attention is not here."""
     inline = text.lstrip().startswith("{")
     where = "job" if inline else text
     raw = closed.parse_json(text if inline else Path(text).read_bytes(), where)
     if not isinstance(raw, dict):
         raise Refused(f"{where}: not a job")
     refuse_unknown(f"task in {where}", raw.get("task"), JOBS)
-    return closed.parse(JOBS[raw["task"]], raw, where)
+    job = closed.parse(JOBS[raw["task"]], raw, where)
+    for axis in AXES:
+        fill(axis, getattr(job.attention, axis), {})
+    return job

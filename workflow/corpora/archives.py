@@ -7,7 +7,7 @@ import zlib
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Source
+from workflow.corpora.source import Source
 
 BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, IndexError, RuntimeError)
 

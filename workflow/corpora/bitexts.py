@@ -7,13 +7,13 @@ from sentencepiece import SentencePieceProcessor
 
 from workflow.choices import Refused
 from workflow.corpora import phrases
-from workflow.corpora.catalogue import Source, verify
 from workflow.corpora.files import official
 from workflow.corpora.lookup import look
 from workflow.corpora.pair_catalogue import USERS, Named, PairCatalogue, paths_of, refuse_unknown_file
 from workflow.corpora.pairs import Pairs, Split
 from workflow.corpora.pieces import learn
 from workflow.corpora.sentences import Bitext, Side, bitext, refuse_empty, side
+from workflow.corpora.source import Source, verify
 from workflow.corpora.store import SPLITS
 
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,11 +9,11 @@ from pydantic import model_validator
 
 from workflow.choices import Refused
 from workflow.closed import Closed, Positive
-from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import Checksum, Source
+from workflow.corpora import digests
 from workflow.corpora.lookup import data_folders, look, missing
 from workflow.corpora.names import Names
 from workflow.corpora.pair_catalogue import Vocabulary
+from workflow.corpora.source import Checksum, Source
 
 USERS = "captions:"
 USERS_PIECES, USERS_PIXELS = 8000, 48  # pixels: as the nets of the lower rungs read
@@ -103,29 +102,13 @@ def found(name: str, entry: Captions, data_dir: str | None) -> tuple[Path, Path]
 def _found(name: str, entry: Captions, data_dir: str | None) -> list[str]:
     """What the json says, and what is looked at."""
     path, seen = found(name, entry, data_dir)
-    return [_digest(path, *_state(path)), _seen(seen)]
-
-
-def _state(path: Path) -> tuple[int, int]:
-    state = path.stat()
-    return state.st_mtime_ns, state.st_size
-
-
-@cache
-def _digest(path: Path, changed: int, size: int) -> str:
-    return f"sha256:{hashlib.sha256(plain(path, Source())).hexdigest()}"
+    return [digests.of_text(path), _seen(seen)]
 
 
 def _seen(path: Path) -> str:
     """A file of features by its bytes; a folder of images by names and sizes, as there may be a hundred thousand."""
     if path.is_file():
-        return _bytes(path, *_state(path))
+        return digests.of_bytes(path)
     files = sorted(one for one in path.rglob("*") if one.is_file())
     listed = [(one.relative_to(path).as_posix(), one.stat().st_size) for one in files]
     return f"sha256:{hashlib.sha256(json.dumps(listed).encode()).hexdigest()}"
-
-
-@cache
-def _bytes(path: Path, changed: int, size: int) -> str:
-    with open(path, "rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"

@@ -10,7 +10,7 @@ from requests import RequestException
 
 from workflow.choices import Refused
 from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import Source, verify
+from workflow.corpora.source import Source, verify
 
 RETRIES = 2
 

@@ -10,7 +10,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from workflow.choices import Refused, refuse_unknown
-from workflow.corpora.catalogue import Entry, verify
+from workflow.corpora.catalogue import Entry
+from workflow.corpora.source import verify
 
 PIN = "sympy==1.14.0"
 PACKAGES = (

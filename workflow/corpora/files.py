@@ -1,9 +1,10 @@
 """Texts that lie in a file: looked for in `data_dir`, else fetched."""
 
 from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import USERS, Catalogue, Source, path_of, verify
+from workflow.corpora.catalogue import USERS, Catalogue, path_of
 from workflow.corpora.downloads import fetch
 from workflow.corpora.lookup import look, missing
+from workflow.corpora.source import Source, verify
 
 
 def load(catalogue: Catalogue, name: str, data_dir: str | None) -> bytes:

@@ -15,7 +15,7 @@ from PIL import Image
 
 from workflow.choices import Refused, refuse_unknown
 from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import Source
+from workflow.corpora.source import Source
 
 SPLIT = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
 UNREADABLE = (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile, zlib.error)

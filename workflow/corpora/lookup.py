@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Source
+from workflow.corpora.source import Source
 
 
 def look(entry: Source, data_dir: str | None) -> Path | None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NoReturn, get_args
 
@@ -10,10 +9,10 @@ from pydantic import Field, PositiveInt, model_validator
 
 from workflow.choices import Refused
 from workflow.closed import Closed
-from workflow.corpora.archives import plain
-from workflow.corpora.catalogue import Checksum, Source, users_file
+from workflow.corpora import digests
 from workflow.corpora.lookup import look, missing
 from workflow.corpora.names import Names
+from workflow.corpora.source import Checksum, Source
 
 USERS = "pairs:"
 USERS_PIECES = 8000
@@ -93,7 +92,9 @@ class PairCatalogue(Names):
         """
         entry = self.entry(name)
         if name.startswith(USERS):
-            return entry.identity([users_file(f"data set '{name}', {path}", path)[0] for path in paths_of(name)])
+            return entry.identity(
+                [digests.users_file(f"data set '{name}', {path}", path)[0] for path in paths_of(name)]
+            )
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
         return entry.identity([part.checksum or _found(name, part, data_dir) for part in entry.parts()])
@@ -121,8 +122,7 @@ def _found(name: str, part: Source, data_dir: str | None) -> str:
     path = look(part, data_dir)
     if path is None:
         refuse_unknown_file(name, part, data_dir)
-    state = path.stat()
-    return _digest(path, state.st_mtime_ns, state.st_size)
+    return digests.of_text(path)
 
 
 def refuse_unknown_file(name: str, part: Source, data_dir: str | None) -> NoReturn:
@@ -131,9 +131,3 @@ def refuse_unknown_file(name: str, part: Source, data_dir: str | None) -> NoRetu
     raise Refused(
         f"{missing(name, [part], data_dir)} and not fetched, as its checksum is not known; put it there{where}"
     )
-
-
-@cache
-def _digest(path: Path, changed: int, size: int) -> str:
-    """Read once for each state of the file: a plan asks for the checksum once per variant."""
-    return f"sha256:{hashlib.sha256(plain(path, Source())).hexdigest()}"

@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.choices import Refused
-from workflow.corpora.catalogue import Source, users_file
+from workflow.corpora import digests
 from workflow.corpora.lookup import data_folders
 from workflow.corpora.names import Names
 from workflow.corpora.pair_catalogue import Split, Vocabulary
+from workflow.corpora.source import Source
 
 USERS = "trees:"
 USERS_PIECES = 8000
@@ -54,7 +54,7 @@ class TreeCatalogue(Names):
 
     def of_user(self, name: str) -> Treebank:
         path = Path(name.removeprefix(USERS)).expanduser()
-        checksum, size = users_file(f"data set '{name}'", path)
+        checksum, size = digests.users_file(f"data set '{name}'", path)
         about = f"{path.name}, trees of the user's; our own split 90/5/5"
         given = {"kind": "file", "about": about, "vocabulary": USERS_PIECES}
         return Treebank(**given, checksum=checksum, bytes=size, files=[str(path)])
@@ -85,15 +85,5 @@ def section_files(name: str, entry: Treebank, data_dir: str | None) -> dict[str,
     return found
 
 
-def _found(name: str, entry: Treebank, data_dir: str | None) -> str:
-    paths = [path for paths in section_files(name, entry, data_dir).values() for path in paths]
-    return _digest(tuple((path, path.stat().st_mtime_ns, path.stat().st_size) for path in paths))
-
-
-@cache
-def _digest(states: tuple[tuple[Path, int, int], ...]) -> str:
-    """Read once for each state of the files: a plan asks for the checksum once per variant."""
-    found = hashlib.sha256()
-    for path, _, _ in states:
-        found.update(path.read_bytes())
-    return f"sha256:{found.hexdigest()}"
+def _found(name: str, entry: Treebank, data_dir: str | None) -> list[str]:
+    return [digests.of_bytes(path) for paths in section_files(name, entry, data_dir).values() for path in paths]

@@ -12,12 +12,12 @@ from nltk import Tree
 
 from workflow.choices import Refused
 from workflow.corpora import brackets, statements
-from workflow.corpora.catalogue import verify
 from workflow.corpora.embedded import PIN, installed
 from workflow.corpora.files import official
 from workflow.corpora.linear import linear
 from workflow.corpora.pairs import UNK, Pairs, Split
 from workflow.corpora.pieces import learn
+from workflow.corpora.source import verify
 from workflow.corpora.store import SPLITS
 from workflow.corpora.tree_catalogue import USERS, Treebank, TreeCatalogue, section_files
 

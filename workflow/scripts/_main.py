@@ -17,5 +17,7 @@ def run(main: Callable[[], None]) -> None:
 
 
 def _end(line: str, status: int) -> None:
-    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {' '.join(line.split())}", file=sys.stderr)
+    """Names of files may hold what moves a terminal's cursor: that is shown, not sent."""
+    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(line.split()))
+    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {shown}", file=sys.stderr)
     sys.exit(status)

@@ -96,8 +96,6 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--anew", action="store_true", help="train even where a record came with the project")
     options = parser.parse_args(argv)
     job, folder = read_job(options.job), options.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
     found = None if options.anew else published(job.digest)
     if found:
         record = read_record(found)
@@ -108,6 +106,7 @@ def main(argv: list[str] | None = None) -> None:
         device = pick_device(options.device)
         with lease(device, alone=False):
             record = fulfil(job, options.data, folder, device, options.engine)
+    write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
     write_text(folder / "curve.csv", curve_of(record))
     write_record(folder / "record.json", record)
     (folder / "checkpoint.pt").unlink(missing_ok=True)
