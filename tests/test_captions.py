@@ -110,6 +110,7 @@ def changed(**changes) -> dict:
         ([], 'expected an object with a list "images"'),
         ({"images": {}}, 'expected an object with a list "images"'),
         (changed(filename=None), r'images\[1\]: "filename" must be a str that is not empty, got .None.'),
+        (changed(filepath=7), r'images\[1\]: "filepath" must be a str, or left out, got .7.'),
         (changed(split="trian"), r"split in .*images\[1\]: 'trian'.*train"),
         (changed(sentences=[]), r'images\[1\]: "sentences" must be a list that is not empty'),
         (

@@ -56,8 +56,11 @@ def _entry(where: str, one) -> Entry:
         if not isinstance(value, kind) or not value:
             raise Refused(f'{where}: "{key}" must be a {kind.__name__} that is not empty, got {str(value)[:40]!r}')
     refuse_unknown(f"split in {where}:", one["split"], SPLIT)
+    folder = one.get("filepath", "")
+    if not isinstance(folder, str):
+        raise Refused(f'{where}: "filepath" must be a str, or left out, got {str(folder)[:40]!r}')
     captions = [_words(f"{where}.sentences[{n}]", sentence) for n, sentence in enumerate(one["sentences"])]
-    return Entry(one["filename"], str(one.get("filepath") or ""), SPLIT[one["split"]], captions)
+    return Entry(one["filename"], folder, SPLIT[one["split"]], captions)
 
 
 def _words(where: str, sentence) -> str:
