@@ -38,6 +38,7 @@ include: "workflow/rules/runs.smk"
 include: "workflow/rules/measures.smk"
 include: "workflow/rules/tables.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/claims.smk"
 include: "workflow/rules/pages.smk"
 
 

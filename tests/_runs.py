@@ -38,7 +38,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "reason": None,
         "device": "a device",
         "steps": 10,
-        **{"net": "char_lm", "source": "abc"},
+        **{"net": "char_lm", "source": "abc", "commit": "0123abc", "ramp": 8},
         **{"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative"},
         **NET,
         **{"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0},

@@ -10,7 +10,7 @@ from tests._runs import everything, failed
 from workflow.frame import FACTS, METRICS
 from workflow.pages import learning
 from workflow.records import Cost, Macs, Point, Record, write_record, write_text
-from workflow.scripts import figure, page, table
+from workflow.scripts import claims, figure, page, table
 from workflow.training.origin import describe, pick_device
 
 EVIL = "<script>alert('x')</script>"
@@ -30,7 +30,8 @@ def results(folder, broken=False) -> None:
         rows = [failed(**_who(row)) | {"reason": EVIL} if row["variant"] == "sparsemax" else row for row in rows]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "runs.json").write_text(json.dumps(rows))
-    (folder / "plan.json").write_text(json.dumps([{**_who(row), "digest": row["digest"]} for row in rows]))
+    plan = [{**_who(row), "digest": row["digest"], "job": {"seed": row["seed"]}} for row in rows]
+    (folder / "plan.json").write_text(json.dumps(plan))
     write_text(folder / "measures" / "engine.json", json.dumps(measured()))
     for row in rows:
         write_record(folder / "runs" / row["digest"] / "record.json", record(row))
@@ -38,6 +39,7 @@ def results(folder, broken=False) -> None:
         (folder / kind).mkdir()
         for name in script.names():
             script.main([name, str(folder / "runs.json"), str(folder / kind / name)])
+    claims.main([str(folder / "runs.json"), str(folder / "claims")])
 
 
 def _who(row: dict) -> dict:

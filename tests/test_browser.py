@@ -30,7 +30,8 @@ def page(browser):
 
 def some(site):
     """A page of each kind."""
-    names = ["index.html", "analytic.html", "papers/adaptive_span.html", "papers/explicit_sparse.html"]
+    names = ["index.html", "analytic.html", "status.html", "pivot.html", "engine.html"]
+    names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
     return (
         [site / name for name in names]
         + sorted((site / "ablations").glob("*.html"))
@@ -112,3 +113,85 @@ def test_a_cell_leads_to_its_run(site, page):
     page.goto((site / "papers" / "adaptive_span.html").as_uri())
     page.locator("td a.ours").first.click()
     assert "/runs/" in page.url and page.locator("h1").inner_text().startswith("Run ")
+
+
+def visible(page, rows):
+    return page.locator(rows).evaluate_all("rows => rows.filter(row => row.getClientRects().length).length")
+
+
+def test_words_filter_the_rows_of_a_table(site, page):
+    page.goto((site / "ablations" / "span_limit.html").as_uri())
+    rows = '[aria-label="Runs"] tbody tr'
+    every = visible(page, rows)
+    page.get_by_label("Filter the rows of Runs").fill("adaptive 64")
+    assert 0 < visible(page, rows) < every
+    assert all("adaptive" in text for text in page.locator(f"{rows}:visible").all_inner_texts())
+    page.get_by_label("Filter the rows of Runs").fill("")
+    assert visible(page, rows) == every
+
+
+def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
+    page.goto((site / "index.html").as_uri())
+    rows = "tr[data-verdict]"
+    every, button = visible(page, rows), page.locator('button[data-verdict="cannot tell"]')
+    button.press("Enter")
+    assert button.get_attribute("aria-pressed") == "true"
+    assert visible(page, rows) == visible(page, 'tr[data-verdict="cannot tell"]') < every
+    button.click()
+    assert visible(page, rows) == every and button.get_attribute("aria-pressed") == "false"
+
+
+@pytest.mark.parametrize(
+    "name, first, row",
+    [
+        ("CSV", "variant,text,S,k,seed", "fixed,text8,64,,1,"),
+        ("Markdown", "| variant | text | S |", "| fixed | text8 | 64 |  | 1 |"),
+        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed & text8 & 64 &  & 1 &"),
+    ],
+)
+def test_what_a_table_shows_is_copied(name, first, row, site, page):
+    page.goto((site / "ablations" / "span_limit.html").as_uri())
+    page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
+    page.get_by_label("Filter the rows of Runs").fill("64")
+    page.get_by_label(f"Copy Runs as {name}").click()
+    page.wait_for_function("window.copied")
+    lines = page.evaluate("window.copied").splitlines()
+    assert lines[0].startswith(first) and any(line.startswith(row) for line in lines)
+    assert not any(",32," in line or "| 32 |" in line or "& 32 &" in line for line in lines)  # the filter holds
+    assert page.get_by_role("status").filter(has_text=f"{name} copied").count() == 1
+
+
+def select(page, **view):
+    for name, value in view.items():
+        page.locator(f'select[name="{name}"]').select_option(value)
+
+
+def grid(page):
+    return [row.split("\t") for row in page.locator("#pivot tr").all_inner_texts()]
+
+
+def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
+    page.goto((site / "pivot.html").as_uri())
+    select(page, question="span_limit", rows="variant", columns="S", measure="dev")
+    told = grid(page)
+    assert told[0] == ["variant", "S = 32", "S = 64"] and [row[0] for row in told[1:]] == ["adaptive", "fixed"]
+    assert told[2][1:] == ["2.15", "2.15"]  # seeds 1 and 2 of 2 + seed / 10
+    select(page, rows="S", columns="variant", baseline="32")
+    turned = grid(page)
+    assert turned[0] == ["S", "adaptive", "fixed"] and turned[1] == ["S = 32", "1 x", "1 x"]
+    other = browser.new_page()
+    other.goto(page.url)
+    assert grid(other) == turned
+    other.close()
+
+
+def test_nothing_serious_stands_between_a_reader_and_a_page(site, page):
+    """axe-core, light and dark: contrast, names, roles, order."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for path in some(site):
+            page.goto(path.as_uri())
+            found = axe.run(page).response["violations"]
+            serious = [one for one in found if one["impact"] in ("serious", "critical")]
+            assert not serious, [(path, one["id"], one["nodes"][0]["html"][:300]) for one in serious]

@@ -44,7 +44,8 @@ def every(site):
 
 def test_every_kind_of_page_is_there(site):
     kinds = {path.relative_to(site).parts[0] for path in every(site)}
-    assert kinds == {"index.html", "analytic.html", "status.html", "engine.html", "papers", "ablations", "runs"}
+    pages = {f"{name}.html" for name in ("index", "analytic", "status", "engine", "pivot")}
+    assert kinds == {*pages, "papers", "ablations", "runs"}
 
 
 def test_every_link_resolves_inside_the_folder(site):
@@ -108,6 +109,24 @@ def test_a_run_page_tells_what_was_measured(site):
     assert told["its spread"] == "middle half of the rounds within 3.4 % of the median"
     assert told["longest S that fits"] == "256" and told["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
+
+
+def test_a_run_page_leads_to_all_that_stands_on_it(site):
+    text = (site / "runs" / "span_limit-adaptive-64-None-1.html").read_text()
+    stands = text.partition("<h2>What stands on it</h2>")[2].partition("</section>")[0]
+    assert 'href="../runs/span_limit-adaptive-64-None-2.html">seed 2' in stands
+    assert 'href="../ablations/span_limit.html">span_limit: adaptive' in stands
+    assert 'href="../papers/adaptive_span.html#table-adaptive_span_costs"' in stands
+    assert 'href="../papers/adaptive_span.html#figure-adaptive_span_figure4"' in stands
+    assert 'href="../index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay flat' in stands
+
+
+def test_the_index_opens_with_the_ledger(site):
+    text = (site / "index.html").read_text()
+    assert text.index('id="ledger"') < text.index('id="figure-quality_against_cost"') < text.index("What was asked")
+    row = text.partition('id="claim-flops_stay_flat"')[2].partition("</tr>")[0]
+    assert re.search(r'class="verdict [\w-]+">(reproduced|consistent|not reproduced|cannot tell)<', row)
+    assert 'href="runs/span_limit-adaptive-64-None-1.html"' in row
 
 
 def test_a_paper_is_told_in_its_own_order_and_then_comes_what_we_ask():

@@ -64,3 +64,10 @@ def test_an_added_variant_passes_the_contract_it_did_not_write(copy):
 def test_the_tree_of_the_readme_is_the_tree():
     for name in re.findall(r"^    (\w+)/ ", TEXT, re.MULTILINE):
         assert (ROOT / name).is_dir(), name
+
+
+def test_an_added_claim_is_read_beside_the_question_it_asks_of(copy):
+    assert "config/claims/ramp_saves_nothing.yaml" in BLOCKS
+    code = "from workflow.claims.asked import load_claim; print(load_claim('ramp_saves_nothing').against)"
+    said = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True)
+    assert said.stdout == "1.0\n", said.stderr

@@ -15,6 +15,7 @@ from workflow.rungs import Measure
 from workflow.settings import Ablation, Config, load_config
 
 HERE = Path(__file__).parent
+LAYERS = ["results/measures/layers.json"]
 OF_LAYERS = ("aiayn_table1", "aiayn_table1_times")  # stand on layers that were measured apart from any run
 
 
@@ -82,7 +83,7 @@ class Dag:
         papers = sorted({one.paper for one in self.ablations.values()})
         named = [f"papers/{name}" for name in papers] + [f"ablations/{name}" for name in self.ablations]
         named += [f"runs/{digest}" for digest in self.jobs]
-        shared = ("index", "analytic", "status", *(["engine"] if self.engine else []))
+        shared = ("index", "analytic", "status", "pivot", *(["engine"] if self.engine else []))
         return [f"reports/{name}.html" for name in (*shared, *named)]
 
     @property
@@ -90,6 +91,11 @@ class Dag:
         """What was measured of the engine, where the rung asks for it."""
         asked = "char_lm" in self.measures and self.measures["char_lm"].engine
         return ["results/measures/engine.json"] if asked else []
+
+    @property
+    def layers(self) -> list[str]:
+        """What was measured of layers, where an artefact asks for it."""
+        return LAYERS if {*self.tables, *self.figures} & set(OF_LAYERS) else []
 
     @property
     def targets(self) -> dict[str, list[str]]:
@@ -126,7 +132,7 @@ class Dag:
     def sources(self, kind: str, name: str) -> list[str]:
         """The files whose change makes an artefact anew: Snakemake does not watch what `python -m` imports."""
         shared = ["frame.py", "published.py", "measure/formulas.py", "tables/_*.py", "pages/numbers.py"]
-        measured = ["results/measures/layers.json"] if name in OF_LAYERS else []
+        measured = LAYERS if name in OF_LAYERS else []
         return _files(f"{kind}/{name}.py", f"{kind}/_*.py", *shared) + _files("../config/published/*") + measured
 
     @property
@@ -136,8 +142,21 @@ class Dag:
         return _files("../models/**/*.py", "../benchmarks/test_engine.py", *(f"measure/{name}.py" for name in measured))
 
     @property
+    def claim_sources(self) -> list[str]:
+        shared = ("frame.py", "published.py", "measure/formulas.py", "tables/_*.py", "tables/analytic.py")
+        return _files("claims/*.py", "../config/claims/*.yaml", "../config/published/*", *shared)
+
+    @property
+    def told(self) -> list[str]:
+        """What the pages tell, besides runs and plan."""
+        made = [f"results/tables/{name}.json" for name in self.tables]
+        made += [f"results/figures/{name}.svg" for name in self.figures]
+        return [*made, "results/claims.json", *self.engine]
+
+    @property
     def page_sources(self) -> list[str]:
-        return _files("pages/*.py", "templates/*")
+        asked = [f"../config/ablations/{name}.yaml" for name in self.ablations]
+        return _files("pages/*.py", "templates/*", *asked) + self.sources("tables", "analytic")
 
 
 def _files(*patterns: str) -> list[str]:

@@ -31,11 +31,15 @@ MEASURES = {
         "train_tokens_per_s",
         "train_ms",
         "train_spread",
+        "train_turns",
         "predict_tokens_per_s",
         "predict_ms",
         "predict_spread",
+        "predict_turns",
     ),
 }
+
+LISTED = ("unsupported", "longest_S_ended", "train_turns", "predict_turns")  # measures that are no numbers
 
 
 def gather(plan: list[dict], records: dict[str, Record], measures: dict[str, list[dict]]) -> list[dict]:
@@ -49,8 +53,9 @@ def _row(asked: dict, record: Record, by_cell: dict) -> dict:
     row = {key: asked[key] for key in ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "cell", "text")}
     row |= {"task": job.task, "seed": job.seed, "rung": job.rung, "status": record.status, "reason": record.reason}
     row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
-    row |= {"source": record.origin.source}
+    row |= {"source": record.origin.source, "commit": record.origin.commit}
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
+    row["ramp"] = job.attention.span.get("ramp")
     row["at"] = list(getattr(job.attention, "at", ()))
     row |= {key: getattr(job.net, key, None) for key in SHAPE}
     row["smoothing"] = getattr(job.training, "smoothing", None)
@@ -90,12 +95,7 @@ def frame(rows: list[dict]) -> pd.DataFrame:
         "tokens_per_s",
         "peak_memory_bytes",
     ]
-    numbers += [
-        column
-        for columns in MEASURES.values()
-        for column in columns
-        if column not in ("unsupported", "longest_S_ended")
-    ]
+    numbers += [column for columns in MEASURES.values() for column in columns if column not in LISTED]
     for column in numbers:
         runs[column] = pd.to_numeric(runs[column])
     return runs

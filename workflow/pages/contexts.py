@@ -6,24 +6,16 @@ from datetime import UTC, datetime
 import pandas as pd
 
 from workflow import frame
-from workflow.choices import AXES
 from workflow.pages import artefacts
 from workflow.pages import engine as engine_page
-from workflow.pages.columns import HEADLINE, MEASURED, SCORES
-from workflow.pages.numbers import missing
+from workflow.pages import pivot as pivot_page
+from workflow.pages.claims import ledger
+from workflow.pages.columns import HEADLINE, SCORES
 from workflow.pages.site import Site
 from workflow.pages.status import status as status
 from workflow.published import papers
-from workflow.records import Record
 from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
-
-SHOWN = {
-    "translation": ("source", "reference", "output"),
-    "captioning": ("picture", "references", "caption"),
-    "parsing": ("sentence", "right tree", "tree written"),
-}
-APART = ("counts", "shown", "looks")  # facts that a page does not list, or tells in a table of their own
 
 
 def runs_of(site: Site) -> pd.DataFrame:
@@ -58,6 +50,7 @@ def index(site: Site) -> dict:
     done = sorted({paper for paper in runs["paper"]})
     return {
         "title": "What does this way of attending cost, and what does it buy?",
+        "ledger": ledger(site),
         "provenance": frame.provenance(runs),
         "sources": sorted(runs["source"].unique()),
         "papers": [(paper, papers()[paper].title) for paper in done],
@@ -134,45 +127,6 @@ def _line(run, task: str) -> dict:
     )
 
 
-def measures(row: dict) -> dict:
-    """What was measured of a run's cell, and what could not be; `row`: the run's in runs.json."""
-    given = [(title, row.get(column), unit) for column, title, unit in MEASURED]
-    there = [line for line in given if not missing(line[1]) and line[1] != []]
-    lines = [(title, _spread(value) if unit == "spread" else value, unit) for title, value, unit in there]
-    broken = [kind for kind in frame.MEASURES if row.get(f"{kind}_status") not in (None, "ok")]
-    return {"lines": lines, "failed": [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]}
-
-
-def _spread(share: float) -> str:
-    """The interquartile range over the median, in words."""
-    return f"middle half of the rounds within {100 * share:.1f} % of the median"
-
-
-def run(site: Site, record: Record, uses: list[tuple[str, str]], svg, row: dict) -> dict:
-    job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
-    return {
-        "title": f"Run {record.digest}",
-        "record": record,
-        "job": json.dumps(job.model_dump(), indent=1),
-        "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
-        "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART}
-        | {f"{name}, signature": text for name, text in record.facts.get("signatures", {}).items()},
-        "shown": record.facts.get("shown", []),
-        "shown_as": SHOWN.get(job.task, ()),
-        "origin": record.origin.model_dump(),
-        "measured": measures(row),
-        "uses": uses,
-        "svg": svg,
-        "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
-        f" results/runs/{record.digest} --data results/data/{job.corpus}.npz --device {device} --anew",
-    }
-
-
-def _words(choice: dict) -> str:
-    settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
-    return f"{choice['name']} ({settings})" if settings else choice["name"]
-
-
 def engine(site: Site) -> dict:
     """results/measures/engine.json, which belongs to no run."""
     path = site.results / "measures" / "engine.json"
@@ -189,6 +143,10 @@ def engine(site: Site) -> dict:
         "chosen": content.get("chosen", []),
         "file": site.offer(path),
     }
+
+
+def pivot(site: Site) -> dict:
+    return pivot_page.pivot(runs_of(site))
 
 
 def analytic(site: Site) -> dict:

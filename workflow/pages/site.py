@@ -12,6 +12,7 @@ from workflow.pages import numbers
 from workflow.records import write_text
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
+OWN = {"style": "style.css", "script": "page.js", "pivot": "pivot.js"}  # of ours, and not escaped
 LEAST_SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
@@ -31,11 +32,8 @@ class Site:
         """Render `template` to reports/`place`. Everything is escaped but our own figures, styles and script."""
         up = "../" * place.count("/")
         made = _environment().get_template(template)
-        style, script = (Markup((TEMPLATES / name).read_text()) for name in ("style.css", "page.js"))
-        write_text(
-            self.reports / place,
-            made.render(up=up, style=style, script=script, here=place, engine=self.has_engine, **context),
-        )
+        own = {name: Markup((TEMPLATES / f).read_text()) for name, f in OWN.items()}
+        write_text(self.reports / place, made.render(up=up, here=place, engine=self.has_engine, **own, **context))
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages; its address from the top of the reports."""

@@ -1,11 +1,7 @@
 rule pages:
     input:
-        expand("results/tables/{name}.json", name=asked.tables),
-        expand("results/figures/{name}.svg", name=asked.figures),
-        expand("config/ablations/{name}.yaml", name=asked.ablations),
-        asked.sources("tables", "analytic"),
+        asked.told,
         asked.page_sources,
-        asked.engine,
         runs="results/runs.json",
         plan="results/plan.json",
     output:
@@ -16,3 +12,17 @@ rule pages:
         "../../environment.yml"
     shell:
         "python -m workflow.scripts.page all > {log} 2>&1"
+
+
+rule bundle:
+    input:
+        asked.pages,
+        asked.records,
+    output:
+        "results/bundle.zip",
+    log:
+        "logs/bundle.log",
+    conda:
+        "../../environment.yml"
+    shell:
+        "python -m workflow.scripts.bundle {output} > {log} 2>&1"

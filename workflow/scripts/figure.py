@@ -1,6 +1,7 @@
 """Draw one figure: `python -m workflow.scripts.figure NAME RUNS OUT`.
 
 Writes OUT.svg, OUT.pdf, OUT.png, each with rung, device and seeds at its foot, and the numbers behind it as OUT.csv.
+The three carry those numbers, the runs and their commits inside: see `workflow.scripts.trace`.
 """
 
 import argparse
@@ -8,6 +9,7 @@ import textwrap
 from importlib import import_module
 from pathlib import Path
 
+from workflow import traces
 from workflow.choices import refuse_unknown
 from workflow.figures._style import GREY
 from workflow.frame import load, provenance
@@ -22,15 +24,10 @@ def names() -> list[str]:
     return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_"))
 
 
-def save(figure, out: str, title: str, origin: str) -> None:
-    """The three formats, the same bytes for the same data; the origin stands at the foot and in the metadata."""
+def save(figure, out: str, title: str, origin: str, told: str) -> None:
+    """The three formats, the same bytes for the same data; the origin stands at the foot, runs and data inside."""
     figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
-    facts = {
-        "svg": {"Title": title, "Description": origin, "Date": None},
-        "pdf": {"Title": title, "Subject": origin, "CreationDate": None},
-        "png": {"Title": title, "Description": origin},
-    }
-    for ending, metadata in facts.items():
+    for ending, metadata in traces.metadata(title, origin, told).items():
         with whole(f"{out}.{ending}") as file:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
 
@@ -45,8 +42,9 @@ def main(argv: list[str] | None = None) -> None:
     builder, runs = import_module(f"workflow.figures.{options.name}"), load(options.runs)
     numbers = builder.data(runs)
     write_text(f"{options.out}.csv", numbers.to_csv(index=False))
-    origin = getattr(builder, "origin", lambda runs: provenance(builder.used(runs)))(runs)
-    save(builder.draw(numbers), options.out, builder.TITLE, origin)
+    used = builder.used(runs)
+    origin = getattr(builder, "origin", lambda runs: provenance(used))(runs)
+    save(builder.draw(numbers), options.out, builder.TITLE, origin, traces.told(used, origin, numbers))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import status_of
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
+TIMED = ("ms", "spread", "rounds", "turns")  # turns: medians, one for each pass over all rows
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
@@ -38,25 +39,27 @@ def weighed(how: Measure, device: str) -> list[dict]:
     for name, n in product(LAYERS, sorted(how.layer_lengths)):
         found = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
         told = {"status": found["status"], "reason": found["reason"], "bytes": found.get("bytes")}
-        rows.append({"layer": name, "n": n, "d": how.layer_width, "ms": None, "spread": None, "rounds": None, **told})
+        rows.append({"layer": name, "n": n, "d": how.layer_width, **dict.fromkeys(TIMED), **told})
     return rows
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
     """Median and spread of the rows that fit, every row having its turn in each pass."""
-    rounds: list[list[float]] = [[] for _ in rows]
+    turns: list[list[list[float]]] = [[] for _ in rows]
     for _ in range(how.passes):
-        for row, seconds in zip(rows, rounds, strict=True):
+        for row, taken in zip(rows, turns, strict=True):
             if row["status"] != "ok":
                 continue
             try:
-                seconds += turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device)
+                taken.append(turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
             except (Exception, MemoryError) as error:
                 row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
-    for row, seconds in zip(rows, rounds, strict=True):
+    for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
+            seconds = [one for some in taken for one in some]
             low, median, high = np.percentile(seconds, [25, 50, 75])
             row |= {"ms": 1000 * median, "spread": (high - low) / median, "rounds": len(seconds)}
+            row["turns"] = [1000 * float(np.median(some)) for some in taken]
 
 
 def main(argv: list[str] | None = None) -> None:

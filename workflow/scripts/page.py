@@ -6,35 +6,31 @@ from pathlib import Path
 
 from workflow.choices import Refused, refuse_unknown
 from workflow.pages import contexts
+from workflow.pages.run import run as run_page
 from workflow.pages.site import Site
+from workflow.pages.uses import uses
 from workflow.records import read_record
 from workflow.scripts._main import run
 from workflow.settings import PAPERS, known_ablations
 
-KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "status", "engine")
+KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "status", "pivot", "engine")
 
 
 def write_runs(site: Site) -> None:
     """A page for every run of the plan."""
     from workflow.pages.learning import curve
 
-    uses: dict[str, list[tuple[str, str]]] = {}
-    for row in json.loads((site.results / "plan.json").read_text(encoding="utf-8")):
-        pair = (row["ablation"], row["variant"])
-        if pair not in uses.setdefault(row["digest"], []):
-            uses[row["digest"]].append(pair)
     rows = json.loads((site.results / "runs.json").read_text(encoding="utf-8"))
     first = {row["digest"]: row for row in reversed(rows)}
-    for digest, asked_by in uses.items():
+    for digest, used in uses(site).items():
         record = read_record(site.results / "runs" / digest / "record.json")
-        context = contexts.run(site, record, asked_by, curve(record), first.get(digest, {}))
-        site.write("run.html.j2", f"runs/{digest}.html", **context)
+        site.write("run.html.j2", f"runs/{digest}.html", **run_page(record, used, curve(record), first.get(digest, {})))
 
 
 def write_all(site: Site) -> None:
     """Every page that the plan asks for: they lead to each other."""
     plan = json.loads((site.results / "plan.json").read_text(encoding="utf-8"))
-    for kind in ("index", "analytic", "status", "runs", *(["engine"] if site.has_engine else [])):
+    for kind in ("index", "analytic", "status", "pivot", "runs", *(["engine"] if site.has_engine else [])):
         write(site, kind, None)
     for kind in ("paper", "ablation"):
         for name in sorted({row[kind] for row in plan}):
@@ -46,7 +42,7 @@ def write(site: Site, kind: str, name: str | None) -> None:
         write_all(site)
     elif kind == "runs":
         write_runs(site)
-    elif kind in ("index", "analytic", "status", "engine"):
+    elif kind in ("index", "analytic", "status", "pivot", "engine"):
         site.write(f"{kind}.html.j2", f"{kind}.html", **getattr(contexts, kind)(site))
     elif name is None:
         raise Refused(f"page '{kind}' needs a name")

@@ -9,8 +9,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from workflow.bundles import Manifest
+from workflow.claims.asked import Claim
+from workflow.corpora.caption_catalogue import CaptionCatalogue
 from workflow.corpora.catalogue import Catalogue
 from workflow.corpora.pair_catalogue import PairCatalogue
+from workflow.corpora.tree_catalogue import TreeCatalogue
 from workflow.jobs import AnyJob
 from workflow.published import Paper
 from workflow.records import Record, write_text
@@ -27,6 +31,10 @@ MODELS = {
     "ablation": Ablation,
     "catalogue": Catalogue,
     "pair_catalogue": PairCatalogue,
+    "caption_catalogue": CaptionCatalogue,
+    "tree_catalogue": TreeCatalogue,
+    "claim": Claim,
+    "manifest": Manifest,
     "published": Paper,
 }
 

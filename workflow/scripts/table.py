@@ -98,6 +98,7 @@ def main(argv: list[str] | None = None) -> None:
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin}
     write_text(f"{options.out}.csv", tidy(cells, about["provenance"]).to_csv(index=False))
     write_text(f"{options.out}.tex", latex(cells, builder.TITLE, about["provenance"]))
+    about["commits"] = sorted(used["commit"].unique())
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
     write_text(f"{options.out}.json", json.dumps(content, indent=1))
 

@@ -18,13 +18,18 @@ from workflow.rungs import read_measures
 from workflow.scripts._main import run
 from workflow.training.origin import pick_device
 
+COLUMNS = ("ms", "tokens_per_s", "spread", "turns")
+
 
 def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
-    """(cell, kind) -> median milliseconds, tokens per second, spread (interquartile range over median)."""
-    rounds, about = defaultdict(list), {}
+    """(cell, kind) -> median milliseconds, tokens per second, spread (interquartile range over median); turns: the
+    medians of each turn that the cell had among the others, which a claim compares turn by turn.
+    """
+    rounds, turns, about = defaultdict(list), defaultdict(list), {}
     for one in benchmarks:
         key = one["extra_info"]["cell"], one["extra_info"]["kind"]
         rounds[key] += one["stats"]["data"]
+        turns[key].append(1000 * float(np.median(one["stats"]["data"])))
         about[key] = one["extra_info"]
     found = {}
     for key, seconds in rounds.items():
@@ -33,6 +38,7 @@ def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
             "ms": 1000 * median,
             "tokens_per_s": about[key]["tokens"] / median,
             "spread": (high - low) / median,
+            "turns": turns[key],
         }
     return found
 
@@ -50,7 +56,7 @@ def rows(plan: list[dict], found: dict, device: str, runs: Path) -> list[dict]:
             if timed is None:
                 one |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
                 continue
-            one |= {f"{kind}_{column}": timed[column] for column in ("ms", "tokens_per_s", "spread")}
+            one |= {f"{kind}_{column}": timed[column] for column in COLUMNS}
         made.append(one)
     return made
 

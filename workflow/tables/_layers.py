@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "bytes", "status", "reason", "device"]
+COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device"]
 LABELS = {
     "self": "Self-Attention",
     "rnn": "Recurrent",

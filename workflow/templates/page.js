@@ -1,21 +1,22 @@
+// A cell's value for sorting: the raw one where it is told, else what is read.
+function sortKey(cell) {
+  const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
+  // A digest such as 74bb60529db2 is no number, nor is 10.67k: its cell has the value in data-sort.
+  const digits = /^[-+]?\.?\d[\d.,]*(e[-+]?\d+)?(?![\w.,])/i.exec(text)?.[0];
+  if (text === "") return null;
+  return digits ? Number.parseFloat(digits.replace(/,/g, "")) : text.toLowerCase();
+}
+
 // Click or press a column's head to sort by it; again to turn round. Empty cells stay last.
-for (const table of document.querySelectorAll("table.sortable")) {
+function sortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     head.querySelector("button").addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => {
-        const cell = row.cells[column];
-        const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
-        // A digest such as 74bb60529db2 is no number, nor is 10.67k: its cell has the value in data-sort.
-        const digits = /^[-+]?\.?\d[\d.,]*(e[-+]?\d+)?(?![\w.,])/i.exec(text)?.[0];
-        if (text === "") return null;
-        return digits ? Number.parseFloat(digits.replace(/,/g, "")) : text.toLowerCase();
-      };
       const body = table.tBodies[0];
-      const rows = [...body.rows].map((row) => [key(row), row]);
+      const rows = [...body.rows].map((row) => [sortKey(row.cells[column]), row]);
       rows.sort(([a], [b]) => {
         if (a === null || b === null) return (a === null) - (b === null);
         const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
@@ -23,5 +24,79 @@ for (const table of document.querySelectorAll("table.sortable")) {
       });
       body.append(...rows.map(([, row]) => row));
     });
+  });
+}
+
+// What a table shows, as text: its head and the rows that the filters left.
+function shown(table) {
+  const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => row.getClientRects().length);
+  const text = (cell) => cell.innerText.trim().replace(/\s+/g, " ");
+  return rows.map((row) => [...row.cells].filter((cell) => !cell.hidden).map(text));
+}
+
+const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
+const FORMATS = {
+  CSV: (rows) => rows.map((row) => row.map((one) => (/[",]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one)).join(",")),
+  LaTeX: (rows) => {
+    const lines = rows.map((row) => `${row.map((one) => one.replace(/[\\~^&%$#_{}]/g, (sign) => LATEX[sign] ?? `\\${sign}`)).join(" & ")} \\\\`);
+    const columns = "l" + "r".repeat(rows[0].length - 1);
+    return [`\\begin{tabular}{${columns}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}"];
+  },
+  Markdown: (rows) => {
+    const lines = rows.map((row) => `| ${row.map((one) => one.replaceAll("|", "\\|")).join(" | ")} |`);
+    return [lines[0], `|${" --- |".repeat(rows[0].length)}`, ...lines.slice(1)];
+  },
+};
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // A page from a disk may not be let near the clipboard: then as it was done before there was one.
+    const area = document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+// Above a table: a filter for its rows where there are many, and buttons that copy what is shown.
+function tools(table) {
+  const place = table.closest(".scroll") ?? table;
+  const name = place.getAttribute("aria-label") ?? document.title;
+  const bar = Object.assign(document.createElement("div"), { className: "tools" });
+  if (table.tBodies[0].rows.length >= 8) {
+    const input = Object.assign(document.createElement("input"), { type: "search", placeholder: "filter rows" });
+    input.setAttribute("aria-label", `Filter the rows of ${name}`);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(/\s+/);
+      for (const row of table.tBodies[0].rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+    });
+    bar.append(input);
+  }
+  const said = Object.assign(document.createElement("span"), { className: "note" });
+  said.setAttribute("role", "status");
+  for (const [format, write] of Object.entries(FORMATS)) {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: format });
+    button.setAttribute("aria-label", `Copy ${name} as ${format}`);
+    button.addEventListener("click", async () => {
+      await copy(`${write(shown(table)).join("\n")}\n`);
+      said.textContent = `${format} copied`;
+    });
+    bar.append(button);
+  }
+  bar.append(said);
+  place.before(bar);
+}
+
+document.querySelectorAll("table.sortable").forEach((table) => (sortable(table), tools(table)));
+
+// The ledger by verdict: one button pressed shows its claims alone, pressed again all.
+const verdicts = [...document.querySelectorAll("button.verdict")];
+for (const button of verdicts) {
+  button.addEventListener("click", () => {
+    const wanted = button.getAttribute("aria-pressed") === "true" ? null : button.dataset.verdict;
+    verdicts.forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.verdict === wanted)));
+    for (const row of document.querySelectorAll("tr[data-verdict]")) row.classList.toggle("off", wanted !== null && row.dataset.verdict !== wanted);
   });
 }

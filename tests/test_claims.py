@@ -1,0 +1,247 @@
+"""The ledger: what a claim asks of the runs, what chance allows, and the verdict that follows."""
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_1samp
+
+from tests._runs import everything, run, translated
+from workflow.choices import Refused
+from workflow.claims import chance
+from workflow.claims.asked import Claim, known_claims, load_claim
+from workflow.claims.ledger import VERDICTS, as_claimed, judged, ledger, line
+from workflow.claims.readings import effects, reading
+from workflow.closed import parse
+from workflow.frame import frame
+from workflow.scripts import claims
+
+SAID = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}
+SAID |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
+
+
+def claim(**changes) -> Claim:
+    return parse(Claim, SAID | changes, "c")
+
+
+def both(ours=(2.0, 2.1, 2.05), than=(2.3, 2.4, 2.33), **changes):
+    """The runs of two variants, a seed each."""
+    rows = [run(variant="adaptive", seed=seed, dev_bpc=value) for seed, value in enumerate(ours)]
+    rows += [run(variant="fixed", seed=seed, dev_bpc=value) for seed, value in enumerate(than)]
+    return frame([row | changes for row in rows])
+
+
+def test_every_claim_is_read_and_there_are_many_of_each_paper():
+    read = [load_claim(name) for name in known_claims()]
+    assert len(read) >= 25 and {one.paper for one in read} == {"adaptive_span", "explicit_sparse", "aiayn"}
+    assert len({one.claim for one in read}) == len(read)
+
+
+@pytest.mark.parametrize(
+    "changes, said",
+    [
+        ({"measure": "dev_bpcs"}, "unknown measure 'dev_bpcs': did you mean 'dev_bpc'"),
+        ({"ablation": "span_limits"}, "unknown ablation 'span_limits': did you mean 'span_limit'"),
+        ({"ours": {"variant": "adaptiv"}}, "unknown variant of span_limit 'adaptiv': did you mean 'adaptive'"),
+        ({"ours": {"variant": "adaptive", "s": 8}}, "unknown key 's': did you mean 'S'"),
+        ({"paper": "adaptive"}, "unknown paper 'adaptive': did you mean 'adaptive_span'"),
+        ({"expect": "equal"}, "takes within"),
+        ({"within": 0.1}, "takes within"),
+        ({"expect": None}, "'expect' is missing"),
+        ({"recomputed": ["as.txt.flops_cut"]}, "not both"),
+        ({"published": ["as.txt.flops_cat"]}, "unknown published value 'as.txt.flops_cat': did you mean"),
+        ({"corpora": ["text9"]}, "unknown corpus of span_limit 'text9': did you mean 'text8'"),
+    ],
+)
+def test_a_claim_that_asks_nothing_is_refused(changes, said):
+    with pytest.raises(Refused, match="^c: ") as refused:
+        claim(**changes)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("n", [3, 6, 9])
+def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
+    """Of 400 samples of a normal distribution nine in ten and more; a plain percentile interval of 3 holds 7 in 10."""
+    drawn = np.random.default_rng(0).normal(1.0, 2.0, (400, n))
+    held = [low <= 1.0 <= high for _, low, high in map(chance.interval, drawn)]
+    assert 0.9 <= np.mean(held) <= 0.985
+
+
+def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of():
+    assert chance.interval([2.0]) is None
+    assert chance.interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert chance.p_of([2.0, 2.0], 1.0) == 0 and chance.p_of([2.0, 2.0], 2.0) == 1
+
+
+def test_p_is_that_of_students_t():
+    values = [0.3, 0.5, 0.1, 0.45]
+    assert chance.p_of(values, 0.2) == pytest.approx(ttest_1samp(values, 0.2).pvalue)
+    sides = [ttest_1samp(values, edge, alternative=way).pvalue for edge, way in ((0.8, "less"), (-0.8, "greater"))]
+    assert chance.p_equal(values, 0.0, 0.8) == pytest.approx(max(sides))
+
+
+def test_holm_by_hand():
+    """.01 x 4; .02 x 3; .04 x 2; and the last no smaller than the one before."""
+    assert chance.holm([0.04, 0.01, 0.05, 0.02]) == pytest.approx([0.08, 0.04, 0.08, 0.06])
+    assert chance.holm([0.9, 0.8]) == [1.0, 1.0] and chance.holm([]) == []
+
+
+def test_what_could_have_been_seen_is_seen_four_times_out_of_five():
+    generator = np.random.default_rng(0)
+    size = chance.detectable([-1.0, 0.0, 1.0, 0.0, 1.0, -1.0, 0.0, 0.0])
+    scatter = np.std([-1.0, 0.0, 1.0, 0.0, 1.0, -1.0, 0.0, 0.0], ddof=1)
+    seen = [chance.p_of(generator.normal(size, scatter, 8)) <= 0.05 for _ in range(500)]
+    assert 0.72 <= np.mean(seen) <= 0.88
+
+
+def test_pairs_share_a_seed():
+    runs = both(than=(2.3, 2.4))
+    ours, than = (reading(claim(), side, runs) for side in (claim().ours, claim().than))
+    assert effects(claim(), ours, than) == pytest.approx([-0.3, -0.3])
+    assert effects(claim(by="ratio"), ours, than) == pytest.approx([2.0 / 2.3, 2.1 / 2.4])
+
+
+def test_a_slope_is_the_power_of_s():
+    """macs = S^2 on one side, 5 S^0.5 on the other."""
+    asked = claim(measure="macs_executed", by="slope")
+    rows = [
+        run(variant=name, seed=seed, S=S, macs_executed=made(S))
+        for name, made in (("adaptive", lambda S: 5 * S**0.5), ("fixed", lambda S: S**2))
+        for S in (16, 32, 128)
+        for seed in (1, 2)
+    ]
+    found = line("a", asked, frame(rows))
+    assert (found["effect"], found["ours"], found["than"]) == pytest.approx((-1.5, 0.5, 2.0))
+
+
+def test_max_and_min_are_of_what_was_run():
+    rows = [run(variant="adaptive", seed=seed, S=S, dev_bpc=3 - S / 64) for S in (32, 64) for seed in (1, 2)]
+    asked = claim(ours={"variant": "adaptive", "S": "max"}, than={"variant": "adaptive", "S": "min"})
+    assert line("a", asked, frame(rows))["effect"] == pytest.approx(-0.5)
+
+
+def test_timings_are_paired_by_turn():
+    """A machine that halves its speed between two turns halves it for both: twice as fast in each."""
+    asked = claim(measure="train_tokens_per_s", by="ratio", expect="more")
+    timed = {"adaptive": (1000.0, [1.0, 2.0]), "fixed": (500.0, [2.0, 4.0])}
+    rows = [
+        run(variant=name, seed=seed, train_tokens_per_s=speed, train_ms=turns[0], train_turns=turns)
+        for name, (speed, turns) in timed.items()
+        for seed in (1, 2)
+    ]
+    found = line("a", asked, frame(rows))
+    assert (found["effect"], found["n"], found["low"]) == pytest.approx((2.0, 2, 2.0))
+
+
+def test_what_is_counted_once_has_no_seeds():
+    asked = claim(measure="memory_train_bytes", by="ratio")
+    rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], ramp=2)
+    found = line("a", asked, rows)
+    assert (found["n"], found["verdict"], found["p"], found["effect"]) == (1, "reproduced", None, 0.5)
+
+
+def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
+    asked = claim(measure="memory_train_bytes", by="ratio")
+    rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], mean_span=9.0)
+    found = line("a", asked, rows)
+    assert found["verdict"] == "consistent" and "floor" in found["why"]
+
+
+@pytest.mark.parametrize(
+    "rows, changes, why",
+    [
+        (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
+        (both(), {"rung": "paper"}, "at rung paper alone"),
+        (both(ablation="top_k"), {}, "ablation span_limit was not asked for"),
+        (both(ours=()), {}, "nothing measured of adaptive"),
+        (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
+        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
+    ],
+)
+def test_what_cannot_be_told(rows, changes, why):
+    found = line("a", claim(**changes), rows)
+    assert found["verdict"] == "cannot tell" and why in found["why"] and found["p"] is None
+
+
+def test_two_names_of_one_run_tell_nothing():
+    asked = claim(ours={"variant": "fixed"}, than={"variant": "fixed"})
+    assert "the same runs" in line("a", asked, both())["why"]
+
+
+@pytest.mark.parametrize(
+    "changes, effect, low, high, p, holm, verdict",
+    [
+        ({}, -0.3, -0.4, -0.2, 0.001, 0.04, "reproduced"),
+        ({}, -0.3, -0.4, -0.2, 0.01, 0.4, "consistent"),
+        ({}, -0.1, -0.4, 0.2, 0.5, 1.0, "cannot tell"),
+        ({}, 0.1, -0.2, 0.4, 0.5, 1.0, "cannot tell"),
+        ({}, 0.3, 0.2, 0.4, 0.01, 0.4, "not reproduced"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.02, 0.02, 0.001, 0.04, "reproduced"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.05, 0.05, 0.01, 0.3, "consistent"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.5, 0.5, 0.5, 1.0, "cannot tell"),
+        ({"expect": "equal", "within": 0.1}, 0.3, 0.2, 0.4, 0.9, 1.0, "not reproduced"),
+        ({"expect": "equal", "within": 0.1}, 0.09, -0.3, 0.48, 0.5, 1.0, "cannot tell"),
+    ],
+)
+def test_verdicts(changes, effect, low, high, p, holm, verdict):
+    evidence = {"effect": effect, "low": low, "high": high, "p": p, "holm": holm, "caveat": None}
+    assert judged(evidence, claim(**changes))["verdict"] == verdict
+
+
+def test_a_ratio_is_weighed_in_logarithms():
+    asked = claim(by="ratio", bound=2, expect="more")
+    found = line("a", asked, both(ours=(4.0, 8.0), than=(1.0, 1.0)))
+    assert found["effect"] == pytest.approx(32**0.5) and found["low"] * found["high"] == pytest.approx(32)
+    assert as_claimed(asked, 2.1) and not as_claimed(asked, 1.9)
+    near = claim(by="ratio", bound=0.98, expect="equal", within=0.05)
+    assert as_claimed(near, 0.98 * math.exp(0.049)) and not as_claimed(near, 0.98 * math.exp(-0.051))
+
+
+def test_formulas_are_held_against_the_printed_digits():
+    found = line("a", load_claim("feed_forward_share"), both())
+    assert (found["verdict"], found["published"]) == ("reproduced", ["as.txt.ff_share_256"])
+    wrong = parse(Claim, {**_formula(), "recomputed": ["as.t1.t12.flops", "as.t1.t64.flops"]}, "c")
+    said = line("a", wrong, both())
+    assert said["verdict"] == "not reproduced" and said["why"].startswith("1 of 2: T12")  # the paper truncates
+
+
+def _formula() -> dict:
+    return {key: SAID[key] for key in ("claim", "paper", "where")}
+
+
+def test_sparsity_in_training_alone_is_a_measure_of_its_own():
+    rows = [translated(variant="softmax", seed=seed, corpus="iwslt15-envi") for seed in (1, 2)]
+    rows += [
+        translated(variant="top_k", seed=seed, k=4, corpus="iwslt15-envi", test_bleu_every_key=24.5 + seed)
+        for seed in (1, 2)
+    ]
+    found = line("a", load_claim("sparsity_in_training_helps"), frame(rows))
+    assert found["effect"] == pytest.approx(3.5) and len(found["digests"]) == 4
+
+
+def test_layers_are_read_beside_the_runs():
+    runs = both()
+    turns = {"self": lambda n: [n**2 / 1e4, n**2 / 1e4], "rnn": lambda n: [n / 10, n / 11]}
+    runs.attrs["layers"] = [
+        {"layer": name, "n": n, "d": 8, "ms": made(n)[0], "turns": made(n), "status": "ok"}
+        for name, made in turns.items()
+        for n in (32, 64, 128)
+    ]
+    found = {one["name"]: one for one in ledger(runs)}
+    assert found["attention_grows_with_n_squared"]["effect"] == pytest.approx(2.0)
+    assert found["attention_is_faster_than_recurrence"]["n"] == 2
+
+
+def test_the_ledger_of_a_whole_report(tmp_path):
+    runs = everything()
+    (tmp_path / "runs.json").write_text(runs.to_json(orient="records"))
+    claims.main([str(tmp_path / "runs.json"), str(tmp_path / "claims")])
+    told = json.loads((tmp_path / "claims.json").read_text())
+    assert [one["name"] for one in told["claims"]] == known_claims()
+    assert {one["verdict"] for one in told["claims"]} <= set(VERDICTS) and all(one["why"] for one in told["claims"])
+    tested = [one for one in told["claims"] if one["p"] is not None]
+    assert tested and all(one["holm"] >= one["p"] for one in tested)
+    lines = pd.read_csv(tmp_path / "claims.csv")
+    assert list(lines["name"]) == known_claims() and "rung test" in lines["measured at"][0]

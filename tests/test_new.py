@@ -1,0 +1,73 @@
+"""What `new` begins: a choice whose contract fails until its maths is there, a question and a claim that work."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from workflow.choices import Refused
+from workflow.scripts.new import begin, named
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def copy(tmp_path):
+    for name in ("config", "models", "tests", "workflow", "profiles"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Snakefile", "environment.yml", "pyproject.toml"):
+        shutil.copy2(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def ended(folder, *words):
+    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("kind", ["span", "selection", "normaliser"])
+def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(kind, copy):
+    said = ended(copy, "workflow.scripts.new", kind, "of_mine")
+    assert said.returncode == 0, said.stderr
+    assert f"models/attention/{kind}s/of_mine.py" in said.stdout
+    assert f"## {kind} of_mine" in (copy / "docs/added.md").read_text()
+    assert ended(copy, "ruff", "check", "models").returncode == 0
+    assert ended(copy, "ruff", "format", "--check", "models").returncode == 0
+    words = ["-q", "-x", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", "of_mine and sum_to_one"]
+    tested = ended(copy, "pytest", *words)
+    assert tested.returncode == 1 and "NotImplementedError" in tested.stdout, tested.stdout[-2000:]
+
+
+def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
+    for kind in ("ablation", "claim"):
+        assert ended(copy, "workflow.scripts.new", kind, "of_mine").returncode == 0
+    told = (copy / "docs/added.md").read_text()
+    assert "## ablation of_mine" in told and "## claim of_mine" in told and told.count("# What was added") == 1
+    asked = ended(copy, "snakemake", "-n", "--config", "rung=smoke", "--", "of_mine")
+    assert asked.returncode == 0 and "reports/ablations/of_mine.html" in asked.stdout + asked.stderr
+    read = "from workflow.claims.asked import load_claim; print(load_claim('of_mine').expect)"
+    assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
+
+
+def test_a_long_dict_is_extended_behind_its_last_choice():
+    source = 'from models.attention.choice import Shape\n\nSPANS = {\n    "full": Full,\n    "fixed": Fixed,\n}\n'
+    made = named(source, "span", "of_mine", "OfMine")
+    assert '"fixed": Fixed,\n"of_mine": OfMine}' in made
+    assert made.startswith("from models.attention.spans.of_mine import OfMine\n")
+
+
+@pytest.mark.parametrize(
+    "kind, name, said",
+    [
+        ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py is there already"),
+        ("span", "Mine", "name 'Mine': expected small letters"),
+        ("claim", "../evil", "expected small letters"),
+        ("ablation", "_mine", "expected small letters"),
+    ],
+)
+def test_a_name_that_cannot_be_one_is_refused_and_nothing_is_written(kind, name, said, copy):
+    before = sorted(copy.rglob("*"))
+    with pytest.raises(Refused, match=said):
+        begin(copy, kind, name)
+    assert sorted(copy.rglob("*")) == before

@@ -1,0 +1,83 @@
+"""One archive of everything that a run of the workflow leaves: records, measures, tables, figures, pages, checksums.
+
+manifest.json: {"version", "commits", "files": {path: sha256}}; the rest lies as it did, results/... and reports/....
+The same results give the same bytes.
+"""
+
+import hashlib
+import json
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from workflow.choices import Refused, refuse_unknown
+from workflow.closed import Closed, parse, parse_json
+from workflow.place import whole
+
+VERSION = 1
+MANIFEST = "manifest.json"
+KEPT = ("plan.json", "runs.json", "claims.*", "runs/*/*.json", "runs/*/curve.csv", "measures/*.json")
+KEPT += ("tables/*", "figures/*")  # and not the weights, nor the texts
+BROKEN = (zipfile.BadZipFile, OSError, EOFError, KeyError, RuntimeError, NotImplementedError)
+
+
+class Manifest(Closed):
+    version: int
+    commits: list[str]
+    files: dict[str, str]
+
+
+def kept(results: Path, reports: Path) -> dict[str, Path]:
+    """Path in the archive -> file, in the order of the paths."""
+    found = {f"results/{one.relative_to(results).as_posix()}": one for name in KEPT for one in results.glob(name)}
+    found |= {f"reports/{one.relative_to(reports).as_posix()}": one for one in reports.rglob("*")}
+    return {name: path for name, path in sorted(found.items()) if path.is_file()}
+
+
+def write(out: Path, results: Path, reports: Path, commits: list[str]) -> Manifest:
+    """The whole archive or nothing."""
+    files = kept(results, reports)
+    sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    manifest = Manifest(version=VERSION, commits=commits, files=sums)
+    with whole(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
+        for name, path in files.items():
+            _add(archive, name, path.read_bytes())
+    return manifest
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """With a date that is always the same."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+
+
+def unpack(path: Path, folder: Path) -> Manifest:
+    """Into `folder`; `Refused` unless every file is there, is what the manifest says, and stays inside."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            manifest = _manifest(path, archive)
+            for name, expected in manifest.files.items():
+                content = archive.read(name)
+                if hashlib.sha256(content).hexdigest() != expected:
+                    raise Refused(f"{path}: {name} is not what the manifest says; the bundle is damaged")
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_bytes(content)
+            return manifest
+    except BROKEN as error:
+        raise Refused(f"{path}: not a bundle that can be read ({error})") from None
+
+
+def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+    refuse_unknown(f"file in {path}, which is no bundle of this suite:", MANIFEST, archive.namelist())
+    manifest = parse(Manifest, parse_json(archive.read(MANIFEST), f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
+    if manifest.version != VERSION:
+        raise Refused(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
+    for name in manifest.files:
+        place = PurePosixPath(name)
+        if place.is_absolute() or ".." in place.parts or "\\" in name:
+            raise Refused(f"{path}: {ascii(name)} lies outside the bundle")
+    return manifest
+
+
+def commits_of(results: Path) -> list[str]:
+    """The commits behind results/runs.json."""
+    return sorted({row["commit"] for row in json.loads((results / "runs.json").read_text(encoding="utf-8"))})

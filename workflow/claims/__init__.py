@@ -1,0 +1,1 @@
+"""What the papers claim, held against the records: asked, read, weighed, judged."""

@@ -1,0 +1,158 @@
+"""The ledger: every claim with its verdict and the evidence for it. A pure function of the runs."""
+
+import math
+
+import pandas as pd
+
+from workflow.claims.asked import LAYERS, Claim, known_claims, load_claim
+from workflow.claims.chance import LEVEL, detectable, holm, interval, p_equal, p_of
+from workflow.claims.measures import COUNTED, MEASURES, OF_SPANS
+from workflow.claims.readings import Reading, effects, reading
+from workflow.published import analytic, find
+from workflow.tables.analytic import rounds
+
+VERDICTS = ("reproduced", "consistent", "not reproduced", "cannot tell")
+EMPTY = dict.fromkeys(
+    ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "caveat")
+)
+
+
+def ledger(runs: pd.DataFrame) -> list[dict]:
+    """A line per claim, in the order of the papers and the files' names; see `line` and `judged`."""
+    lines = [line(name, load_claim(name), runs) for name in known_claims()]
+    tested = [one for one in lines if one["p"] is not None]
+    for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):
+        one["holm"] = p
+    return [one if one["verdict"] else one | judged(one, load_claim(one["name"])) for one in lines]
+
+
+def line(name: str, claim: Claim, runs: pd.DataFrame) -> dict:
+    """Everything but what needs the other claims: what was read on both sides, the effect, its interval and p.
+
+    verdict is None where p still has to be corrected for the number of claims.
+    """
+    made = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published")}
+    made |= {"name": name, "digests": [], "verdict": None, "expected": expected(claim)}
+    if claim.recomputed:
+        return made | recomputed(claim)
+    sides = [reading(claim, side, runs) if side else None for side in (claim.ours, claim.than)]
+    made |= {"digests": sorted({one for side in sides if side for one in side.digests})}
+    made |= {"unit": unit(claim)} | _means(sides)
+    missing = _missing(claim, sides, runs)
+    found = [] if missing else effects(claim, *sides)
+    if missing or not found:
+        return made | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
+    made |= weighed(claim, found) | _untested(claim, sides[0], found)
+    if made["caveat"] and made["verdict"] == "reproduced":
+        made |= {"verdict": "consistent", "why": f"{made['why']}; {made['caveat']}"}
+    return made
+
+
+def weighed(claim: Claim, found: list[float]) -> dict:
+    """Mean effect over the pairs, interval, p and the smallest effect that could have been seen; of ratios in logs."""
+    ratio = claim.by == "ratio"
+    values = [math.log(one) for one in found] if ratio else found
+    against = math.log(claim.against) if ratio else claim.against
+    told = math.exp if ratio else float
+    if len(values) < 2:
+        return {"effect": found[0], "n": 1} | _counted(claim, found[0])
+    mean, low, high = (told(one) for one in interval(values))
+    p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.within)
+    seen = math.exp(detectable(values)) if ratio else detectable(values)
+    return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": seen}
+
+
+def _untested(claim: Claim, ours: Reading, found: list[float]) -> dict:
+    """Where the runs differ in nothing, or their spans have not grown: at most that much is said."""
+    neutral = float(claim.by == "ratio")
+    if claim.expect != "equal" and all(one == neutral for one in found):
+        return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
+    grown = not ours.stuck or (claim.ours.measure or claim.measure) not in OF_SPANS
+    return {} if grown else {"caveat": "the spans have hardly left their floor of R + 1, so this was hardly tested"}
+
+
+def _counted(claim: Claim, effect: float) -> dict:
+    """One value has no interval: what was counted needs none, what was sampled says nothing."""
+    if (claim.ours.measure or claim.measure) not in COUNTED:
+        return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
+    verdict = "reproduced" if as_claimed(claim, effect) else "not reproduced"
+    return {"verdict": verdict, "why": "counted once: it does not vary between seeds"}
+
+
+def as_claimed(claim: Claim, effect: float) -> bool:
+    """Whether the effect lies where the paper says."""
+    if claim.expect == "equal":
+        apart = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
+        return abs(apart) <= claim.within
+    return effect < claim.against if claim.expect == "less" else effect > claim.against
+
+
+def judged(one: dict, claim: Claim) -> dict:
+    """The verdict of a claim that was tested."""
+    toward = as_claimed(claim, one["effect"])
+    clear, likely = one["holm"] <= LEVEL, one["p"] <= LEVEL
+    if toward and clear and not one["caveat"]:
+        return {"verdict": "reproduced", "why": "as claimed, and clear among all claims"}
+    if toward and likely:
+        why = one["caveat"] or "clear by itself, not among so many claims"
+        return {"verdict": "consistent", "why": f"as claimed; {why}"}
+    if _against(one, claim):
+        return {"verdict": "not reproduced", "why": "the interval lies on the other side"}
+    return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
+
+
+def _against(one: dict, claim: Claim) -> bool:
+    """Whether no value in the interval is as claimed."""
+    if claim.expect != "equal":
+        return not as_claimed(claim, one["low"]) and not as_claimed(claim, one["high"])
+    same_side = (one["low"] > claim.against) == (one["high"] > claim.against)
+    return same_side and not as_claimed(claim, one["low"]) and not as_claimed(claim, one["high"])
+
+
+def recomputed(claim: Claim) -> dict:
+    """Whether formulas give the printed numbers again, to the digits that are printed."""
+    wrong = []
+    for key in claim.recomputed:
+        ours, printed = analytic().recomputed[key].result, find(key)
+        if not rounds(ours, printed.value):
+            wrong.append(f"{printed.row}: {ours:.4g}, printed {printed.value:g}")
+    count = len(claim.recomputed)
+    told = {"published": claim.recomputed, "n": count}
+    if wrong:
+        return told | {"verdict": "not reproduced", "why": f"{len(wrong)} of {count}: {'; '.join(wrong)}"}
+    return told | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
+
+
+def _means(sides: list[Reading | None]) -> dict:
+    """The mean of each side."""
+    means = [sum(one.values.values()) / len(one.values) if one and one.values else None for one in sides]
+    return dict(zip(("ours", "than"), means, strict=True))
+
+
+def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> str | None:
+    """Why the claim cannot be weighed; None where it can."""
+    if claim.rung and set(runs["rung"]) != {claim.rung}:
+        return f"scores can be compared at rung {claim.rung} alone"
+    if claim.ablation != LAYERS and claim.ablation not in set(runs["ablation"]):
+        return f"ablation {claim.ablation} was not asked for"
+    asked = zip((claim.ours, claim.than), sides, strict=True)
+    empty = [side.variant for side, found in asked if side and not found.values]
+    if empty:
+        return f"nothing measured of {' and '.join(dict.fromkeys(empty))}"
+    ours, than = sides
+    same = than and ours.digests and ours.digests == than.digests and claim.ours.measure == claim.than.measure
+    return "both sides are the same runs at this rung" if same and claim.ours.S == claim.than.S else None
+
+
+def unit(claim: Claim) -> str:
+    """Of the effect."""
+    return {"difference": MEASURES.get(claim.measure), "ratio": "x", "slope": "power of S"}[claim.by]
+
+
+def expected(claim: Claim) -> str:
+    """What the claim says of the effect, in a few signs."""
+    if claim.recomputed:
+        return "the printed digits"
+    room = {"difference": f"± {claim.within}", "ratio": f"within {100 * (claim.within or 0):.0f} %"}
+    sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
+    return f"{sign} {claim.against:g}" + (f" {room.get(claim.by, f'± {claim.within}')}" if claim.within else "")

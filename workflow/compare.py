@@ -1,0 +1,94 @@
+"""Two sets of results: what differs in their origin, and which cells moved beyond noise. Pure functions of frames."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_ind
+
+from workflow.claims.chance import LEVEL, holm
+from workflow.claims.measures import TURNS, by_turns
+from workflow.pages.columns import HEADLINE
+from workflow.records import Record
+
+SAME = 1e-3  # what is counted has no noise: a thousandth is rounding
+NAMES = ["ablation", "corpus", "variant", "S", "k"]
+
+
+def origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
+    """What is not the same on both sides, by name: its values here and there."""
+    sides = [_told(records) for records in (a, b)]
+    names = dict.fromkeys([*sides[0], *sides[1]])
+    both = {name: tuple(sorted(side.get(name, {"none"})) for side in sides) for name in names}
+    return {name: (here, there) for name, (here, there) in both.items() if here != there}
+
+
+def _told(records: Iterable[Record]) -> dict[str, set[str]]:
+    """Every value of every field of the origins, the moment left out, and of the rung."""
+    found: dict[str, set[str]] = {}
+    for record in records:
+        told = record.origin.model_dump(exclude={"started", "versions"}) | {"rung": record.job.rung}
+        told |= {f"version of {name}": version for name, version in record.origin.versions.items()}
+        for name, value in told.items():
+            found.setdefault(name, set()).add(str(value))
+    return found
+
+
+def other_rungs(a: pd.DataFrame, b: pd.DataFrame) -> bool:
+    """Whether S and k mean other numbers here and there: then the largest stands beside the largest."""
+    return set(a["rung"]) != set(b["rung"])
+
+
+def keyed(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
+    """With a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
+    made = runs.copy()
+    for column in ("S", "k") if by_rank else ():
+        groups = made.groupby(["ablation", "corpus", "variant"])[column]
+        made[column] = groups.rank(method="dense", ascending=False)
+    made["key"] = [tuple(None if pd.isna(one) else one for one in row) for row in made[NAMES].itertuples(index=False)]
+    return made
+
+
+def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
+    """A line for each measure of each cell that both have; and the cells that only the one, or the other, has."""
+    by_rank = other_rungs(a, b)
+    left, right = ({key: rows for key, rows in keyed(one, by_rank).groupby("key", sort=False)} for one in (a, b))
+    lines = []
+    for key in (key for key in left if key in right):
+        for measure, title, unit in HEADLINE[left[key]["task"].iloc[0]]:
+            lines += _line(key, measure, title, unit, left[key], right[key])
+    tested = [one for one in lines if one["p"] is not None]
+    for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):
+        one |= {"holm": p, "moved": p <= LEVEL}
+    return lines, [key for key in left if key not in right], [key for key in right if key not in left]
+
+
+def _line(key: tuple, measure: str, title: str, unit: str, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
+    sides = [_values(rows, measure) for rows in (left, right)]
+    if not all(sides):
+        return []
+    here, there = (sum(side) / len(side) for side in sides)
+    made = {"key": key, "measure": title, "unit": unit, "a": here, "b": there, "n": [len(side) for side in sides]}
+    return [made | {"change": 100 * (there / here - 1) if here else None, "holm": None} | _weighed(*sides)]
+
+
+def _values(rows: pd.DataFrame, measure: str) -> list[float]:
+    """One for each seed that ended well; for each turn of what was timed."""
+    good = rows[rows["status"] == "ok"]
+    if measure in TURNS:
+        good = by_turns(good[good[measure].notna()], measure)
+        return good["value"].tolist()
+    return good[measure].dropna().tolist()
+
+
+def _weighed(here: list[float], there: list[float]) -> dict:
+    """moved: None where one value on a side leaves the noise unknown; p of Welch's t test where there is noise."""
+    apart = abs(np.mean(there) - np.mean(here))
+    if apart <= SAME * abs(np.mean(here)) and (here == there or not np.std(here) + np.std(there)):
+        return {"p": None, "moved": False, "why": "the same"}
+    if not np.std(here) + np.std(there) and len(here) > 1 and len(there) > 1:
+        return {"p": None, "moved": True, "why": "it does not vary on either side"}
+    if min(len(here), len(there)) < 2:
+        return {"p": None, "moved": None, "why": "one value on a side: its noise is not known"}
+    p = float(ttest_ind(here, there, equal_var=False).pvalue)
+    return {"p": p, "moved": False, "why": "Welch's t test over seeds or turns"}

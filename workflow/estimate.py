@@ -1,0 +1,71 @@
+"""What runs would cost, from the nearest records there are: time, memory, disk, and the smallest effect seeds can show.
+
+No net is built and nothing is measured: a run takes as long as the nearest one, times how much more it multiplies.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+
+from workflow.choices import AXES
+from workflow.claims.chance import smallest
+from workflow.jobs import Job
+from workflow.records import Record
+
+SCORES = {"char_lm": "test_bpc", "translation": "test_bleu", "captioning": "test_cider", "parsing": "test_f1"}
+RECORD_BYTES = 150_000  # record, curve and job, roughly
+ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
+
+
+def per_update(job: Job) -> int:
+    """Characters, or pieces with their padding, that an update learns from."""
+    training = job.training
+    return training.block * training.batch if job.task == "char_lm" else training.tokens * training.accumulate
+
+
+def work(job: Job) -> float:
+    """Multiply-accumulates of the training, roughly: L (4 d^2 + 2 d ff + 2 S d) for each token of each update."""
+    net, training, span = job.net, job.training, job.attention.span
+    reach = min(span.get("limit") or span.get("memory") or 0, getattr(net, "longest", math.inf))
+    layer = 4 * net.width**2 + 2 * net.width * net.inner + 2 * reach * net.width
+    return training.steps * per_update(job) * net.layers * layer
+
+
+def nearest(job: Job, records: Iterable[Record]) -> Record | None:
+    """The record of the same task whose work and choices are nearest; None where there is none."""
+    alike = [one for one in records if one.job.task == job.task and one.cost]
+    return min(alike, key=lambda one: _distance(job, one.job), default=None)
+
+
+def _distance(job: Job, other: Job) -> float:
+    choices = sum(getattr(job.attention, axis)["name"] != getattr(other.attention, axis)["name"] for axis in AXES)
+    return abs(math.log(work(job) / work(other))) + ELSEWHERE * choices
+
+
+def seconds(job: Job, record: Record) -> float:
+    """Of one run, on the record's device."""
+    return record.cost.seconds * work(job) / work(record.job)
+
+
+def disk(record: Record) -> int:
+    """Bytes of a run's folder: its weights in 32 bits, and what is told of it."""
+    return 4 * record.cost.parameters + RECORD_BYTES
+
+
+def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:
+    """By task, the smallest difference of its score that so many pairs of seeds would show four times out of five.
+
+    The scatter is that between seeds of one cell, pooled over all cells with several; none known: the task is left out.
+    """
+    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in records:
+        if one.status == "ok" and SCORES[one.job.task] in one.metrics:
+            cells[one.job.task, one.job.cell].append(one.metrics[SCORES[one.job.task]])
+    found = {}
+    for task, count in seeds.items():
+        several = [values for (name, _), values in cells.items() if name == task and len(values) > 1]
+        if several and count > 1:
+            squares = sum(sum((one - sum(values) / len(values)) ** 2 for one in values) for values in several)
+            scatter = math.sqrt(squares / sum(len(values) - 1 for values in several))
+            found[task] = smallest(math.sqrt(2) * scatter, count)
+    return found

@@ -1,0 +1,24 @@
+"""Write one archive of all results and pages: `python -m workflow.scripts.bundle OUT`, or `snakemake bundle`."""
+
+import argparse
+from pathlib import Path
+
+from workflow import bundles
+from workflow.choices import Refused
+from workflow.scripts._main import run
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="bundle", description="Write one archive of all results and pages.")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_args(argv)
+    if not (options.results / "runs.json").exists():
+        raise Refused(f"{options.results}: no runs.json in it; run the workflow first")
+    made = bundles.write(options.out, options.results, options.reports, bundles.commits_of(options.results))
+    print(f"{options.out}: {len(made.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
+
+
+if __name__ == "__main__":
+    run(main)

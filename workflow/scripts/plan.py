@@ -1,0 +1,94 @@
+"""Say what would run, and what it would take: `python -m workflow.scripts.plan [--config rung=small ...]`.
+
+Nothing is run and nothing is written. Estimates come from the nearest records: those in results/runs and those that
+came with the project.
+"""
+
+import argparse
+import os
+from collections import Counter
+from pathlib import Path
+
+import yaml
+
+from workflow import estimate
+from workflow.choices import Refused
+from workflow.closed import read_yaml
+from workflow.dag import Dag
+from workflow.jobs import Job
+from workflow.progress import spell
+from workflow.records import PUBLISHED, Record, published, read_record
+from workflow.scripts._main import run
+from workflow.settings import CONFIG
+
+
+def known(results: Path) -> list[Record]:
+    """Every record at hand that can be read."""
+    found = []
+    for path in (*sorted(results.glob("runs/*/record.json")), *sorted(PUBLISHED.glob("*/*.json"))):
+        try:
+            found.append(read_record(path))
+        except Refused:  # of another version: no estimate rests on it
+            continue
+    return found
+
+
+def told(asked: Dag, results: Path, lanes: int) -> list[str]:
+    """The lines that are printed."""
+    jobs = asked.jobs
+    waiting = {digest: job for digest, job in jobs.items() if not _there(digest, results)}
+    cells = len({job.cell for job in jobs.values()})
+    lines = [f"rung {asked.config.rung}: {len(jobs)} runs in {cells} cells, {len(jobs) - len(waiting)} cached"]
+    for task, count in Counter(job.task for job in jobs.values()).items():
+        left = sum(job.task == task for job in waiting.values())
+        lines.append(f"  {task}: {count} runs, {left} to run")
+    records = known(results)
+    lines += _costs(waiting, records, lanes, asked.gpus) if waiting else ["nothing is left to train"]
+    seeds = {job.task: 0 for job in jobs.values()}
+    for task in seeds:
+        seeds[task] = len({job.seed for job in jobs.values() if job.task == task})
+    for task, effect in estimate.visible(records, seeds).items():
+        lines.append(f"{seeds[task]} seeds would show a difference in {estimate.SCORES[task]} of {effect:.3g}")
+    return lines
+
+
+def _there(digest: str, results: Path) -> bool:
+    return bool(published(digest)) or (results / "runs" / digest / "record.json").exists()
+
+
+def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int) -> list[str]:
+    near = {digest: estimate.nearest(job, records) for digest, job in waiting.items()}
+    unknown = sorted({job.task for digest, job in waiting.items() if near[digest] is None})
+    if unknown:
+        return [f"no record of {', '.join(unknown)} is at hand: what it takes is not known"]
+    total = sum(estimate.seconds(job, near[digest]) for digest, job in waiting.items())
+    side = 1 if gpus else lanes
+    devices = ", ".join(sorted({one.origin.device for one in near.values()}))
+    hours = f"{total / 3600:.2g} {'GPU' if gpus else 'core'}-hours"
+    rest = f"from {len({one.digest for one in near.values()})} nearest records, on {devices}"
+    memory = max(one.cost.peak_memory_bytes for one in near.values())
+    disk = sum(estimate.disk(one) for one in near.values())
+    return [
+        f"training: about {spell(total / side)}, {side} side by side; {hours} ({rest})",
+        f"memory: about {memory / 2**30:.1f} GiB a run",
+        f"disk: about {disk / 2**20:,.0f} MiB",
+    ]
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="plan", description="Say what would run, and what it would take.")
+    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    options = parser.parse_args(argv)
+    raw = read_yaml(CONFIG / "config.yaml")
+    for one in options.config:
+        key, sign, value = one.partition("=")
+        if not sign:
+            raise Refused(f"--config {one}: expected KEY=VALUE")
+        raw[key] = yaml.safe_load(value)
+    print("\n".join(told(Dag.of(raw), options.results, max(1, options.cores))))
+
+
+if __name__ == "__main__":
+    run(main)

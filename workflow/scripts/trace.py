@@ -1,0 +1,31 @@
+"""Say where a figure or table comes from: `python -m workflow.scripts.trace FILE [--data]`.
+
+FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its origin, the commits, the command that makes
+each run behind it again, and, with --data, its numbers as CSV.
+"""
+
+import argparse
+from pathlib import Path
+
+from workflow import traces
+from workflow.scripts._main import run
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="trace", description="Say where a figure or table comes from.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--data", action="store_true", help="print the numbers behind it, as CSV, and nothing else")
+    options = parser.parse_args(argv)
+    found = traces.read(options.file)
+    if options.data:
+        print(found["data"], end="")
+        return
+    print(f"origin: {found['origin']}")
+    print(f"commit: {', '.join(found['commits']) or 'none: computed or cited'}")
+    print(f"runs: {len(found['runs'])}")
+    for digest in found["runs"]:
+        print(f"  {digest}  reports/runs/{digest}.html  results/runs/{digest}/record.json")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,53 @@
+"""Look while it runs: `python -m workflow.scripts.watch [--every SECONDS] [--once]`.
+
+Shows every run of the plan, done, running with its loss and the time left, failed with the reason, or waiting; the same
+stands in reports/progress.html, which loads itself again. Ends when nothing is running or waiting, or by Ctrl-C.
+"""
+
+import argparse
+import shutil
+import time
+from pathlib import Path
+
+from workflow.pages.site import Site
+from workflow.scripts._main import run
+from workflow.watching import State, counts, states
+
+CLEAR = "\x1b[2J\x1b[H"
+
+
+def lines(found: list[State], height: int, width: int) -> list[str]:
+    """As many as the terminal has room for: what runs and what failed before what is done or waits."""
+    made = [counts(found), *(f"{one.state:8} {one.digest}  {one.name}  {one.told}" for one in found)]
+    more = len(made) - height
+    shown = made if more <= 0 else [*made[: height - 1], f"... and {more + 1} more"]
+    return ["".join(sign if sign.isprintable() else "?" for sign in line)[:width] for line in shown]
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="watch", description="Look at the runs while they run.")
+    parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS")
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    parser.add_argument("--logs", type=Path, default=Path("logs"))
+    options = parser.parse_args(argv)
+    site = Site(options.results, options.reports)
+    while True:
+        found = states(options.results / "plan.json", options.results, options.logs)
+        over = options.once or all(one.state in ("done", "failed") for one in found)
+        told = {"counts": counts(found), "states": found, "every": None if over else max(1, round(options.every))}
+        site.write("progress.html.j2", "progress.html", title="How far the runs are", **told)
+        width, height = shutil.get_terminal_size()
+        shown = lines(found, len(found) + 1 if options.once else height - 1, width)
+        print(("" if options.once else CLEAR) + "\n".join(shown), flush=True)
+        if over:
+            return
+        time.sleep(options.every)
+
+
+if __name__ == "__main__":
+    try:
+        run(main)
+    except KeyboardInterrupt:
+        print()

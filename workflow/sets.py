@@ -1,0 +1,64 @@
+"""A set of results, read alike wherever it comes from: a results folder, a set under results/published, or a bundle."""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from workflow import bundles
+from workflow.choices import Refused
+from workflow.closed import parse_json, read_yaml
+from workflow.frame import MEASURES, frame, gather
+from workflow.plan import plan
+from workflow.records import Record, read_record
+from workflow.settings import CONFIG, load_config
+
+
+@dataclass(frozen=True)
+class Results:
+    """runs: as `workflow.frame` makes them, of every record that is there; records by digest."""
+
+    name: str
+    runs: pd.DataFrame
+    records: dict[str, Record]
+
+
+def read(path: Path) -> Results:
+    """`Refused` in a line where there is nothing to read."""
+    if path.is_file():
+        with tempfile.TemporaryDirectory() as folder:
+            bundles.unpack(path, Path(folder))
+            return _folder(Path(folder) / "results", str(path))
+    if not path.is_dir():
+        raise Refused(f"{path}: no such results folder, published set or bundle")
+    return _folder(path, str(path)) if (path / "plan.json").exists() else _published(path)
+
+
+def _folder(path: Path, name: str) -> Results:
+    if not (path / "plan.json").exists():
+        raise Refused(f"{name}: no plan.json in it; expected a results folder that the workflow has written")
+    rows = parse_json((path / "plan.json").read_bytes(), f"{name}: plan.json")
+    files = {row["digest"]: path / "runs" / row["digest"] / "record.json" for row in rows}
+    return _made(name, rows, {digest: read_record(file) for digest, file in files.items() if file.exists()}, path)
+
+
+def _published(path: Path) -> Results:
+    """Records by digest in one folder; who asked for them is planned again from the config of their rung."""
+    found = {file.stem: read_record(file) for file in sorted(path.glob("*.json"))}
+    if not found:
+        raise Refused(f"{path}: neither plan.json nor records in it; expected results of this suite")
+    config = read_yaml(CONFIG / "config.yaml")
+    rungs = sorted({record.job.rung for record in found.values()})
+    asked = [row for rung in rungs for row in plan(load_config({**config, "rung": rung}))]
+    rows = [{**row.model_dump(), "digest": row.job.digest, "cell": row.job.cell} for row in asked]
+    return _made(str(path), rows, found, path)
+
+
+def _made(name: str, rows: list[dict], records: dict[str, Record], path: Path) -> Results:
+    there = [row for row in rows if row["digest"] in records]
+    if not there:
+        raise Refused(f"{name}: none of its {len(records)} records is asked for by its plan")
+    files = {kind: path / "measures" / f"{kind}.json" for kind in MEASURES}
+    measures = {kind: parse_json(one.read_bytes(), str(one)) for kind, one in files.items() if one.exists()}
+    return Results(name, frame(gather(there, records, measures)), records)

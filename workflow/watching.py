@@ -1,0 +1,74 @@
+"""How far every run of the plan is: done, running, failed or waiting. Read from records and logs; nothing is asked."""
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.choices import Refused
+from workflow.closed import parse, parse_json
+from workflow.estimate import SCORES, per_update
+from workflow.jobs import JOBS, Job
+from workflow.progress import spell
+from workflow.records import read_record
+
+STATES = ("running", "failed", "done", "waiting")
+POINT = re.compile(r"^step (\d+)  (.*?)  (\d+) tokens/s$", re.MULTILINE)  # as `workflow.training.loop` says it
+
+
+@dataclass(frozen=True)
+class State:
+    """state: one of `STATES`; told: its score, its loss and the time left, or its reason."""
+
+    digest: str
+    name: str
+    state: str
+    told: str
+
+
+def states(plan: Path, results: Path, logs: Path, now: float | None = None) -> list[State]:
+    """One for each run of the plan, the running ones first."""
+    if not plan.exists():
+        raise Refused(f"{plan}: no plan yet; start snakemake first")
+    rows = {row["digest"]: row for row in reversed(parse_json(plan.read_bytes(), str(plan)))}
+    found = [_state(row, results, logs, time.time() if now is None else now) for row in rows.values()]
+    return sorted(found, key=lambda one: (STATES.index(one.state), one.name, one.digest))
+
+
+def _state(row: dict, results: Path, logs: Path, now: float) -> State:
+    digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
+    at = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
+    name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{at}, seed {job.seed}"
+    record, log = results / "runs" / digest / "record.json", logs / "train" / f"{digest}.log"
+    if record.exists():
+        return State(digest, name, *_ended(record))
+    if log.exists() and now - log.stat().st_mtime < job.training.time_limit_s:
+        return State(digest, name, "running", _running(log.read_text(encoding="utf-8", errors="replace"), job))
+    return State(digest, name, "waiting", "")
+
+
+def _ended(path: Path) -> tuple[str, str]:
+    try:
+        record = read_record(path)
+    except Refused as refused:
+        return "failed", str(refused)
+    if record.status != "ok":
+        return "failed", f"{record.status}: {record.reason}"
+    score = SCORES[record.job.task]
+    return "done", f"{score} {record.metrics.get(score, float('nan')):.4g} in {spell(record.cost.seconds)}"
+
+
+def _running(log: str, job: Job) -> str:
+    """The last point of the curve and the time that the rest takes at its speed."""
+    points = POINT.findall(log)
+    steps = job.training.steps
+    if not points:
+        return f"step 0 of {steps}"
+    step, losses, speed = points[-1]
+    left = (steps - int(step)) * per_update(job) / max(1, int(speed))
+    return f"step {step} of {steps}, {' '.join(losses.split())}, about {spell(left)} left"
+
+
+def counts(found: list[State]) -> str:
+    """3 running, 1 failed, 80 done, 100 waiting"""
+    return ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in STATES)
