@@ -111,13 +111,11 @@ def _against(one: dict, claim: Claim) -> bool:
 
 def recomputed(claim: Claim) -> dict:
     """Whether formulas give the printed numbers again, to the digits that are printed."""
-    wrong = []
-    for key in claim.recomputed:
-        ours, printed = analytic().recomputed[key].result, find(key)
-        if not rounds(ours, printed.value):
-            wrong.append(f"{printed.row}: {ours:.4g}, printed {printed.value:g}")
-    count = len(claim.recomputed)
-    told = {"published": claim.recomputed, "n": count}
+    found = [(find(key), analytic().recomputed[key].result) for key in claim.recomputed]
+    wrong = [f"{one.row}: {ours:.4g}, printed {one.value:g}" for one, ours in found if not rounds(ours, one.value)]
+    count, told = len(found), {"published": claim.recomputed}
+    if count == 1:
+        told |= {"effect": found[0][1], "unit": found[0][0].unit}
     if wrong:
         return told | {"verdict": "not reproduced", "why": f"{len(wrong)} of {count}: {'; '.join(wrong)}"}
     return told | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
