@@ -9,7 +9,7 @@ from workflow.choices import Refused
 from workflow.dag import Dag
 from workflow.launch import environment
 from workflow.place import refuse_unless_writable
-from workflow.progress import Progress
+from workflow.outlook.progress import Progress
 
 
 configfile: "config/config.yaml"

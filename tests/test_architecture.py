@@ -17,12 +17,12 @@ CODE = [
 ]
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 KERNELS = "models/kernels"
-TORCHLESS = ("workflow/tables", "workflow/figures", "workflow/pages")
+TORCHLESS = tuple(f"workflow/{name}" for name in ("tables", "figures", "pages", "claims", "sets", "outlook"))
 TORCHLESS_FILES = (
     "choices",
     "closed",
     "place",
-    "progress",
+    "traces",
     "settings",
     "jobs",
     "plan",
@@ -70,9 +70,9 @@ def test_tables_figures_and_pages_know_no_torch_and_no_models(path):
 def test_what_a_dry_run_and_the_pages_import_does_not_import_torch():
     modules = [f"workflow.{name.replace('/', '.').removesuffix('.__init__')}" for name in TORCHLESS_FILES]
     modules += [
-        f"workflow.{kind}.{path.stem}"
-        for kind in ("tables", "figures", "pages")
-        for path in (ROOT / "workflow" / kind).glob("*.py")
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for folder in TORCHLESS
+        for path in (ROOT / folder).glob("*.py")
     ]
     code = f"import sys, importlib; [importlib.import_module(m) for m in {modules!r}]; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
@@ -88,7 +88,7 @@ def test_rules_import_the_map_of_the_config_alone(path):
         "workflow.launch",
         "os",
         "workflow.place",
-        "workflow.progress",
+        "workflow.outlook.progress",
         "pathlib",
     )
     assert all(line.split()[1] in allowed for line in lines)

@@ -8,11 +8,11 @@ import pytest
 from tests import _site
 from tests._jobs import job, translation
 from tests._runs import failed, run
-from workflow import estimate
 from workflow.choices import Refused
+from workflow.outlook import estimate
+from workflow.outlook.states import states
 from workflow.records import Cost, write_record
 from workflow.scripts import plan, watch
-from workflow.watching import states
 
 
 def record(made, seconds=10.0, **metrics):

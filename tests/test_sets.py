@@ -8,12 +8,12 @@ import pytest
 
 from tests import _site
 from tests._runs import run
-from workflow import sets
 from workflow.choices import Refused
-from workflow.compare import cells, origins
 from workflow.frame import frame
 from workflow.records import PUBLISHED, read_record, write_record
 from workflow.scripts import bundle, compare, gather, merge
+from workflow.sets.comparing import cells, origins
+from workflow.sets.reading import read
 
 
 def folder(path, changes=lambda row: row, device=None):
@@ -54,7 +54,7 @@ def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(
 
 def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
     made = bundled(folder(tmp_path))
-    here, there = sets.read(tmp_path / "results"), sets.read(made)
+    here, there = read(tmp_path / "results"), read(made)
     assert here.records == there.records
     assert here.runs.to_json() == there.runs.to_json()
 
@@ -92,7 +92,7 @@ def test_a_damaged_bundle_is_refused(change, said, tmp_path):
     made = bundled(folder(tmp_path))
     rewritten(made, change)
     with pytest.raises(Refused, match=said) as refused:
-        sets.read(made)
+        read(made)
     assert "\n" not in str(refused.value) and not (tmp_path.parent / "evil").exists()
 
 
@@ -106,7 +106,7 @@ def test_what_is_no_set_is_refused(name, content, said, tmp_path):
     elif content:
         (tmp_path / name).write_text(content)
     with pytest.raises(Refused, match=said):
-        sets.read(tmp_path / name)
+        read(tmp_path / name)
 
 
 def test_a_bundle_of_nothing_is_refused(tmp_path):
@@ -116,7 +116,7 @@ def test_a_bundle_of_nothing_is_refused(tmp_path):
 
 
 def test_a_published_set_is_read_with_who_asked_for_it():
-    found = sets.read(PUBLISHED / "small_cpu")
+    found = read(PUBLISHED / "small_cpu")
     assert len(found.records) == len(list((PUBLISHED / "small_cpu").glob("*.json")))
     assert set(found.runs["rung"]) == {"small_cpu"} and found.runs["macs_torch"].notna().any()
 

@@ -5,13 +5,23 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
 from workflow.choices import Refused, refuse_unknown
 
 # Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one.
 Whole = Annotated[int, Field(strict=True)]
 Positive = Annotated[PositiveInt, Field(strict=True)]
+
+
+def one_of(what: str, valid) -> AfterValidator:
+    """For an annotation: `Refused` with the nearest name unless the value is one of `valid`."""
+
+    def known(value):
+        refuse_unknown(what, value, valid)
+        return value
+
+    return AfterValidator(known)
 
 
 class Closed(BaseModel):

@@ -3,12 +3,12 @@
 import os
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from workflow.choices import Refused, refuse_unknown
-from workflow.closed import Closed, Positive, Whole, parse, read_yaml
+from workflow.closed import Closed, Positive, Whole, one_of, parse, read_yaml
 from workflow.jobs import JOBS
 from workflow.launch import ENGINES
 from workflow.rungs import CONFIG, Rung, load_rung
@@ -16,6 +16,7 @@ from workflow.rungs import CONFIG, Rung, load_rung
 ROOT = Path(__file__).parent.parent
 PAPERS = ("adaptive_span", "explicit_sparse", "aiayn")
 TASKS = tuple(JOBS)
+PaperName = Annotated[str, one_of("paper", PAPERS)]
 Values = Whole | str | list[Whole] | None
 
 
@@ -50,8 +51,8 @@ class Ablation(Closed):
     """
 
     question: str
-    paper: str
-    task: str = "char_lm"
+    paper: PaperName
+    task: Annotated[str, one_of("task", TASKS)] = "char_lm"
     corpora: list[str] = Field(min_length=1)
     variants: dict[str, Variant] = Field(min_length=1)
     grid: Grid = Grid()
@@ -65,18 +66,6 @@ class Ablation(Closed):
         if not text.strip().endswith("?"):
             raise Refused(f"an ablation is a question; '{text}' does not end in a question mark")
         return text.strip()
-
-    @field_validator("paper")
-    @classmethod
-    def paper_exists(cls, paper):
-        refuse_unknown("paper", paper, PAPERS)
-        return paper
-
-    @field_validator("task")
-    @classmethod
-    def task_exists(cls, task):
-        refuse_unknown("task", task, TASKS)
-        return task
 
     @field_validator("tables", "figures")
     @classmethod
@@ -95,8 +84,8 @@ class Config(Closed):
     ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
-    device: str = "auto"
-    engine: str = "auto"
+    device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
+    engine: Annotated[str, one_of("engine", ENGINES)] = "auto"
 
     @field_validator("papers", "tasks", "ablations")
     @classmethod
@@ -105,18 +94,6 @@ class Config(Closed):
         for name in names or []:
             refuse_unknown(info.field_name.removesuffix("s"), name, valid)
         return names
-
-    @field_validator("device")
-    @classmethod
-    def device_exists(cls, device):
-        refuse_unknown("device", device, ("auto", "cpu", "cuda"))
-        return device
-
-    @field_validator("engine")
-    @classmethod
-    def engine_exists(cls, engine):
-        refuse_unknown("engine", engine, ENGINES)
-        return engine
 
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.

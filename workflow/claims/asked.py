@@ -1,19 +1,21 @@
 """The claims of the papers, each a small assertion over the records: config/claims/NAME.yaml, read strictly."""
 
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from workflow.choices import Refused, refuse_unknown
 from workflow.claims.measures import MEASURES
-from workflow.closed import Closed, Whole, parse, read_yaml
+from workflow.closed import Closed, Whole, one_of, parse, read_yaml
 from workflow.published import analytic, find
-from workflow.settings import CONFIG, PAPERS, known, known_ablations, load_ablation
+from workflow.settings import CONFIG, PaperName, known, known_ablations, load_ablation
 
 FOLDER = CONFIG / "claims"
 LAYERS = "layers"  # in place of an ablation: the layers that were measured apart from any run
 KINDS = ("self", "rnn", "conv", "local")
+
+Measure = Annotated[str, one_of("measure", MEASURES)]
 
 
 class Side(Closed):
@@ -25,14 +27,7 @@ class Side(Closed):
     variant: str
     S: Whole | list[Whole] | Literal["max", "min"] | None = None
     k: Whole | list[Whole] | Literal["max", "min"] | None = None
-    measure: str | None = None
-
-    @field_validator("measure")
-    @classmethod
-    def measure_exists(cls, name):
-        if name is not None:
-            refuse_unknown("measure", name, MEASURES)
-        return name
+    measure: Measure | None = None
 
 
 class Claim(Closed):
@@ -45,11 +40,11 @@ class Claim(Closed):
     """
 
     claim: str
-    paper: str
+    paper: PaperName
     where: str
     ablation: str | None = None
     corpora: list[str] = []
-    measure: str | None = None
+    measure: Measure | None = None
     by: Literal["difference", "ratio", "slope"] = "difference"
     ours: Side | None = None
     than: Side | None = None
@@ -59,19 +54,6 @@ class Claim(Closed):
     recomputed: list[str] = []
     published: list[str] = []
     rung: str | None = None
-
-    @field_validator("paper")
-    @classmethod
-    def paper_exists(cls, name):
-        refuse_unknown("paper", name, PAPERS)
-        return name
-
-    @field_validator("measure")
-    @classmethod
-    def measure_exists(cls, name):
-        if name is not None:
-            refuse_unknown("measure", name, MEASURES)
-        return name
 
     @field_validator("published", "recomputed")
     @classmethod

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from workflow import bundles
 from workflow.choices import Refused
 from workflow.scripts._main import run
+from workflow.sets import bundles
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -8,11 +8,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from workflow.compare import cells, origins, other_rungs
 from workflow.pages.numbers import number, percent
 from workflow.pages.site import Site
 from workflow.scripts._main import run
-from workflow.sets import Results, read
+from workflow.sets.comparing import cells, origins, other_rungs
+from workflow.sets.reading import Results, read
 
 MOVED = 3
 

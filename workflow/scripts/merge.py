@@ -11,7 +11,7 @@ import pandas as pd
 from workflow.pages.columns import HEADLINE
 from workflow.records import write_text
 from workflow.scripts._main import run
-from workflow.sets import Results, read
+from workflow.sets.reading import Results, read
 
 BY = ["rung", "task", "paper", "ablation", "corpus", "text", "variant", "S", "k", "device"]
 

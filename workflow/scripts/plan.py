@@ -11,12 +11,12 @@ from pathlib import Path
 
 import yaml
 
-from workflow import estimate
 from workflow.choices import Refused
 from workflow.closed import read_yaml
 from workflow.dag import Dag
 from workflow.jobs import Job
-from workflow.progress import spell
+from workflow.outlook import estimate
+from workflow.outlook.progress import spell
 from workflow.records import PUBLISHED, Record, published, read_record
 from workflow.scripts._main import run
 from workflow.settings import CONFIG

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from workflow.bundles import Manifest
 from workflow.claims.asked import Claim
 from workflow.corpora.caption_catalogue import CaptionCatalogue
 from workflow.corpora.catalogue import Catalogue
@@ -20,6 +19,7 @@ from workflow.published import Paper
 from workflow.records import Record, write_text
 from workflow.rungs import Rung
 from workflow.scripts._main import run
+from workflow.sets.bundles import Manifest
 from workflow.settings import Ablation, Config
 
 HERE = Path(__file__).parent.parent / "schemas"

@@ -9,9 +9,9 @@ import shutil
 import time
 from pathlib import Path
 
+from workflow.outlook.states import State, counts, states
 from workflow.pages.site import Site
 from workflow.scripts._main import run
-from workflow.watching import State, counts, states
 
 CLEAR = "\x1b[2J\x1b[H"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from workflow.choices import Refused
 from workflow.closed import parse, parse_json
-from workflow.estimate import SCORES, per_update
 from workflow.jobs import JOBS, Job
-from workflow.progress import spell
+from workflow.outlook.estimate import SCORES, per_update
+from workflow.outlook.progress import spell
 from workflow.records import read_record
 
 STATES = ("running", "failed", "done", "waiting")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow import bundles
 from workflow.choices import Refused
 from workflow.closed import parse_json, read_yaml
 from workflow.frame import MEASURES, frame, gather
 from workflow.plan import plan
 from workflow.records import Record, read_record
+from workflow.sets import bundles
 from workflow.settings import CONFIG, load_config
 
 

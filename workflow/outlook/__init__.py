@@ -1,0 +1,1 @@
+"""How long it will take, and how far it is."""

@@ -1,0 +1,1 @@
+"""Sets of results, from wherever they come: read alike, bundled, compared."""
