@@ -80,7 +80,7 @@ def test_what_came_from_outside_is_escaped(site):
 
 def test_a_failed_cell_shows_its_reason(site):
     text = (site / "ablations" / "normalisers.html").read_text()
-    assert re.search(r'class="bad">failed</span> <span class="why">[^<]*diverged', text)
+    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
 
 
 def test_the_published_value_and_the_difference_stand_in_the_cell(site):

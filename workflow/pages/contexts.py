@@ -72,7 +72,8 @@ def headline(runs: pd.DataFrame, ablation: str) -> dict:
         label = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
         label += f" ({corpus})" if mine["corpus"].nunique() > 1 else ""
         values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in columns]
-        rows.append({"label": label, "values": values, "failed": not len(ok)})
+        first = (ok if len(ok) else largest)["digest"].iloc[0]
+        rows.append({"label": label, "values": values, "failed": not len(ok), "digest": first})
     return {"columns": [title for _, title, _ in columns], "rows": rows}
 
 

@@ -1,4 +1,4 @@
-"""The grid of every question as the page turns it: one object for each cell, means over seeds."""
+"""The grid of every question as the page turns it: one object for each cell, means over seeds, and one of its runs."""
 
 import pandas as pd
 
@@ -23,6 +23,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
     cells = [
         {axis: _plain(value) for axis, value in zip(AXES, key, strict=True)}
         | {title: _plain(group[column].mean()) for title, column in measures.items()}
+        | {"run": group["digest"].iloc[0]}
         for key, group in good.groupby([*AXES], dropna=False, sort=False)
     ]
     return {"question": one.question, "measures": [*measures], "cells": cells}

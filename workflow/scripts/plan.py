@@ -44,9 +44,9 @@ def told(asked: Dag, results: Path, lanes: int) -> list[str]:
         lines.append(f"  {task}: {count} runs, {left} to run")
     records = known(results)
     lines += _costs(waiting, records, lanes, asked.gpus) if waiting else ["nothing is left to train"]
-    seeds = {job.task: 0 for job in jobs.values()}
-    for task in seeds:
-        seeds[task] = len({job.seed for job in jobs.values() if job.task == task})
+    measured = sum(seconds for rule, seconds in asked.expected_seconds.items() if rule != "train")
+    lines.append(f"measures and pages, where they are not made: about {spell(measured)} on two cores")
+    seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
     for task, effect in estimate.visible(records, seeds).items():
         lines.append(f"{seeds[task]} seeds would show a difference in {estimate.SCORES[task]} of {effect:.3g}")
     return lines

@@ -25,29 +25,36 @@ function choose(view) {
   options(fields.baseline, [["", "nothing"], ...rows], view.baseline);
 }
 
+// What stands in one place of the grid: the mean of its cells, and the run that the first of them leads to.
+function at(cells, view, row, column) {
+  const found = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column) && cell[view.measure] !== null);
+  return { value: mean(found.map((cell) => cell[view.measure])), run: found[0]?.run };
+}
+
+function place({ value, run }, base) {
+  const told = value === null || (base && !base.value) ? "" : base ? `${number(value / base.value)} x` : number(value);
+  const cell = document.createElement("td");
+  cell.append(told && run ? Object.assign(document.createElement("a"), { href: `runs/${run}.html`, className: "ours", textContent: told }) : told);
+  return cell;
+}
+
+const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
+
 function draw() {
   const { cells } = questions[fields.question.value];
-  const [rows, columns, measure, baseline] = ["rows", "columns", "measure", "baseline"].map((name) => fields[name].value);
-  const value = (row, column) => mean(cells.filter((cell) => cell[rows] === row && cell[columns] === column && cell[measure] !== null).map((cell) => cell[measure]));
-  const across = rows === columns ? [] : of(cells, columns);
-  const head = table.tHead.rows[0];
-  const th = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
-  head.replaceChildren(th(rows, "col"), ...(across.length ? across.map((column) => th(label(columns, column), "col")) : [th(measure, "col")]));
-  const down = of(cells, rows);
-  const base = down.find((row) => String(row) === baseline && baseline !== "");
+  const view = Object.fromEntries(Object.entries(fields).map(([name, select]) => [name, select.value]));
+  const down = of(cells, view.rows);
+  const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);
+  const base = down.find((row) => String(row) === view.baseline);
+  const heads = across.map((column) => heading(column === undefined ? view.measure : label(view.columns, column), "col"));
+  table.tHead.rows[0].replaceChildren(heading(view.rows, "col"), ...heads);
   table.tBodies[0].replaceChildren(...down.map((row) => {
     const line = document.createElement("tr");
-    const places = across.length ? across : [undefined];
-    line.append(th(label(rows, row), "row"), ...places.map((column) => {
-      const at = (which) => (across.length ? value(which, column) : mean(cells.filter((cell) => cell[rows] === which && cell[measure] !== null).map((cell) => cell[measure])));
-      const found = at(row);
-      const beside = base === undefined ? 1 : at(base);
-      const ratio = found === null || !beside ? null : found / beside;
-      return Object.assign(document.createElement("td"), { textContent: base === undefined ? number(found) : ratio === null ? "" : `${number(ratio)} x` });
-    }));
+    const places = across.map((column) => place(at(cells, view, row, column), base === undefined ? null : at(cells, view, base, column)));
+    line.append(heading(label(view.rows, row), "row"), ...places);
     return line;
   }));
-  history.replaceState(null, "", `#${new URLSearchParams(Object.entries(fields).map(([name, select]) => [name, select.value]))}`);
+  history.replaceState(null, "", `#${new URLSearchParams(view)}`);
 }
 
 const asked = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
