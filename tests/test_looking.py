@@ -60,8 +60,8 @@ def running(tmp_path):
     """Four runs: one done, one failed, one at step 8 of 12, one waiting."""
     jobs = {name: job(seed=seed) for seed, name in enumerate(("done", "failed", "running", "waiting"))}
     rows = [
-        {"ablation": "span_limit", "variant": name, "corpus": "text8", "S": 24, "k": None, "digest": name}
-        | {"job": made.model_dump(mode="json")}
+        {"ablation": "span_limit", "paper": "adaptive_span", "variant": name, "corpus": "text8", "text": "toy"}
+        | {"S": 24, "k": None, "digest": name, "cell": name, "job": made.model_dump(mode="json")}
         for name, made in jobs.items()
     ]
     results, logs = tmp_path / "results", tmp_path / "logs"

@@ -50,6 +50,12 @@ def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
 
 
+def test_another_folder_is_left_alone(tmp_path):
+    with pytest.raises(Refused, match="start this in the suite's own folder"):
+        begin(tmp_path, "claim", "mine")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_long_dict_is_extended_behind_its_last_choice():
     source = 'from models.attention.choice import Shape\n\nSPANS = {\n    "full": Full,\n    "fixed": Fixed,\n}\n'
     made = named(source, "span", "of_mine", "OfMine")
@@ -64,6 +70,12 @@ def test_a_long_dict_is_extended_behind_its_last_choice():
         ("span", "Mine", "name 'Mine': expected small letters"),
         ("claim", "../evil", "expected small letters"),
         ("ablation", "_mine", "expected small letters"),
+        ("span", "class", "no word of Python's"),
+        ("span", "none", "no word of Python's"),
+        ("normaliser", "softmax_", "its class would be Softmax, which"),
+        ("selection", "softmax", "its class would be Softmax, which"),
+        ("ablation", "bundle", "the workflow has a paper, table, figure or rule of that name"),
+        ("ablation", "layers", "of that name"),
     ],
 )
 def test_a_name_that_cannot_be_one_is_refused_and_nothing_is_written(kind, name, said, copy):

@@ -7,6 +7,7 @@ import zipfile
 import pytest
 
 from tests import _site
+from tests._jobs import job
 from tests._runs import run
 from workflow.choices import Refused
 from workflow.frame import frame
@@ -29,7 +30,8 @@ def folder(path, changes=lambda row: row, device=None):
             record = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
         write_record(path / "results" / "runs" / row["digest"] / "record.json", record)
     asked = ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "cell", "text")
-    (path / "results" / "plan.json").write_text(json.dumps([{key: row[key] for key in asked} for row in rows]))
+    plan = [{key: row[key] for key in asked} | {"job": job(seed=row["seed"]).model_dump(mode="json")} for row in rows]
+    (path / "results" / "plan.json").write_text(json.dumps(plan))
     gather.main([str(path / "results" / "plan.json"), str(path / "results" / "runs.json")])
     (path / "reports" / "runs").mkdir(parents=True)
     (path / "reports" / "index.html").write_text("a report")
@@ -111,7 +113,7 @@ def test_what_is_no_set_is_refused(name, content, said, tmp_path):
 
 def test_a_bundle_of_nothing_is_refused(tmp_path):
     with pytest.raises(Refused, match="run the workflow first"):
-        bundle.main([str(tmp_path / "b.zip"), "--results", str(tmp_path), "--reports", str(tmp_path)])
+        bundle.main([str(tmp_path / "b.zip"), "--results", str(tmp_path), "--reports", str(tmp_path / "reports")])
     assert not (tmp_path / "b.zip").exists()
 
 

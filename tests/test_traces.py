@@ -23,16 +23,16 @@ def made(tmp_path_factory):
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_a_figure_carries_its_runs_their_commit_and_its_numbers(ending, made):
     found = traces.read(made / f"f.{ending}")
-    assert found["runs"] == ["span_limit-adaptive-64-None-1", "span_limit-adaptive-64-None-2"]
-    assert found["commits"] == ["0123abc"] and found["origin"].startswith("rung test; a device; 2 seeds")
-    assert found["data"] == (made / "f.csv").read_text()
+    assert found.runs == ["span_limit-adaptive-64-None-1", "span_limit-adaptive-64-None-2"]
+    assert found.commits == ["0123abc"] and found.origin.startswith("rung test; a device; 2 seeds")
+    assert found.data == (made / "f.csv").read_text()
 
 
 def test_a_table_tells_the_runs_of_its_cells(made):
     found = traces.read(made / "t.json")
     content = json.loads((made / "t.json").read_text())
-    assert set(found["runs"]) == {digest for cell in content["cells"] for digest in cell["digests"]}
-    assert found["commits"] == ["0123abc"]
+    assert set(found.runs) == {digest for cell in content["cells"] for digest in cell["digests"]}
+    assert found.commits == ["0123abc"]
 
 
 def test_the_command_prints_them(made, capsys):
@@ -53,7 +53,10 @@ def test_the_command_prints_them(made, capsys):
         ("a.pdf", "%PDF-1.4", "cannot be read"),
         ("a.png", "x", "cannot be read"),
         ("a.json", "{}", "says nothing of the runs behind it"),
-        ("none.svg", None, "cannot be read"),
+        ("none.svg", None, "no such file"),
+        ("a.svg", '<?xml version="1.0" encoding="klingon"?><svg/>', "cannot be read"),
+        ("a.json", '{"cells": 3}', "cannot be read"),
+        ("a.json", '{"cells": [{"digests": [5]}], "provenance": "p"}', "runs.0 = 5"),
     ],
 )
 def test_other_files_are_refused(name, content, said, tmp_path):

@@ -12,8 +12,10 @@ import pytest
 
 from tests import _site
 from tests._runs import failed, run
+from workflow.claims.asked import known_claims
 from workflow.records import write_record, write_text
 from workflow.scripts.summary import broken
+from workflow.sets.reading import read
 
 ROOT = Path(__file__).parent.parent
 PARTS = ("Snakefile", "environment.yml", "benchmarks", "config", "models", "profiles", "pyproject.toml", "workflow")
@@ -70,6 +72,20 @@ def test_every_artefact_of_the_issue_stands(done):
     figures += ["explicit_sparse_captions"]
     assert {f"{name}.{ending}" for name in tables for ending in ("csv", "tex", "json")} <= kept
     assert {f"{name}.{ending}" for name in figures for ending in ("svg", "pdf", "png", "csv")} <= kept
+
+
+def test_the_ledger_stands_and_says_what_cannot_be_told(done):
+    told = json.loads((done[0] / "results" / "claims.json").read_text())["claims"]
+    assert {one["name"] for one in told} == set(known_claims())
+    verdicts = {one["name"]: one["verdict"] for one in told}
+    assert verdicts["feed_forward_share"] == "reproduced" and verdicts["base_model_on_wmt14"] == "cannot tell"
+
+
+def test_all_of_it_is_bundled_and_read_back(done):
+    ended = snakemake(done[0], "--", "bundle")
+    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    found = read(done[0] / "results" / "bundle.zip")
+    assert len(found.runs) == len(json.loads((done[0] / "results" / "runs.json").read_text()))
 
 
 def test_asked_again_there_is_nothing_to_do(done):

@@ -57,12 +57,33 @@ def parse(model: type[Model], raw, where: str) -> Model:
 def parse_json(text: str | bytes, where: str):
     try:
         return json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(f"{where}: truncated or not JSON ({error})") from None
+
+
+class _Loader(yaml.SafeLoader):
+    """As YAML says and its loader does not check: no key stands twice."""
+
+    def construct_mapping(self, node, deep=False):
+        seen = set()
+        for key, _ in node.value:
+            if key.value in seen and key.value != "<<":
+                raise yaml.constructor.ConstructorError(None, None, f"key '{key.value}' stands twice", key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: Path) -> dict:
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+        return load_yaml(path.read_text(encoding="utf-8")) or {}
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: not YAML: {error}") from None
+    except Refused as refused:
+        raise Refused(f"{path}: {refused}") from None
+
+
+def load_yaml(text: str):
+    try:
+        return yaml.load(text, _Loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise Refused(f"not YAML: {' '.join(str(error).split())}") from None

@@ -1,11 +1,11 @@
 """All runs as one table: a row per row of the plan, joined with its record and with what was measured of its cell."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.choices import AXES
+from workflow.choices import AXES, Refused
+from workflow.closed import parse_json
 from workflow.records import Record
 
 SCORES = ("bleu", "bleu_tokenised", "chrf")
@@ -78,8 +78,14 @@ def load(path: str | Path) -> pd.DataFrame:
     attrs["layers"]: results/measures/layers.json beside it, which belongs to no run; empty where it was not made.
     """
     path = Path(path)
-    runs, layers = frame(json.loads(path.read_text(encoding="utf-8"))), path.parent / "measures" / "layers.json"
-    runs.attrs["layers"] = json.loads(layers.read_text(encoding="utf-8")) if layers.exists() else []
+    rows, layers = parse_json(path.read_bytes(), str(path)), path.parent / "measures" / "layers.json"
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise Refused(f"{path}: expected a list of runs, as workflow.scripts.gather writes it")
+    try:
+        runs = frame(rows)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Refused(f"{path}: not runs as workflow.scripts.gather writes them ({error})") from None
+    runs.attrs["layers"] = parse_json(layers.read_bytes(), str(layers)) if layers.exists() else []
     return runs
 
 

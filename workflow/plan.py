@@ -5,9 +5,12 @@ the same job share its digest, and so its run.
 """
 
 from itertools import product
+from pathlib import Path
+
+from pydantic import Field
 
 from workflow.choices import AXES, Refused, fill, refuse_unknown
-from workflow.closed import parse
+from workflow.closed import parse, parse_json
 from workflow.jobs import JOBS, AnyJob, section
 from workflow.rungs import Recipe, Rung, load_corpora
 from workflow.sections import Attention, Closed
@@ -25,6 +28,23 @@ class Asked(Closed):
     S: int | None
     k: int | None
     job: AnyJob
+
+
+class Planned(Asked):
+    """A row as results/plan.json keeps it."""
+
+    digest: str = Field(pattern="^[\\w.-]+$")
+    cell: str
+
+
+def read_plan(path: Path) -> list[dict]:
+    """results/plan.json; `Refused` in a line where it is not what `workflow.scripts.jobs` writes."""
+    rows = parse_json(path.read_bytes(), str(path))
+    if not isinstance(rows, list) or not rows:
+        raise Refused(f"{path}: expected a list of runs, as the workflow writes it")
+    for n, row in enumerate(rows):
+        parse(Planned, row, f"{path}: run {n}")
+    return rows
 
 
 def plan(config: Config) -> list[Asked]:

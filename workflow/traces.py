@@ -4,9 +4,9 @@ It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of 
 """
 
 import json
+import logging
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 from PIL import Image
@@ -14,9 +14,12 @@ from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 
 from workflow.choices import Refused
+from workflow.closed import Closed, parse
 
 SOURCE = "{http://purl.org/dc/elements/1.1/}source"
-UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError)
+UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
+UNREADABLE += (RecursionError, Image.DecompressionBombError)
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file that cannot be read is told in one line, by us
 
 
 def told(used: pd.DataFrame, origin: str, numbers: pd.DataFrame) -> str:
@@ -35,18 +38,29 @@ def metadata(title: str, origin: str, told: str) -> dict[str, dict[str, str | No
     }
 
 
-def read(path: Path) -> dict[str, Any]:
-    """origin, runs, commits, data of a figure (.svg, .pdf, .png) or a table (.json); `Refused` for any other file."""
+class Trace(Closed):
+    """What a figure carries. data: its numbers, as CSV."""
+
+    origin: str
+    runs: list[str]
+    commits: list[str]
+    data: str
+
+
+def read(path: Path) -> Trace:
+    """Of a figure (.svg, .pdf, .png) or of a table (.json); `Refused` for any other file."""
     readers = {".svg": _svg, ".pdf": _pdf, ".png": _png, ".json": _table}
     if path.suffix not in readers:
         raise Refused(f"{path}: expected a figure or table of this suite: {', '.join(readers)}")
+    if not path.is_file():
+        raise Refused(f"{path}: no such file")
     try:
         found = readers[path.suffix](path)
     except UNREADABLE as error:
         raise Refused(f"{path}: cannot be read ({type(error).__name__}: {error})") from None
-    if not isinstance(found, dict) or not {"origin", "runs", "commits", "data"} <= set(found):
+    if not isinstance(found, dict):
         raise Refused(f"{path}: says nothing of the runs behind it; only files that this suite made do")
-    return found
+    return parse(Trace, found, f"{path}: says nothing of the runs behind it")
 
 
 def _svg(path: Path):

@@ -1,21 +1,23 @@
 """The claims of the papers, each a small assertion over the records: config/claims/NAME.yaml, read strictly."""
 
+import math
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from workflow.choices import Refused, refuse_unknown
-from workflow.claims.measures import MEASURES
-from workflow.closed import Closed, Whole, one_of, parse, read_yaml
-from workflow.published import analytic, find
-from workflow.settings import CONFIG, PaperName, known, known_ablations, load_ablation
+from workflow.claims.measures import COUNTED, LAYERS, MEASURES, TURNS, measured_of
+from workflow.closed import Closed, Positive, one_of, parse, read_yaml
+from workflow.published import analytic, load
+from workflow.settings import CONFIG, PaperName, known, known_ablations, known_rungs, load_ablation
 
 FOLDER = CONFIG / "claims"
-LAYERS = "layers"  # in place of an ablation: the layers that were measured apart from any run
 KINDS = ("self", "rnn", "conv", "local")
 
 Measure = Annotated[str, one_of("measure", MEASURES)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Places = Positive | Annotated[list[Positive], Field(min_length=1)] | Literal["max", "min"] | None
 
 
 class Side(Closed):
@@ -25,8 +27,8 @@ class Side(Closed):
     """
 
     variant: str
-    S: Whole | list[Whole] | Literal["max", "min"] | None = None
-    k: Whole | list[Whole] | Literal["max", "min"] | None = None
+    S: Places = None
+    k: Places = None
     measure: Measure | None = None
 
 
@@ -35,11 +37,11 @@ class Claim(Closed):
 
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (none: 0, of a ratio 1), or equal to it within `within`. recomputed: published numbers that a formula must
-    give again, in place of all that. rung: the only one whose scores are comparable.
+    `bound` (none: 0, of a ratio 1), or equal to it within `within`, of a ratio a share. recomputed: published numbers
+    that a formula must give again, in place of all that. rung: the only one whose scores are comparable.
     """
 
-    claim: str
+    claim: str = Field(min_length=1)
     paper: PaperName
     where: str
     ablation: str | None = None
@@ -49,29 +51,24 @@ class Claim(Closed):
     ours: Side | None = None
     than: Side | None = None
     expect: Literal["less", "more", "equal"] | None = None
-    bound: float | None = None
-    within: float | None = Field(None, gt=0)
-    recomputed: list[str] = []
-    published: list[str] = []
-    rung: str | None = None
-
-    @field_validator("published", "recomputed")
-    @classmethod
-    def published_exist(cls, keys):
-        for key in keys:
-            find(key)
-        return keys
+    bound: Number | None = None
+    within: Annotated[Number, Field(gt=0)] | None = None
+    recomputed: list[Annotated[str, one_of("number with a formula", analytic().recomputed)]] = []
+    published: list[Annotated[str, one_of("published value", load())]] = []
+    rung: Annotated[str, one_of("rung", known_rungs())] | None = None
 
     @model_validator(mode="after")
     def asserts_something(self):
-        asserted = {key: getattr(self, key) for key in ("ablation", "measure", "ours", "expect")}
-        missing = [key for key, value in asserted.items() if value is None]
-        if self.recomputed and len(missing) < len(asserted):
-            raise Refused("a claim takes recomputed, or ablation, measure, ours and expect; not both")
+        given = self.model_fields_set - {"claim", "paper", "where", "published"}
+        if self.recomputed and given != {"recomputed"}:
+            raise Refused(f"a claim that is recomputed takes nothing of the records, got {min(given - {'recomputed'})}")
+        missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
             raise Refused(f"'{missing[0]}' is missing: what the records are asked")
         if (self.expect == "equal") != (self.within is not None):
             raise Refused("expect: equal, and nothing else, takes within: how far apart is equal")
+        if self.by == "ratio" and self.bound is not None and self.bound <= 0:
+            raise Refused(f"bound of a ratio must be more than 0, got {self.bound:g}")
         return self
 
     @model_validator(mode="after")
@@ -79,24 +76,41 @@ class Claim(Closed):
         if self.ablation is None:
             return self
         refuse_unknown("ablation", self.ablation, [*known_ablations(), LAYERS])
-        variants = KINDS if self.ablation == LAYERS else load_ablation(self.ablation).variants
-        for side in (self.ours, self.than):
-            if side is not None:
-                refuse_unknown(f"variant of {self.ablation}", side.variant, variants)
+        ablation = None if self.ablation == LAYERS else load_ablation(self.ablation)
+        for side in self.sides:
+            refuse_unknown(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else KINDS)
+            measures = [name for name in MEASURES if measured_of(name, ablation.task if ablation else LAYERS)]
+            refuse_unknown(f"measure of {self.ablation}", self.measured(side), measures)
+            if ablation is None and side.k is not None:
+                raise Refused(f"k = {side.k}: layers have no k")
         for corpus in self.corpora:
-            refuse_unknown(f"corpus of {self.ablation}", corpus, load_ablation(self.ablation).corpora)
+            refuse_unknown(f"corpus of {self.ablation}", corpus, ablation.corpora if ablation else ())
         return self
 
     @model_validator(mode="after")
-    def formulas_are_known(self):
-        for key in self.recomputed:
-            refuse_unknown("number with a formula", key, analytic().recomputed)
+    def compares_like_with_like(self):
+        kinds = {(MEASURES[one], one in TURNS, one in COUNTED) for one in map(self.measured, self.sides)}
+        if len(kinds) > 1:
+            raise Refused(f"measures of two kinds cannot be compared: {' and '.join(map(self.measured, self.sides))}")
         return self
+
+    @property
+    def sides(self) -> list[Side]:
+        return [side for side in (self.ours, self.than) if side is not None]
+
+    def measured(self, side: Side) -> str:
+        """What is read of a side."""
+        return side.measure or self.measure
 
     @property
     def against(self) -> float:
         """What the effect is compared with."""
         return self.bound if self.bound is not None else float(self.by == "ratio")
+
+    @property
+    def room(self) -> float:
+        """How far from it is equal: of a ratio in logs, so that `within` as much up is as much down."""
+        return math.log1p(self.within) if self.by == "ratio" else self.within
 
 
 def known_claims() -> list[str]:

@@ -22,7 +22,8 @@ def interval(values: list[float]) -> tuple[float, float, float] | None:
     drawn = np.array([*product(range(n), repeat=n)]) if n <= EVERY else _draws(n)
     apart = found[drawn].mean(1) - found.mean()
     wider = t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
-    low, high = np.quantile(apart, [LEVEL / 2, 1 - LEVEL / 2]) * wider
+    low = np.quantile(apart, LEVEL / 2, method="lower") * wider  # outwards: few resamples leave wide gaps
+    high = np.quantile(apart, 1 - LEVEL / 2, method="higher") * wider
     return found.mean(), found.mean() + low, found.mean() + high
 
 

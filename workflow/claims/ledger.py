@@ -4,9 +4,9 @@ import math
 
 import pandas as pd
 
-from workflow.claims.asked import LAYERS, Claim, known_claims, load_claim
+from workflow.claims.asked import Claim, known_claims, load_claim
 from workflow.claims.chance import LEVEL, detectable, holm, interval, p_equal, p_of
-from workflow.claims.measures import COUNTED, MEASURES, OF_SPANS
+from workflow.claims.measures import COUNTED, LAYERS, MEASURES, OF_SPANS
 from workflow.claims.readings import Reading, effects, reading
 from workflow.published import analytic, find
 from workflow.tables.analytic import rounds
@@ -42,7 +42,9 @@ def line(name: str, claim: Claim, runs: pd.DataFrame) -> dict:
     found = [] if missing else effects(claim, *sides)
     if missing or not found:
         return made | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    made |= weighed(claim, found) | _untested(claim, sides[0], found)
+    if claim.by == "ratio" and min(found) <= 0:
+        return made | {"verdict": "cannot tell", "why": "a ratio of what is not more than 0"}
+    made |= weighed(claim, found) | _untested(claim, sides, found)
     if made["caveat"] and made["verdict"] == "reproduced":
         made |= {"verdict": "consistent", "why": f"{made['why']}; {made['caveat']}"}
     return made
@@ -57,23 +59,23 @@ def weighed(claim: Claim, found: list[float]) -> dict:
     if len(values) < 2:
         return {"effect": found[0], "n": 1} | _counted(claim, found[0])
     mean, low, high = (told(one) for one in interval(values))
-    p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.within)
+    p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.room)
     seen = math.exp(detectable(values)) if ratio else detectable(values)
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": seen}
 
 
-def _untested(claim: Claim, ours: Reading, found: list[float]) -> dict:
+def _untested(claim: Claim, sides: list[Reading | None], found: list[float]) -> dict:
     """Where the runs differ in nothing, or their spans have not grown: at most that much is said."""
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(one == neutral for one in found):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
-    grown = not ours.stuck or (claim.ours.measure or claim.measure) not in OF_SPANS
-    return {} if grown else {"caveat": "the spans have hardly left their floor of R + 1, so this was hardly tested"}
+    stuck = any(side.stuck for side in sides if side) and claim.measured(claim.ours) in OF_SPANS
+    return {} if not stuck else {"caveat": "the spans have hardly left their floor of R + 1, so this was hardly tested"}
 
 
 def _counted(claim: Claim, effect: float) -> dict:
     """One value has no interval: what was counted needs none, what was sampled says nothing."""
-    if (claim.ours.measure or claim.measure) not in COUNTED:
+    if claim.measured(claim.ours) not in COUNTED:
         return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
     verdict = "reproduced" if as_claimed(claim, effect) else "not reproduced"
     return {"verdict": verdict, "why": "counted once: it does not vary between seeds"}
@@ -83,7 +85,7 @@ def as_claimed(claim: Claim, effect: float) -> bool:
     """Whether the effect lies where the paper says."""
     if claim.expect == "equal":
         apart = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
-        return abs(apart) <= claim.within
+        return abs(apart) <= claim.room
     return effect < claim.against if claim.expect == "less" else effect > claim.against
 
 
@@ -138,13 +140,14 @@ def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> s
     if empty:
         return f"nothing measured of {' and '.join(dict.fromkeys(empty))}"
     ours, than = sides
-    same = than and ours.digests and ours.digests == than.digests and claim.ours.measure == claim.than.measure
-    return "both sides are the same runs at this rung" if same and claim.ours.S == claim.than.S else None
+    same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
+    alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
+    return "both sides are the same at this rung" if alike else None
 
 
 def unit(claim: Claim) -> str:
     """Of the effect."""
-    return {"difference": MEASURES.get(claim.measure), "ratio": "x", "slope": "power of S"}[claim.by]
+    return {"difference": MEASURES[claim.measured(claim.ours)], "ratio": "x", "slope": "power of S"}[claim.by]
 
 
 def expected(claim: Claim) -> str:

@@ -3,32 +3,43 @@
 import numpy as np
 import pandas as pd
 
-UNITS = {
-    "dev_bpc": "bpc",
-    "test_bpc": "bpc",
-    "dev_ppl": "",
-    "test_ppl": "",
-    "dev_bleu": "BLEU",
-    "test_bleu": "BLEU",
-    "test_bleu_every_key": "BLEU",
-    "test_cider": "CIDEr",
-    "test_bleu_4": "BLEU-4",
-    "test_f1": "F1",
-    "mean_span": "characters",
-    "max_span": "characters",
-    "macs_executed": "multiply-adds",
-    "memory_train_bytes": "bytes",
-    "longest_S": "characters",
-    "train_tokens_per_s": "tokens / s",
-    "predict_tokens_per_s": "tokens / s",
-    "ms": "ms",
-    "bytes": "bytes",
+LAYERS = "layers"  # in place of an ablation: the layers that were measured apart from any run
+SEQUENCES = ("translation", "captioning", "parsing")
+SPANS = ("char_lm", "parsing")
+TASKS = ("char_lm", *SEQUENCES)
+KNOWN = {  # measure: unit, and the tasks that have it
+    "dev_bpc": ("bpc", ("char_lm",)),
+    "test_bpc": ("bpc", ("char_lm",)),
+    "dev_ppl": ("", SEQUENCES),
+    "test_ppl": ("", SEQUENCES),
+    "dev_bleu": ("BLEU", ("translation",)),
+    "test_bleu": ("BLEU", ("translation",)),
+    "test_bleu_every_key": ("BLEU", ("translation",)),
+    "test_cider": ("CIDEr", ("captioning",)),
+    "test_bleu_4": ("BLEU-4", ("captioning",)),
+    "test_f1": ("F1", ("parsing",)),
+    "mean_span": ("characters", SPANS),
+    "max_span": ("characters", SPANS),
+    "span_share": ("of S", SPANS),
+    "lower_over_upper_span": ("x", SPANS),
+    "longest_over_mean_span": ("x", SPANS),
+    "macs_executed": ("multiply-adds", TASKS),
+    "memory_train_bytes": ("bytes", TASKS),
+    "longest_S": ("characters", ("char_lm",)),
+    "train_tokens_per_s": ("tokens / s", TASKS),
+    "predict_tokens_per_s": ("tokens / s", TASKS),
+    "ms": ("ms", (LAYERS,)),
+    "bytes": ("bytes", (LAYERS,)),
 }
-DERIVED = {"span_share": "of S", "lower_over_upper_span": "x", "longest_over_mean_span": "x"}
-MEASURES = UNITS | DERIVED
+MEASURES = {name: unit for name, (unit, _) in KNOWN.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval, and need none
-OF_SPANS = (*DERIVED, "mean_span", "max_span", "macs_executed", *COUNTED)  # what learned spans decide
 TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns: cells side by side
+SPANNED = ("mean_span", "max_span", "span_share", "lower_over_upper_span", "longest_over_mean_span", "macs_executed")
+OF_SPANS = (*SPANNED, *COUNTED, *TURNS)  # what learned spans decide
+
+
+def measured_of(measure: str, task: str) -> bool:
+    return task in KNOWN[measure][1]
 
 
 def of(rows: pd.DataFrame, measure: str) -> pd.Series:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workflow.claims.asked import LAYERS, Claim, Side
-from workflow.claims.measures import TURNS, by_turns, of
+from workflow.claims.asked import Claim, Side
+from workflow.claims.measures import LAYERS, TURNS, by_turns, of
 from workflow.tables._cells import MEASURED_BY
 from workflow.tables._layers import exponent, layers
 
@@ -26,31 +26,41 @@ class Reading:
 
 
 def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
-    measure = side.measure or claim.measure
+    measure = claim.measured(side)
     rows = None if claim.ablation == LAYERS else _chosen(claim, side, runs)
-    points = _of_layers(side, measure, runs) if rows is None else _of_runs(rows, measure)
-    points = points[points["value"].notna()]
+    good = None if rows is None else rows[rows["status"] == "ok"]
+    points = _of_layers(side, measure, runs) if rows is None else _of_runs(good, measure)
+    points = points[np.isfinite(points["value"])]
+    if rows is not None:
+        points = _whole(points, rows)
     fold = _slope if claim.by == "slope" else _mean
     found = {key: fold(group) for key, group in points.groupby(["corpus", "turn"], sort=True)}
     digests = [one for one in points["digest"].unique() if one is not None]
     values = {key: value for key, value in found.items() if value is not None}
-    return Reading(values, digests, stuck=rows is not None and _stuck(rows))
+    return Reading(values, digests, stuck=rows is not None and _stuck(good))
+
+
+def _whole(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the pairs that lack a cell of the grid, because a run failed: a mean over the rest would be another."""
+    asked = rows.groupby("corpus")["cell"].nunique()
+    there = points.groupby(["corpus", "turn"])["value"].transform("size")
+    return points[there == points["corpus"].map(asked)]
 
 
 def _stuck(rows: pd.DataFrame) -> bool:
-    """Whether the mean adaptive span is within a quarter of R + 1, where it begins."""
-    learned = rows[rows["span"] == "adaptive"]
+    """Whether the mean learned span is within a quarter of R + 1, where it begins."""
+    learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
     return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * (learned["ramp"] + 1)).all())
 
 
 def _chosen(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of a side that ended well."""
+    """The runs of a side, also those that failed."""
     mine = runs[(runs["ablation"] == claim.ablation) & (runs["variant"] == side.variant)]
     if claim.corpora:
         mine = mine[mine["corpus"].isin(claim.corpora)]
     for column in ("S", "k"):
         mine = mine[_asked(mine[column], getattr(side, column))]
-    return mine[mine["status"] == "ok"]
+    return mine
 
 
 def _of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
@@ -90,7 +100,8 @@ def _mean(points: pd.DataFrame) -> float:
 
 
 def _slope(points: pd.DataFrame) -> float | None:
-    return exponent(points["S"], points["value"])
+    """None where there is only one S."""
+    return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
 
 
 def effects(claim: Claim, ours: Reading, than: Reading | None) -> list[float]:
@@ -99,4 +110,6 @@ def effects(claim: Claim, ours: Reading, than: Reading | None) -> list[float]:
         return list(ours.values.values())
     shared = [key for key in ours.values if key in than.values]
     both = [(ours.values[key], than.values[key]) for key in shared]
-    return [one / other if claim.by == "ratio" else one - other for one, other in both]
+    if claim.by == "ratio":
+        return [one / other if one > 0 and other > 0 else 0.0 for one, other in both]
+    return [one - other for one, other in both]

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.closed import parse, parse_json
+from workflow.closed import parse
 from workflow.jobs import JOBS, Job
 from workflow.outlook.estimate import SCORES, per_update
 from workflow.outlook.progress import spell
+from workflow.plan import read_plan
 from workflow.records import read_record
 
 STATES = ("running", "failed", "done", "waiting")
-POINT = re.compile(r"^step (\d+)  (.*?)  (\d+) tokens/s$", re.MULTILINE)  # as `workflow.training.loop` says it
+POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILINE)  # as the loop says it
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ def states(plan: Path, results: Path, logs: Path, now: float | None = None) -> l
     """One for each run of the plan, the running ones first."""
     if not plan.exists():
         raise Refused(f"{plan}: no plan yet; start snakemake first")
-    rows = {row["digest"]: row for row in reversed(parse_json(plan.read_bytes(), str(plan)))}
+    rows = {row["digest"]: row for row in reversed(read_plan(plan))}
     found = [_state(row, results, logs, time.time() if now is None else now) for row in rows.values()]
     return sorted(found, key=lambda one: (STATES.index(one.state), one.name, one.digest))
 
@@ -42,7 +43,7 @@ def _state(row: dict, results: Path, logs: Path, now: float) -> State:
     record, log = results / "runs" / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
         return State(digest, name, *_ended(record))
-    if log.exists() and now - log.stat().st_mtime < job.training.time_limit_s:
+    if log.is_file() and now - log.stat().st_mtime < job.training.time_limit_s:
         return State(digest, name, "running", _running(log.read_text(encoding="utf-8", errors="replace"), job))
     return State(digest, name, "waiting", "")
 
@@ -50,12 +51,12 @@ def _state(row: dict, results: Path, logs: Path, now: float) -> State:
 def _ended(path: Path) -> tuple[str, str]:
     try:
         record = read_record(path)
-    except Refused as refused:
-        return "failed", str(refused)
+    except (Refused, OSError) as error:
+        return "failed", str(error)
     if record.status != "ok":
         return "failed", f"{record.status}: {record.reason}"
-    score = SCORES[record.job.task]
-    return "done", f"{score} {record.metrics.get(score, float('nan')):.4g} in {spell(record.cost.seconds)}"
+    score, took = SCORES[record.job.task], f" in {spell(record.cost.seconds)}" if record.cost else ""
+    return "done", f"{score} {record.metrics.get(score, float('nan')):.4g}{took}"
 
 
 def _running(log: str, job: Job) -> str:

@@ -55,4 +55,4 @@ def figure(site: Site, name: str) -> dict:
     if not path.exists():
         return {**made, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    return {**made, "svg": inline_svg(path, name), "files": files, "runs": traces.read(path)["runs"]}
+    return {**made, "svg": inline_svg(path, name), "files": files, "runs": traces.read(path).runs}

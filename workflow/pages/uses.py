@@ -27,7 +27,7 @@ def uses(site: Site) -> Uses:
     for kind, ending in (("tables", "json"), ("figures", "svg")):
         for name, paper in _artefacts(kind, {row["ablation"] for row in plan}):
             path = site.results / kind / f"{name}.{ending}"
-            for digest in traces.read(path)["runs"] if path.exists() else ():
+            for digest in traces.read(path).runs if path.exists() else ():
                 _add(found, digest, kind, f"papers/{paper}.html#{kind[:-1]}-{name}", name)
     for one in _claims(site.results / "claims.json"):
         for digest in one["digests"]:

@@ -16,8 +16,11 @@ def run(main: Callable[[], None]) -> None:
         _end(f"{error.filename or 'system'}: {error.strerror or error}", 1)
 
 
+def printable(line: str) -> str:
+    """Names and files may hold what moves a terminal's cursor: that is shown, not sent."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
+
+
 def _end(line: str, status: int) -> None:
-    """Names of files may hold what moves a terminal's cursor: that is shown, not sent."""
-    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in " ".join(line.split()))
-    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {shown}", file=sys.stderr)
+    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {printable(' '.join(line.split()))}", file=sys.stderr)
     sys.exit(status)

@@ -14,6 +14,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
+    if options.out.suffix != ".zip" or options.out.resolve().is_relative_to(options.reports.resolve()):
+        raise Refused(f"{options.out}: expected a name that ends in .zip, outside {options.reports}")
+    if not (options.reports / "index.html").exists():
+        raise Refused(f"{options.reports}: no index.html in it; run the workflow first")
     if not (options.results / "runs.json").exists():
         raise Refused(f"{options.results}: no runs.json in it; run the workflow first")
     made = bundles.write(options.out, options.results, options.reports, bundles.commits_of(options.results))

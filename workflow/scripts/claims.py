@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.choices import Refused
 from workflow.claims.ledger import ledger
 from workflow.frame import load, provenance
 from workflow.records import write_text
@@ -20,6 +21,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("runs", type=Path)
     parser.add_argument("out")
     options = parser.parse_args(argv)
+    if options.runs == Path(f"{options.out}.json"):
+        raise Refused(f"{options.out}: would be written over its own input, {options.runs}")
     runs = load(options.runs)
     lines, origin = ledger(runs), provenance(runs)
     write_text(f"{options.out}.json", json.dumps({"provenance": origin, "claims": lines}, indent=1))

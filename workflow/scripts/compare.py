@@ -8,6 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from workflow.choices import Refused
 from workflow.pages.numbers import number, percent
 from workflow.pages.site import Site
 from workflow.scripts._main import run
@@ -65,7 +66,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("b", type=Path)
     parser.add_argument("--page", type=Path, help="write the comparison as a page, too")
     options = parser.parse_args(argv)
+    if options.page and options.page.suffix != ".html":
+        raise Refused(f"--page {options.page}: expected a name that ends in .html")
     found = compared(read(options.a), read(options.b))
+    if not found["lines"]:
+        raise Refused(f"{options.a} and {options.b} have no number in common: nothing was compared")
     if options.page:
         Site(options.a, options.page.parent).write("compare.html.j2", options.page.name, **found)
     print("\n".join(printed(found)))

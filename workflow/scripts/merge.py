@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.choices import Refused
 from workflow.pages.columns import HEADLINE
 from workflow.records import write_text
 from workflow.scripts._main import run
@@ -31,7 +32,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("sets", type=Path, nargs="+")
     options = parser.parse_args(argv)
+    if options.out.suffix != ".csv":
+        raise Refused(f"{options.out}: expected OUT.csv before the sets; what is there is not written over")
     found = merged([read(path) for path in options.sets])
+    if not len(found):
+        raise Refused("no run in these sets ended well: there is nothing to merge")
     write_text(options.out, found.to_csv(index=False))
     print(f"{options.out}: {len(found)} lines, {found['hardware'].nunique()} kinds of hardware")
 

@@ -6,6 +6,7 @@ the maths is there), ablation or claim (a file of config that works as it stands
 
 import argparse
 import ast
+import keyword
 import re
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from workflow.choices import Refused
+from workflow.claims.measures import LAYERS
 from workflow.records import write_text
 from workflow.scripts._main import run
+from workflow.settings import PAPERS, known
 
 TEMPLATES = Path(__file__).parent.parent / "templates" / "new"
 AXES = {"span": "SPANS", "selection": "SELECTIONS", "normaliser": "NORMALISERS"}
@@ -27,33 +30,66 @@ HEAD = "# What was added to the suite\n"
 
 def begin(root: Path, kind: str, name: str) -> list[Path]:
     """The files that were written or changed; `Refused` for a name that cannot be one, or is one already."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", name):
-        raise Refused(f"name '{name}': expected small letters, digits and _, beginning with a letter")
-    path = root / FOLDERS[kind].format(name)
-    if path.exists():
-        raise Refused(f"{kind} '{name}': {path.relative_to(root)} is there already")
-    titled = "".join(part.capitalize() for part in name.split("_"))
+    for needed in (NAMED, "config/claims"):
+        if not (root / needed).exists():
+            raise Refused(f"{root}: no {needed} here; start this in the suite's own folder")
+    path, titled = root / FOLDERS[kind].format(name), "".join(part.capitalize() for part in name.split("_"))
+    _refuse_unfit(root, kind, name, titled)
     made = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
     )
-    text = made.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)
-    write_text(path, text)
-    changed = [path, root / ADDED]
+    before = _text(root / ADDED) if (root / ADDED).exists() else HEAD
+    files = {path: made.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
+    files[root / ADDED] = f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n"
     if kind in AXES:
-        write_text(root / NAMED, named((root / NAMED).read_text(encoding="utf-8"), kind, name, titled))
-        ruff = [sys.executable, "-m", "ruff"]
-        subprocess.run([*ruff, "check", "--quiet", "--select", "I", "--fix", root / NAMED], check=True)
-        subprocess.run([*ruff, "format", "--quiet", root / NAMED], check=True)
-        changed.append(root / NAMED)
-    before = (root / ADDED).read_text(encoding="utf-8") if (root / ADDED).exists() else HEAD
-    write_text(root / ADDED, f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n")
-    return changed
+        files[root / NAMED] = tidy(named(_text(root / NAMED), kind, name, titled))
+    for place, text in files.items():
+        write_text(place, text)
+    return [*files]
+
+
+def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
+        raise Refused(
+            f"name '{name}': expected small letters, digits and _, beginning with a letter, no word of Python's"
+        )
+    path = root / FOLDERS[kind].format(name)
+    if path.exists():
+        raise Refused(f"{kind} '{name}': {path.relative_to(root)} is there already")
+    if kind in AXES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
+        raise Refused(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
+    if kind == "ablation":
+        taken = {*PAPERS, LAYERS, *known(root / "workflow/tables", "py"), *known(root / "workflow/figures", "py")}
+        rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
+        taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
+        if name in taken:
+            raise Refused(
+                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; take another"
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: not text ({error})") from None
+
+
+def tidy(source: str) -> str:
+    """Imports in order, lines of the usual length."""
+    for words in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
+        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", NAMED, "-"]
+        source = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return source
 
 
 def named(source: str, kind: str, name: str, titled: str) -> str:
     """models/attention/__init__.py with its import and its line in the dict of the axis."""
-    nodes = ast.parse(source).body
-    literal = next(one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == AXES[kind])
+    try:
+        nodes = ast.parse(source).body
+        literal = next(one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == AXES[kind])
+    except (SyntaxError, StopIteration, AttributeError):
+        raise Refused(f"{NAMED}: no dict {AXES[kind]} that can be read") from None
     lines = source.splitlines(keepends=True)
     end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
     comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "

@@ -9,10 +9,8 @@ import os
 from collections import Counter
 from pathlib import Path
 
-import yaml
-
 from workflow.choices import Refused
-from workflow.closed import read_yaml
+from workflow.closed import load_yaml, read_yaml
 from workflow.dag import Dag
 from workflow.jobs import Job
 from workflow.outlook import estimate
@@ -77,16 +75,20 @@ def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="plan", description="Say what would run, and what it would take.")
-    parser.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    parser.add_argument(
+        "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
+    )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     options = parser.parse_args(argv)
+    if not options.results.is_dir():
+        raise Refused(f"{options.results}: no such results folder")
     raw = read_yaml(CONFIG / "config.yaml")
     for one in options.config:
         key, sign, value = one.partition("=")
         if not sign:
             raise Refused(f"--config {one}: expected KEY=VALUE")
-        raw[key] = yaml.safe_load(value)
+        raw[key] = load_yaml(value)
     print("\n".join(told(Dag.of(raw), options.results, max(1, options.cores))))
 
 

@@ -1,14 +1,14 @@
 """Say where a figure or table comes from: `python -m workflow.scripts.trace FILE [--data]`.
 
-FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its origin, the commits, the command that makes
-each run behind it again, and, with --data, its numbers as CSV.
+FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its origin, the commits, where
+the page and the record of each run behind it lie, or, with --data, its numbers as CSV.
 """
 
 import argparse
 from pathlib import Path
 
 from workflow import traces
-from workflow.scripts._main import run
+from workflow.scripts._main import printable, run
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -18,13 +18,12 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     found = traces.read(options.file)
     if options.data:
-        print(found["data"], end="")
+        print(found.data, end="")
         return
-    print(f"origin: {found['origin']}")
-    print(f"commit: {', '.join(found['commits']) or 'none: computed or cited'}")
-    print(f"runs: {len(found['runs'])}")
-    for digest in found["runs"]:
-        print(f"  {digest}  reports/runs/{digest}.html  results/runs/{digest}/record.json")
+    lines = [f"origin: {found.origin}", f"commit: {', '.join(found.commits) or 'none: computed or cited'}"]
+    lines.append(f"runs: {len(found.runs)}")
+    lines += [f"  {one}  reports/runs/{one}.html  results/runs/{one}/record.json" for one in found.runs]
+    print("\n".join(map(printable, lines)))
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ import shutil
 import time
 from pathlib import Path
 
+from workflow.choices import Refused
 from workflow.outlook.states import State, counts, states
 from workflow.pages.site import Site
-from workflow.scripts._main import run
+from workflow.scripts._main import printable, run
 
 CLEAR = "\x1b[2J\x1b[H"
 
@@ -21,7 +22,7 @@ def lines(found: list[State], height: int, width: int) -> list[str]:
     made = [counts(found), *(f"{one.state:8} {one.digest}  {one.name}  {one.told}" for one in found)]
     more = len(made) - height
     shown = made if more <= 0 else [*made[: height - 1], f"... and {more + 1} more"]
-    return ["".join(sign if sign.isprintable() else "?" for sign in line)[:width] for line in shown]
+    return [printable(line)[:width] for line in shown]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -32,6 +33,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     parser.add_argument("--logs", type=Path, default=Path("logs"))
     options = parser.parse_args(argv)
+    if not 0.1 <= options.every <= 86400:
+        raise Refused(f"--every {options.every:g}: expected seconds from 0.1 to 86,400")
     site = Site(options.results, options.reports)
     while True:
         found = states(options.results / "plan.json", options.results, options.logs)

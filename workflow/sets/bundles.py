@@ -5,19 +5,31 @@ The same results give the same bytes.
 """
 
 import hashlib
-import json
+import lzma
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 
 from workflow.choices import Refused, refuse_unknown
 from workflow.closed import Closed, parse, parse_json
+from workflow.frame import load
 from workflow.place import whole
 
 VERSION = 1
 MANIFEST = "manifest.json"
 KEPT = ("plan.json", "runs.json", "claims.*", "runs/*/*.json", "runs/*/curve.csv", "measures/*.json")
 KEPT += ("tables/*", "figures/*")  # and not the weights, nor the texts
-BROKEN = (zipfile.BadZipFile, OSError, EOFError, KeyError, RuntimeError, NotImplementedError)
+LARGEST = 4 << 30  # bytes that a bundle may unpack to
+BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    KeyError,
+    RuntimeError,
+    NotImplementedError,
+)
 
 
 class Manifest(Closed):
@@ -30,7 +42,7 @@ def kept(results: Path, reports: Path) -> dict[str, Path]:
     """Path in the archive -> file, in the order of the paths."""
     found = {f"results/{one.relative_to(results).as_posix()}": one for name in KEPT for one in results.glob(name)}
     found |= {f"reports/{one.relative_to(reports).as_posix()}": one for one in reports.rglob("*")}
-    return {name: path for name, path in sorted(found.items()) if path.is_file()}
+    return {name: path for name, path in sorted(found.items()) if path.is_file() and not path.is_symlink()}
 
 
 def write(out: Path, results: Path, reports: Path, commits: list[str]) -> Manifest:
@@ -54,6 +66,9 @@ def unpack(path: Path, folder: Path) -> Manifest:
     """Into `folder`; `Refused` unless every file is there, is what the manifest says, and stays inside."""
     try:
         with zipfile.ZipFile(path) as archive:
+            size = sum(one.file_size for one in archive.infolist())
+            if size > LARGEST:
+                raise Refused(f"{path}: would unpack to {size / 2**30:.0f} GiB; a bundle has at most {LARGEST >> 30}")
             manifest = _manifest(path, archive)
             for name, expected in manifest.files.items():
                 content = archive.read(name)
@@ -80,4 +95,5 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
 
 def commits_of(results: Path) -> list[str]:
     """The commits behind results/runs.json."""
-    return sorted({row["commit"] for row in json.loads((results / "runs.json").read_text(encoding="utf-8"))})
+    runs = load(results / "runs.json")
+    return sorted(runs["commit"].unique())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import ttest_ind
 
+from workflow.choices import Refused
 from workflow.claims.chance import LEVEL, holm
 from workflow.claims.measures import TURNS, by_turns
 from workflow.pages.columns import HEADLINE
@@ -24,10 +25,11 @@ def origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[st
 
 
 def _told(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Every value of every field of the origins, the moment left out, and of the rung."""
+    """Every value of every field of the origins, the moment left out, of the rung and of the texts."""
     found: dict[str, set[str]] = {}
     for record in records:
-        told = record.origin.model_dump(exclude={"started", "versions"}) | {"rung": record.job.rung}
+        told = record.origin.model_dump(exclude={"started", "versions"})
+        told |= {"rung": record.job.rung, "text": f"{record.job.corpus}, {record.job.checksum}"}
         told |= {f"version of {name}": version for name, version in record.origin.versions.items()}
         for name, value in told.items():
             found.setdefault(name, set()).add(str(value))
@@ -51,6 +53,9 @@ def keyed(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
 
 def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
     """A line for each measure of each cell that both have; and the cells that only the one, or the other, has."""
+    for side in (a, b):
+        if len(rungs := sorted(set(side["rung"]))) > 1:
+            raise Refused(f"a set of several rungs, {' and '.join(rungs)}: compare one at a time")
     by_rank = other_rungs(a, b)
     left, right = ({key: rows for key, rows in keyed(one, by_rank).groupby("key", sort=False)} for one in (a, b))
     lines = []

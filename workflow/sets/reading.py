@@ -9,7 +9,7 @@ import pandas as pd
 from workflow.choices import Refused
 from workflow.closed import parse_json, read_yaml
 from workflow.frame import MEASURES, frame, gather
-from workflow.plan import plan
+from workflow.plan import plan, read_plan
 from workflow.records import Record, read_record
 from workflow.sets import bundles
 from workflow.settings import CONFIG, load_config
@@ -38,7 +38,7 @@ def read(path: Path) -> Results:
 def _folder(path: Path, name: str) -> Results:
     if not (path / "plan.json").exists():
         raise Refused(f"{name}: no plan.json in it; expected a results folder that the workflow has written")
-    rows = parse_json((path / "plan.json").read_bytes(), f"{name}: plan.json")
+    rows = read_plan(path / "plan.json")
     files = {row["digest"]: path / "runs" / row["digest"] / "record.json" for row in rows}
     return _made(name, rows, {digest: read_record(file) for digest, file in files.items() if file.exists()}, path)
 
@@ -56,9 +56,17 @@ def _published(path: Path) -> Results:
 
 
 def _made(name: str, rows: list[dict], records: dict[str, Record], path: Path) -> Results:
+    for digest, record in records.items():
+        if record.digest != digest:
+            raise Refused(f"{name}: the record of {digest} says that it is {record.digest}'s")
     there = [row for row in rows if row["digest"] in records]
     if not there:
         raise Refused(f"{name}: none of its {len(records)} records is asked for by its plan")
     files = {kind: path / "measures" / f"{kind}.json" for kind in MEASURES}
     measures = {kind: parse_json(one.read_bytes(), str(one)) for kind, one in files.items() if one.exists()}
-    return Results(name, frame(gather(there, records, measures)), records)
+    try:
+        return Results(name, frame(gather(there, records, measures)), records)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Refused(
+            f"{name}: measures or facts that are not this suite's ({type(error).__name__}: {error})"
+        ) from None
