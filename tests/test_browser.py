@@ -126,6 +126,9 @@ def test_words_filter_the_rows_of_a_table(site, page):
     page.get_by_label("Filter the rows of Runs").fill("adaptive 64")
     assert 0 < visible(page, rows) < every
     assert all("adaptive" in text for text in page.locator(f"{rows}:visible").all_inner_texts())
+    page.get_by_label("Filter the rows of Runs").fill("nothing of the kind")
+    assert visible(page, rows) == 0
+    assert page.get_by_role("status").filter(has_text="no row has these words").count() == 1
     page.get_by_label("Filter the rows of Runs").fill("")
     assert visible(page, rows) == every
 

@@ -108,6 +108,12 @@ def test_a_small_terminal_shows_what_runs_and_how_much_more_there_is(running):
     assert watch.lines(found, 3, 40)[1][:40].startswith("running") and watch.lines(found, 3, 40)[-1] == "... and 3 more"
 
 
+@pytest.mark.parametrize("every", ["0", "nan", "-1", "inf"])
+def test_a_pause_that_is_none_is_refused(every, running):
+    with pytest.raises(Refused, match="expected seconds from 0.1"):
+        watch.main(["--every", every, "--results", str(running / "results")])
+
+
 def test_without_a_plan_there_is_nothing_to_watch(tmp_path):
     with pytest.raises(Refused, match="no plan yet"):
         states(tmp_path / "plan.json", tmp_path, tmp_path)

@@ -210,6 +210,17 @@ def test_out_of_range(make, line):
     assert line in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "text, said",
+    [("a: 1\na: 2", "key 'a' stands twice"), ("a: 2020-13-45", "month must be"), ("[" * 3000, "not YAML")],
+)
+def test_yaml_that_its_loader_would_let_through(text, said, tmp_path):
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(Refused, match=said) as refused:
+        read_yaml(tmp_path / "a.yaml")
+    assert "\n" not in str(refused.value)
+
+
 def test_a_job_of_a_choice_that_is_not_here_is_refused_and_nothing_is_written(tmp_path):
     told = job().model_dump(mode="json")
     told["attention"]["span"]["name"] = "adaptiv"

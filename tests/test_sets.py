@@ -12,7 +12,7 @@ from tests._runs import run
 from workflow.choices import Refused
 from workflow.frame import frame
 from workflow.records import PUBLISHED, read_record, write_record
-from workflow.scripts import bundle, compare, gather, merge
+from workflow.scripts import bundle, claims, compare, gather, merge
 from workflow.sets.comparing import cells, origins
 from workflow.sets.reading import read
 
@@ -109,6 +109,45 @@ def test_what_is_no_set_is_refused(name, content, said, tmp_path):
         (tmp_path / name).write_text(content)
     with pytest.raises(Refused, match=said):
         read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "place, content, said",
+    [
+        ("plan.json", "null", "expected a list of runs"),
+        ("plan.json", '[{"digest": "../x"}]', "run 0"),
+        ("plan.json", "[", "truncated or not JSON"),
+        ("measures/memory.json", "[1]", "not this suite's"),
+        ("runs/span_limit-fixed-64-None-1/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
+    ],
+)
+def test_a_folder_of_something_else_is_refused_in_a_line(place, content, said, tmp_path):
+    made = folder(tmp_path) / "results"
+    (made / place).parent.mkdir(exist_ok=True)
+    other = made / "runs" / "span_limit-fixed-64-None-2" / "record.json"
+    (made / place).write_text(other.read_text() if content is None else content)
+    with pytest.raises(Refused, match=said) as refused:
+        read(made)
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_is_written_over_what_is_read(tmp_path):
+    made = folder(tmp_path)
+    before = (made / "results" / "runs.json").read_text()
+    with pytest.raises(Refused, match="over its own input"):
+        claims.main([str(made / "results" / "runs.json"), str(made / "results" / "runs")])
+    kept = bundled(made).read_bytes()
+    with pytest.raises(Refused, match="expected OUT.csv before the sets"):
+        merge.main([str(made / "b.zip"), str(made / "results")])
+    with pytest.raises(Refused, match="ends in .html"):
+        compare.main([str(made / "results"), str(made / "b.zip"), "--page", str(made / "results" / "plan.json")])
+    assert (made / "results" / "runs.json").read_text() == before and (made / "b.zip").read_bytes() == kept
+
+
+def test_a_set_of_several_rungs_is_compared_one_at_a_time():
+    rows = frame([run(rung="laptop"), run(rung="small", seed=2)])
+    with pytest.raises(Refused, match="several rungs, laptop and small"):
+        cells(rows, rows)
 
 
 def test_a_bundle_of_nothing_is_refused(tmp_path):

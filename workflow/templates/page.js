@@ -65,17 +65,19 @@ function tools(table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? document.title;
   const bar = Object.assign(document.createElement("div"), { className: "tools" });
+  const said = Object.assign(document.createElement("span"), { className: "note" });
+  said.setAttribute("role", "status");
   if (table.tBodies[0].rows.length >= 8) {
     const input = Object.assign(document.createElement("input"), { type: "search", placeholder: "filter rows" });
     input.setAttribute("aria-label", `Filter the rows of ${name}`);
     input.addEventListener("input", () => {
       const words = input.value.toLowerCase().split(/\s+/);
-      for (const row of table.tBodies[0].rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      const rows = [...table.tBodies[0].rows];
+      for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
+      said.textContent = rows.every((row) => row.hidden) ? "no row has these words" : "";
     });
     bar.append(input);
   }
-  const said = Object.assign(document.createElement("span"), { className: "note" });
-  said.setAttribute("role", "status");
   for (const [format, write] of Object.entries(FORMATS)) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: format });
     button.setAttribute("aria-label", `Copy ${name} as ${format}`);
