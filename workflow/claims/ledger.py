@@ -18,7 +18,7 @@ EMPTY = dict.fromkeys(
 
 
 def ledger(runs: pd.DataFrame) -> list[dict]:
-    """A line per claim, in the order of the papers and the files' names; see `line` and `judged`."""
+    """A line per claim, in the order of the files' names; see `line` and `judged`."""
     lines = [line(name, load_claim(name), runs) for name in known_claims()]
     tested = [one for one in lines if one["p"] is not None]
     for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):
@@ -147,7 +147,8 @@ def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> s
 
 def unit(claim: Claim) -> str:
     """Of the effect."""
-    return {"difference": MEASURES[claim.measured(claim.ours)], "ratio": "x", "slope": "power of S"}[claim.by]
+    power = "power of n" if claim.ablation == LAYERS else "power of S"
+    return {"difference": MEASURES[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
 
 
 def expected(claim: Claim) -> str:
