@@ -1,8 +1,18 @@
 """The pages in a real browser; skipped where there is none."""
 
+import json
 import shutil
 
 import pytest
+
+from tests import _site
+from tests._jobs import job
+from tests._runs import run
+from workflow.outlook.states import states
+from workflow.pages.site import Site
+from workflow.records import write_record, write_text
+from workflow.scripts.compare import compared
+from workflow.sets.reading import read
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
@@ -188,12 +198,30 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
     other.close()
 
 
-def test_nothing_serious_stands_between_a_reader_and_a_page(site, page):
+@pytest.fixture(scope="module")
+def aside(tmp_path_factory):
+    """The pages that a command writes and no rule: how far runs are, and two sets compared."""
+    folder = tmp_path_factory.mktemp("aside")
+    row = run() | {"digest": "abc"}
+    write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
+    asked = {key: row[key] for key in ("ablation", "paper", "variant", "corpus", "text", "S", "k", "digest", "cell")}
+    jobs = [job(seed=1).model_dump(mode="json"), job(seed=2).model_dump(mode="json")]
+    rows = [asked | {"job": jobs[0]}, asked | {"job": jobs[1], "digest": "waits"}]
+    write_text(folder / "results" / "plan.json", json.dumps(rows))
+    site = Site(folder / "results", folder)
+    found = states(folder / "results" / "plan.json", folder / "results", folder)
+    site.write("progress.html.j2", "progress.html", title="t", counts="1 done", states=found, every=3600)
+    both = read(folder / "results")
+    site.write("compare.html.j2", "compare.html", **compared(both, both))
+    return [folder / "progress.html", folder / "compare.html"]
+
+
+def test_nothing_serious_stands_between_a_reader_and_a_page(site, page, aside):
     """axe-core, light and dark: contrast, names, roles, order."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
-        for path in some(site):
+        for path in (*some(site), *aside):
             page.goto(path.as_uri())
             found = axe.run(page).response["violations"]
             serious = [one for one in found if one["impact"] in ("serious", "critical")]

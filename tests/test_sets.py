@@ -1,14 +1,13 @@
 """Sets of results: bundled, read back, compared, merged; and what is refused on the way."""
 
 import json
-import shutil
 import zipfile
 
 import pytest
 
 from tests import _site
 from tests._jobs import job
-from tests._runs import run
+from tests._runs import failed, run
 from workflow.choices import Refused
 from workflow.frame import frame
 from workflow.records import PUBLISHED, read_record, write_record
@@ -187,6 +186,17 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
 
 
+def test_a_variant_that_breaks_has_moved():
+    a = frame([run(seed=seed) for seed in (1, 2)])
+    lines = cells(a, frame([failed(seed=seed) for seed in (1, 2)]))[0]
+    assert [(one["measure"], one["moved"], one["b"]) for one in lines] == [("runs that ended well", True, 0)]
+
+
+def test_what_is_counted_has_no_noise_even_once():
+    a, b = (frame([run(macs_executed=count)]) for count in (5.0, 10.0))
+    assert {one["measure"]: one["moved"] for one in cells(a, b)[0]}["executed"] is True
+
+
 def test_seeds_that_scatter_have_not_moved():
     a = frame([run(seed=seed, dev_bpc=value) for seed, value in enumerate((2.0, 2.3, 2.1))])
     b = frame([run(seed=seed, dev_bpc=value) for seed, value in enumerate((2.2, 2.1, 2.4))])
@@ -221,4 +231,3 @@ def test_bundles_of_two_machines_merge_with_a_column_for_the_hardware(tmp_path, 
     assert "4 lines, 2 kinds of hardware" in capsys.readouterr().out
     lines = (tmp_path / "m.csv").read_text().splitlines()
     assert "hardware" in lines[0] and sum(",slow," in line for line in lines) == 2
-    shutil.rmtree(tmp_path / "slow")

@@ -11,9 +11,9 @@ from workflow.claims.measures import COUNTED, LAYERS, MEASURES, TURNS, measured_
 from workflow.closed import Closed, Positive, one_of, parse, read_yaml
 from workflow.published import analytic, load
 from workflow.settings import CONFIG, PaperName, known, known_ablations, known_rungs, load_ablation
+from workflow.tables._layers import LABELS
 
 FOLDER = CONFIG / "claims"
-KINDS = ("self", "rnn", "conv", "local")
 
 Measure = Annotated[str, one_of("measure", MEASURES)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -78,7 +78,7 @@ class Claim(Closed):
         refuse_unknown("ablation", self.ablation, [*known_ablations(), LAYERS])
         ablation = None if self.ablation == LAYERS else load_ablation(self.ablation)
         for side in self.sides:
-            refuse_unknown(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else KINDS)
+            refuse_unknown(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else LABELS)
             measures = [name for name in MEASURES if measured_of(name, ablation.task if ablation else LAYERS)]
             refuse_unknown(f"measure of {self.ablation}", self.measured(side), measures)
             if ablation is None and side.k is not None:

@@ -7,7 +7,8 @@ t asks of so few (Hesterberg 2015, section 5.1: a plain percentile interval of t
 from itertools import product
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.optimize import brentq
+from scipy.stats import nct, norm, t
 
 LEVEL, POWER = 0.05, 0.8
 EVERY = 6  # up to so many pairs all resamples are taken
@@ -32,36 +33,36 @@ def _draws(n: int) -> np.ndarray:
 
 
 def p_of(values: list[float], against: float = 0.0) -> float:
-    """Of Student's t test, two-sided, that the mean over pairs is `against`."""
-    apart, error = np.mean(values) - against, _error(values)
-    if not error:
-        return float(apart == 0)
-    return float(2 * t.sf(abs(apart / error), len(values) - 1))
+    """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
+    return float(2 * t.sf(abs((np.mean(values) - against) / _error(values)), len(values) - 1))
 
 
 def p_equal(values: list[float], against: float, within: float) -> float:
     """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
-    room, error = within - abs(np.mean(values) - against), _error(values)
-    if not error:
-        return float(room <= 0)
-    return float(t.sf(room / error, len(values) - 1))
+    return float(t.sf((within - abs(np.mean(values) - against)) / _error(values), len(values) - 1))
 
 
 def detectable(values: list[float]) -> float:
     """The smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
-    return smallest(_error(values) * len(values) ** 0.5, len(values))
+    return smallest(scatter(values), len(values))
 
 
 def smallest(scatter: float, n: int) -> float:
-    """The same of n pairs whose standard deviation is `scatter`."""
-    return float((t.ppf(1 - LEVEL / 2, n - 1) + t.ppf(POWER, n - 1)) * scatter / n**0.5)
+    """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
+    edge = t.ppf(1 - LEVEL / 2, n - 1)  # the other tail adds nothing at effects as large as these
+    shift = brentq(lambda one: nct.sf(edge, n - 1, one) - POWER, 1, 37)
+    return float(shift * scatter / n**0.5)
+
+
+def scatter(values: list[float]) -> float:
+    """The standard deviation over pairs; rounding is none."""
+    found = np.array(values, float)
+    apart = float(found.std(ddof=1))
+    return 0.0 if apart <= 1e-12 * abs(found).max() else apart
 
 
 def _error(values: list[float]) -> float:
-    """The standard error of the mean; rounding is none."""
-    found = np.array(values, float)
-    scatter = found.std(ddof=1)
-    return 0.0 if scatter <= 1e-12 * abs(found).max() else float(scatter / len(found) ** 0.5)
+    return scatter(values) / len(values) ** 0.5
 
 
 def holm(chances: list[float]) -> list[float]:

@@ -5,8 +5,8 @@ import math
 import pandas as pd
 
 from workflow.claims.asked import Claim, known_claims, load_claim
-from workflow.claims.chance import LEVEL, detectable, holm, interval, p_equal, p_of
-from workflow.claims.measures import COUNTED, LAYERS, MEASURES, OF_SPANS
+from workflow.claims.chance import LEVEL, detectable, holm, interval, p_equal, p_of, scatter
+from workflow.claims.measures import COUNTED, LAYERS, MEASURES
 from workflow.claims.readings import Reading, effects, reading
 from workflow.published import analytic, find
 from workflow.tables.analytic import rounds
@@ -56,11 +56,11 @@ def weighed(claim: Claim, found: list[float]) -> dict:
     values = [math.log(one) for one in found] if ratio else found
     against = math.log(claim.against) if ratio else claim.against
     told = math.exp if ratio else float
-    if len(values) < 2:
-        return {"effect": found[0], "n": 1} | _counted(claim, found[0])
+    if len(values) < 2 or not scatter(values):
+        return {"effect": found[0], "n": len(values)} | _counted(claim, found)
     mean, low, high = (told(one) for one in interval(values))
     p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.room)
-    seen = math.exp(detectable(values)) if ratio else detectable(values)
+    seen = told(detectable(values)) if claim.within is None else None  # of a difference, not of a likeness
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": seen}
 
 
@@ -69,16 +69,16 @@ def _untested(claim: Claim, sides: list[Reading | None], found: list[float]) -> 
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(one == neutral for one in found):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
-    stuck = any(side.stuck for side in sides if side) and claim.measured(claim.ours) in OF_SPANS
-    return {} if not stuck else {"caveat": "the spans have hardly left their floor of R + 1, so this was hardly tested"}
+    stuck = any(side.stuck for side in sides if side)
+    return {"caveat": "the spans have hardly left where they begin, so this was hardly tested"} if stuck else {}
 
 
-def _counted(claim: Claim, effect: float) -> dict:
-    """One value has no interval: what was counted needs none, what was sampled says nothing."""
-    if claim.measured(claim.ours) not in COUNTED:
+def _counted(claim: Claim, found: list[float]) -> dict:
+    """What does not vary has no interval: what was counted needs none; one value that was sampled says nothing."""
+    if len(found) < 2 and claim.measured(claim.ours) not in COUNTED:
         return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
-    verdict = "reproduced" if as_claimed(claim, effect) else "not reproduced"
-    return {"verdict": verdict, "why": "counted once: it does not vary between seeds"}
+    verdict = "reproduced" if as_claimed(claim, found[0]) else "not reproduced"
+    return {"verdict": verdict, "why": "it does not vary between seeds"}
 
 
 def as_claimed(claim: Claim, effect: float) -> bool:

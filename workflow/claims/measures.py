@@ -17,6 +17,7 @@ KNOWN = {  # measure: unit, and the tasks that have it
     "test_bleu_every_key": ("BLEU", ("translation",)),
     "test_cider": ("CIDEr", ("captioning",)),
     "test_bleu_4": ("BLEU-4", ("captioning",)),
+    "test_meteor": ("METEOR", ("captioning",)),
     "test_f1": ("F1", ("parsing",)),
     "mean_span": ("characters", SPANS),
     "max_span": ("characters", SPANS),
@@ -24,6 +25,7 @@ KNOWN = {  # measure: unit, and the tasks that have it
     "lower_over_upper_span": ("x", SPANS),
     "longest_over_mean_span": ("x", SPANS),
     "macs_executed": ("multiply-adds", TASKS),
+    "macs_paper": ("multiply-adds", ("char_lm",)),
     "memory_train_bytes": ("bytes", TASKS),
     "longest_S": ("characters", ("char_lm",)),
     "train_tokens_per_s": ("tokens / s", TASKS),
@@ -34,8 +36,6 @@ KNOWN = {  # measure: unit, and the tasks that have it
 MEASURES = {name: unit for name, (unit, _) in KNOWN.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval, and need none
 TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns: cells side by side
-SPANNED = ("mean_span", "max_span", "span_share", "lower_over_upper_span", "longest_over_mean_span", "macs_executed")
-OF_SPANS = (*SPANNED, *COUNTED, *TURNS)  # what learned spans decide
 
 
 def measured_of(measure: str, task: str) -> bool:

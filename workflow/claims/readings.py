@@ -1,5 +1,6 @@
 """From the runs to the two sides of a claim: what is paired with what, and the effect of each pair."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +33,9 @@ def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
     points = _of_layers(side, measure, runs) if rows is None else _of_runs(good, measure)
     points = points[np.isfinite(points["value"])]
     if rows is not None:
-        points = _whole(points, rows)
+        points = _whole(points, rows).drop_duplicates(
+            ["digest", "turn"]
+        )  # one text may stand in for two of the paper's
     fold = _slope if claim.by == "slope" else _mean
     found = {key: fold(group) for key, group in points.groupby(["corpus", "turn"], sort=True)}
     digests = [one for one in points["digest"].unique() if one is not None]
@@ -48,9 +51,10 @@ def _whole(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _stuck(rows: pd.DataFrame) -> bool:
-    """Whether the mean learned span is within a quarter of R + 1, where it begins."""
+    """Whether the mean learned span is within a quarter of where it begins: R + 1, a dynamic one S sigmoid(-4) more."""
     learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
-    return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * (learned["ramp"] + 1)).all())
+    begins = learned["ramp"] + 1 + (learned["span"] == "dynamic") * learned["S"] / (1 + math.exp(4))
+    return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * begins).all())
 
 
 def _chosen(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:

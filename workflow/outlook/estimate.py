@@ -14,6 +14,7 @@ from workflow.records import Record
 
 SCORES = {"char_lm": "test_bpc", "translation": "test_bleu", "captioning": "test_cider", "parsing": "test_f1"}
 RECORD_BYTES = 150_000  # record, curve and job, roughly
+FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess and a memory is not known
 ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
 
 
@@ -47,9 +48,19 @@ def seconds(job: Job, record: Record) -> float:
     return record.cost.seconds * work(job) / work(record.job)
 
 
-def disk(record: Record) -> int:
-    """Bytes of a run's folder: its weights in 32 bits, and what is told of it."""
-    return 4 * record.cost.parameters + RECORD_BYTES
+def disk(job: Job, record: Record) -> float:
+    """Bytes of a run's folder: its weights in 32 bits, as many more as its matrices are larger, and what is told."""
+    return 4 * record.cost.parameters * _matrices(job) / _matrices(record.job) + RECORD_BYTES
+
+
+def memory(job: Job, record: Record) -> float | None:
+    """Bytes at the peak; None where the nearest record's update is so much smaller that it tells nothing."""
+    larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
+    return record.cost.peak_memory_bytes if larger <= FAR else None
+
+
+def _matrices(job: Job) -> int:
+    return job.net.layers * (4 * job.net.width**2 + 2 * job.net.width * job.net.inner)
 
 
 def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:

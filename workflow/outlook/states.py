@@ -14,6 +14,7 @@ from workflow.plan import read_plan
 from workflow.records import read_record
 
 STATES = ("running", "failed", "done", "waiting")
+QUIET = 600  # seconds after which nobody writes a log any more
 POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILINE)  # as the loop says it
 
 
@@ -43,7 +44,7 @@ def _state(row: dict, results: Path, logs: Path, now: float) -> State:
     record, log = results / "runs" / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
         return State(digest, name, *_ended(record))
-    if log.is_file() and now - log.stat().st_mtime < job.training.time_limit_s:
+    if log.is_file() and now - log.stat().st_mtime < min(QUIET, job.training.time_limit_s):
         return State(digest, name, "running", _running(log.read_text(encoding="utf-8", errors="replace"), job))
     return State(digest, name, "waiting", "")
 

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 from workflow.claims.ledger import VERDICTS
+from workflow.claims.measures import LAYERS
 from workflow.pages.numbers import number
 from workflow.pages.site import Site
 from workflow.published import find, papers
@@ -33,7 +34,17 @@ def _shown(one: dict) -> dict:
     """With what the paper prints, in words."""
     printed = [find(key) for key in one["published"]]
     told = "; ".join(f"{_place(value)}: {number(value.value, value.unit)}" for value in printed)
-    return {**one, "printed": told, "anchor": f"claim-{one['name']}"}
+    rank = VERDICTS.index(one["verdict"])
+    return {**one, "printed": told, "anchor": f"claim-{one['name']}", "door": _door(one), "rank": rank}
+
+
+def _door(one: dict) -> str | None:
+    """Where the claim's numbers stand: its question's page, the layers' table, or the formulas."""
+    if one["ablation"] == LAYERS:
+        return "papers/aiayn.html#table-aiayn_table1" if one["ours"] is not None else None
+    if one["ablation"] is None:
+        return "analytic.html"
+    return f"ablations/{one['ablation']}.html" if one["digests"] else None
 
 
 def _place(value) -> str:

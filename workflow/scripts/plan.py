@@ -59,18 +59,22 @@ def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int
     unknown = sorted({job.task for digest, job in waiting.items() if near[digest] is None})
     if unknown:
         return [f"no record of {', '.join(unknown)} is at hand: what it takes is not known"]
-    total = sum(estimate.seconds(job, near[digest]) for digest, job in waiting.items())
-    side = 1 if gpus else lanes
+    took = [estimate.seconds(job, near[digest]) for digest, job in waiting.items()]
+    far = max(estimate.work(job) / estimate.work(near[digest].job) for digest, job in waiting.items())
     devices = ", ".join(sorted({one.origin.device for one in near.values()}))
-    hours = f"{total / 3600:.2g} {'GPU' if gpus else 'core'}-hours"
+    on_gpu = not any(one.origin.device.startswith("cpu") for one in near.values())
+    side = 1 if on_gpu else lanes
+    hours = f"{sum(took) / 3600:.2g} {'GPU' if on_gpu else 'core'}-hours"
     rest = f"from {len({one.digest for one in near.values()})} nearest records, on {devices}"
-    memory = max(one.cost.peak_memory_bytes for one in near.values())
-    disk = sum(estimate.disk(one) for one in near.values())
-    return [
-        f"training: about {spell(total / side)}, {side} side by side; {hours} ({rest})",
-        f"memory: about {memory / 2**30:.1f} GiB a run",
-        f"disk: about {disk / 2**20:,.0f} MiB",
-    ]
+    needed = [estimate.memory(job, near[digest]) for digest, job in waiting.items()]
+    disk = sum(estimate.disk(job, near[digest]) for digest, job in waiting.items())
+    lines = [f"training: about {spell(sum(took) / side)}, {side} side by side; {hours} ({rest})"]
+    if gpus and not on_gpu:
+        lines.append("no record of a GPU is at hand: on one it takes less, how much is not known")
+    if far > estimate.FAR:
+        lines.append(f"the largest run is {far:,.0f} times the work of its nearest record: this is a guess")
+    told = "not known" if None in needed else f"about {max(needed) / 2**30:.1f} GiB a run"
+    return [*lines, f"memory: {told}", f"disk: about {disk / 2**20:,.0f} MiB"]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,7 +1,7 @@
 """One archive of everything that a run of the workflow leaves: records, measures, tables, figures, pages, checksums.
 
 manifest.json: {"version", "commits", "files": {path: sha256}}; the rest lies as it did, results/... and reports/....
-The same results give the same bytes.
+The same results and pages give the same bytes.
 """
 
 import hashlib
@@ -41,7 +41,8 @@ class Manifest(Closed):
 def kept(results: Path, reports: Path) -> dict[str, Path]:
     """Path in the archive -> file, in the order of the paths."""
     found = {f"results/{one.relative_to(results).as_posix()}": one for name in KEPT for one in results.glob(name)}
-    found |= {f"reports/{one.relative_to(reports).as_posix()}": one for one in reports.rglob("*")}
+    told = [one for one in reports.rglob("*") if one.name != "progress.html"]  # of a moment that is over
+    found |= {f"reports/{one.relative_to(reports).as_posix()}": one for one in told}
     return {name: path for name, path in sorted(found.items()) if path.is_file() and not path.is_symlink()}
 
 

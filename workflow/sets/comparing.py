@@ -29,7 +29,7 @@ def _told(records: Iterable[Record]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for record in records:
         told = record.origin.model_dump(exclude={"started", "versions"})
-        told |= {"rung": record.job.rung, "text": f"{record.job.corpus}, {record.job.checksum}"}
+        told |= {"rung": record.job.rung, "text": f"{record.job.corpus} ({record.job.checksum[:19]})"}
         told |= {f"version of {name}": version for name, version in record.origin.versions.items()}
         for name, value in told.items():
             found.setdefault(name, set()).add(str(value))
@@ -60,6 +60,7 @@ def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], li
     left, right = ({key: rows for key, rows in keyed(one, by_rank).groupby("key", sort=False)} for one in (a, b))
     lines = []
     for key in (key for key in left if key in right):
+        lines += _ended(key, left[key], right[key])
         for measure, title, unit in HEADLINE[left[key]["task"].iloc[0]]:
             lines += _line(key, measure, title, unit, left[key], right[key])
     tested = [one for one in lines if one["p"] is not None]
@@ -68,13 +69,23 @@ def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], li
     return lines, [key for key in left if key not in right], [key for key in right if key not in left]
 
 
+def _ended(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
+    """How many runs ended well, where that is not the same share: a failure is a number that moved."""
+    here, there = ((side["status"] == "ok").mean() for side in (left, right))
+    if here == there:
+        return []
+    told = {"key": key, "measure": "runs that ended well", "unit": "", "a": here, "b": there}
+    told |= {"n": [len(left), len(right)], "change": 100 * (there / here - 1) if here else None}
+    return [told | {"holm": None, "p": None, "moved": True, "why": "a run failed"}]
+
+
 def _line(key: tuple, measure: str, title: str, unit: str, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
     sides = [_values(rows, measure) for rows in (left, right)]
     if not all(sides):
         return []
     here, there = (sum(side) / len(side) for side in sides)
     made = {"key": key, "measure": title, "unit": unit, "a": here, "b": there, "n": [len(side) for side in sides]}
-    return [made | {"change": 100 * (there / here - 1) if here else None, "holm": None} | _weighed(*sides)]
+    return [made | {"change": 100 * (there / here - 1) if here else None, "holm": None} | _weighed(measure, *sides)]
 
 
 def _values(rows: pd.DataFrame, measure: str) -> list[float]:
@@ -86,12 +97,13 @@ def _values(rows: pd.DataFrame, measure: str) -> list[float]:
     return good[measure].dropna().tolist()
 
 
-def _weighed(here: list[float], there: list[float]) -> dict:
+def _weighed(measure: str, here: list[float], there: list[float]) -> dict:
     """moved: None where one value on a side leaves the noise unknown; p of Welch's t test where there is noise."""
     apart = abs(np.mean(there) - np.mean(here))
     if apart <= SAME * abs(np.mean(here)) and (here == there or not np.std(here) + np.std(there)):
         return {"p": None, "moved": False, "why": "the same"}
-    if not np.std(here) + np.std(there) and len(here) > 1 and len(there) > 1:
+    constant = measure.startswith("macs") or min(len(here), len(there)) > 1
+    if constant and not np.std(here) + np.std(there):
         return {"p": None, "moved": True, "why": "it does not vary on either side"}
     if min(len(here), len(there)) < 2:
         return {"p": None, "moved": None, "why": "one value on a side: its noise is not known"}

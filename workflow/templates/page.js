@@ -31,7 +31,8 @@ function sortable(table) {
 function shown(table) {
   const rows = [table.tHead.rows[0], ...table.tBodies[0].rows].filter((row) => row.getClientRects().length);
   const text = (cell) => cell.innerText.trim().replace(/\s+/g, " ");
-  return rows.map((row) => [...row.cells].filter((cell) => !cell.hidden).map(text));
+  const wide = (cell) => [text(cell), ...Array(cell.colSpan - 1).fill("")]; // a cell over several columns leaves the others empty
+  return rows.map((row) => [...row.cells].filter((cell) => !cell.hidden).flatMap(wide));
 }
 
 const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };

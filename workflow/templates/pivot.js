@@ -68,3 +68,4 @@ for (const select of Object.values(fields)) {
 }
 addEventListener("hashchange", restore);
 restore();
+tools(table); // of the page's own script: what the grid shows is copied
