@@ -27,4 +27,4 @@ test: .venv/installed
 
 clean:
 	rm -rf .venv .snakemake logs results/data results/runs results/measures results/tables results/figures \
-	  results/plan.json results/runs.json reports/*.html reports/papers reports/ablations reports/runs reports/files
+	  results/plan.json results/runs.json results/claims.* results/bundle.zip reports/*.html reports/papers reports/ablations reports/runs reports/files
