@@ -113,8 +113,8 @@ def test_curves_stand_beside_the_released_logs():
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path):
-    builder = adaptive_span_figure3_left
+    (tmp_path / "runs.json").write_text(everything().to_json(orient="records"))
     for name in ("a", "b"):
-        script.save(builder.draw(builder.data(everything())), str(tmp_path / name), builder.TITLE, "origin")
+        script.main(["adaptive_span_figure3_left", str(tmp_path / "runs.json"), str(tmp_path / name)])
     for ending in ("svg", "pdf", "png"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
