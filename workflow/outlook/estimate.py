@@ -11,11 +11,16 @@ from workflow.choices import AXES
 from workflow.claims.chance import smallest
 from workflow.jobs import Job
 from workflow.records import Record
+from workflow.rungs import load_corpora
 
-SCORES = {"char_lm": "test_bpc", "translation": "test_bleu", "captioning": "test_cider", "parsing": "test_f1"}
 RECORD_BYTES = 150_000  # record, curve and job, roughly
 FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess and a memory is not known
 ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
+
+
+def score(task: str) -> str:
+    """What a run of the task is judged by: the metric that config/tasks names, on test."""
+    return f"test_{load_corpora(task).metric}"
 
 
 def per_update(job: Job) -> int:
@@ -70,8 +75,8 @@ def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float
     """
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in records:
-        if one.status == "ok" and SCORES[one.job.task] in one.metrics:
-            cells[one.job.task, one.job.cell].append(one.metrics[SCORES[one.job.task]])
+        if one.status == "ok" and score(one.job.task) in one.metrics:
+            cells[one.job.task, one.job.cell].append(one.metrics[score(one.job.task)])
     found = {}
     for task, count in seeds.items():
         several = [values for (name, _), values in cells.items() if name == task and len(values) > 1]

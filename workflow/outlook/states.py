@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow.choices import Refused
 from workflow.closed import parse
 from workflow.jobs import JOBS, Job
-from workflow.outlook.estimate import SCORES, per_update
+from workflow.outlook.estimate import per_update, score
 from workflow.outlook.progress import spell
 from workflow.plan import read_plan
 from workflow.records import read_record
@@ -56,8 +56,8 @@ def _ended(path: Path) -> tuple[str, str]:
         return "failed", str(error)
     if record.status != "ok":
         return "failed", f"{record.status}: {record.reason}"
-    score, took = SCORES[record.job.task], f" in {spell(record.cost.seconds)}" if record.cost else ""
-    return "done", f"{score} {record.metrics.get(score, float('nan')):.4g}{took}"
+    name, took = score(record.job.task), f" in {spell(record.cost.seconds)}" if record.cost else ""
+    return "done", f"{name} {record.metrics.get(name, float('nan')):.4g}{took}"
 
 
 def _running(log: str, job: Job) -> str:

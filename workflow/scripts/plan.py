@@ -46,7 +46,7 @@ def told(asked: Dag, results: Path, lanes: int) -> list[str]:
     lines.append(f"measures and pages, where they are not made: about {spell(measured)} on two cores")
     seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
     for task, effect in estimate.visible(records, seeds).items():
-        lines.append(f"{seeds[task]} seeds would show a difference in {estimate.SCORES[task]} of {effect:.3g}")
+        lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
     return lines
 
 
