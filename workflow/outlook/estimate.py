@@ -6,6 +6,7 @@ No net is built and nothing is measured: a run takes as long as the nearest one,
 import math
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import cache
 
 from workflow.choices import AXES
 from workflow.claims.chance import smallest
@@ -18,6 +19,7 @@ FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess an
 ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
 
 
+@cache
 def score(task: str) -> str:
     """What a run of the task is judged by: the metric that config/tasks names, on test."""
     return f"test_{load_corpora(task).metric}"
