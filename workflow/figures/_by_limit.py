@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, LABELS, canvas, counts, curve, nothing, span_axis, summary
+from workflow.figures._colours import COLOURS, LABELS
+from workflow.figures._style import canvas, counts, curve, nothing, span_axis, summary
 from workflow.published import find
 from workflow.tables._cells import pick
 

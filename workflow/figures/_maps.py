@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 
-from workflow.figures._style import GREY, WIDTH, canvas, holding, nothing
+from workflow.figures._colours import GREY
+from workflow.figures._style import WIDTH, canvas, holding, nothing
 from workflow.tables._cells import pick
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]

@@ -1,7 +1,4 @@
-"""One look for all figures, made to be read at the width of a phone: text kept as text, and a colour per variant.
-
-The colours are safe for colour-blind readers (Okabe and Ito).
-"""
+"""One look for all figures, made to be read at the width of a phone, with text kept as text."""
 
 import matplotlib
 
@@ -11,34 +8,9 @@ import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter  # noqa: E402
 
+from workflow.figures._colours import GREY  # noqa: E402
 from workflow.tables._cells import behind, interval  # noqa: E402
 
-COLOURS = {
-    "fixed": "#0072B2",
-    "adaptive": "#D55E00",
-    "dynamic": "#009E73",
-    "top_k": "#CC79A7",
-    "adaptive_top_k": "#8A5A00",
-    "sparsemax": "#56B4E9",
-    "entmax15": "#7A68A6",
-    "entmax_alpha": "#B8A000",
-    "transformer_xl": "#3B3B3B",
-    "published": "#8C8C8C",
-}
-SEQUENCE = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#8A5A00", "#3B3B3B"]
-LABELS = {
-    "fixed": "fixed span",
-    "adaptive": "adaptive span",
-    "dynamic": "dynamic span",
-    "top_k": "top-k",
-    "adaptive_top_k": "adaptive span, top-k",
-    "sparsemax": "sparsemax",
-    "entmax15": "entmax-1.5",
-    "entmax_alpha": "entmax-α",
-    "transformer_xl": "Transformer-XL",
-    "published": "published",
-}
-GREY = "#777777"
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 
 plt.rcParams.update(

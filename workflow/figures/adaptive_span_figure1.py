@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from workflow.figures._style import SEQUENCE, canvas, counts, holding, nothing
+from workflow.figures._colours import shades
+from workflow.figures._style import canvas, counts, holding, nothing
 from workflow.tables._cells import pick
 
 TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
@@ -41,7 +42,7 @@ def draw(data: pd.DataFrame):
     if not len(data):
         return nothing("no run with a fixed span has ended well")
     figure, axes = canvas()
-    for colour, (label, one) in zip(SEQUENCE, data.groupby("head"), strict=False):
+    for colour, (label, one) in zip(shades(2), data.groupby("head"), strict=True):
         axes.plot(one["distance"], one["weight"].clip(lower=1e-6), color=colour, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, GREY, canvas
+from workflow.figures._colours import COLOURS, GREY
+from workflow.figures._style import canvas
 
 TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
 CAPTION = "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64; x = 1 is the nearest past character."

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, canvas, counts, nothing
+from workflow.figures._colours import COLOURS
+from workflow.figures._style import canvas, counts, nothing
 from workflow.published import digitised_spans
 from workflow.tables._cells import pick
 

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, canvas, holding, nothing
+from workflow.figures._colours import COLOURS
+from workflow.figures._style import canvas, holding, nothing
 from workflow.tables._cells import pick
 
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"

@@ -3,7 +3,8 @@
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from workflow.figures._style import SEQUENCE, canvas, nothing
+from workflow.figures._colours import shades
+from workflow.figures._style import canvas, nothing
 from workflow.tables import _layers
 
 TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
@@ -32,7 +33,7 @@ def draw(data: pd.DataFrame):
     if not len(data):
         return nothing("layers were not measured")
     figure, axes = canvas()
-    for colour, (name, label) in zip(SEQUENCE, _layers.LABELS.items(), strict=False):
+    for colour, (name, label) in zip(shades(len(_layers.LABELS)), _layers.LABELS.items(), strict=True):
         one = data[data["layer"] == name]
         if len(one):
             power = one["exponent"].iloc[0]

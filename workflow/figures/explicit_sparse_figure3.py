@@ -4,7 +4,8 @@ import math
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, GREY, SEQUENCE, canvas, nothing, summary
+from workflow.figures._colours import COLOURS, GREY, shades
+from workflow.figures._style import canvas, nothing, summary
 from workflow.published import find
 from workflow.tables._cells import pick
 
@@ -38,7 +39,8 @@ def draw(data: pd.DataFrame):
         return nothing("no run of this figure has ended well")
     end = max(k for k in data["k"] if math.isfinite(k)) * 2  # where the axis has its infinity
     figure, axes = canvas()
-    for colour, (corpus, one) in zip(SEQUENCE, ours.groupby("corpus"), strict=False):
+    corpora = ours.groupby("corpus")
+    for colour, (corpus, one) in zip(shades(len(corpora)), corpora, strict=True):
         _direction(axes, one.assign(at=one["k"].clip(upper=end)), colour, DIRECTIONS.get(corpus, corpus))
     theirs = data[data["source"] == "published"]["k"].clip(upper=end)
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none", "clip_on": False}

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import COLOURS, LABELS, canvas, counts, nothing, summary
+from workflow.figures._colours import COLOURS, INK, LABELS
+from workflow.figures._style import canvas, counts, nothing, summary
 from workflow.tables._cells import once, pick
 
 TITLE = "Quality against cost"
@@ -42,7 +43,7 @@ def draw(data: pd.DataFrame):
         for one in shown:
             bar = [[one["mean"] - one["low"]], [one["high"] - one["mean"]]] if pd.notna(one["low"]) else None
             mark = MARKS[sorted(LABELS).index(one["variant"]) % len(MARKS)] if one["variant"] in LABELS else "o"
-            panel.errorbar(one[what], one["mean"], bar, fmt=mark, ms=6, color=_colour(one), lw=0.9, alpha=0.9)
+            panel.errorbar(one[what], one["mean"], bar, fmt=mark, ms=6, mec=INK, mew=0.5, color=_colour(one), lw=0.9)
         if shown:
             panel.set_xscale("log")
             panel.margins(x=0.08)
@@ -54,7 +55,7 @@ def draw(data: pd.DataFrame):
 
 
 def _colour(one: dict) -> str:
-    return COLOURS.get(one["variant"], "#000000")
+    return COLOURS.get(one["variant"], INK)
 
 
 def _name(panel, shown: list[dict], what: str) -> None:
@@ -67,7 +68,7 @@ def _name(panel, shown: list[dict], what: str) -> None:
             (one[what], one["mean"]),
             (1.07, place),
             textcoords="axes fraction",
-            color=_colour(one),
+            color=INK,
             fontsize=8,
             va="center",
             arrowprops={"arrowstyle": "-", "color": _colour(one), "lw": 0.5, "alpha": 0.6, "relpos": (0, 0.5)},

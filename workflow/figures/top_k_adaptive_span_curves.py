@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from workflow.figures._style import SEQUENCE, canvas, counts, curve, nothing
+from workflow.figures._colours import shades
+from workflow.figures._style import canvas, counts, curve, nothing
 from workflow.published import logs
 from workflow.tables._cells import interval, pick
 
@@ -37,7 +38,8 @@ def draw(data: pd.DataFrame):
     if not (data["source"] == "measured").any():
         return nothing("no run with adaptive spans has ended well")
     figure, axes = canvas(2, rows=2, height=2.5)
-    colours = dict(zip(sorted(data["k"].unique()), SEQUENCE, strict=False))  # a k has one colour on both sides
+    kept = sorted(data["k"].unique())
+    colours = dict(zip(kept, shades(len(kept)), strict=True))  # a k has one colour on both sides
     for column, (source, title) in enumerate((("measured", "measured here"), ("published", "the released logs"))):
         one = data[data["source"] == source]
         for panel, (what, label) in zip(axes[:, column], PANELS, strict=True):

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from workflow.figures._style import COLOURS, canvas, plt
+from workflow.figures._colours import COLOURS
+from workflow.figures._style import canvas, plt
 from workflow.pages.numbers import number
 from workflow.pages.site import own
 

@@ -4,7 +4,8 @@ import io
 
 from markupsafe import Markup
 
-from workflow.figures._style import COLOURS, canvas, plt
+from workflow.figures._colours import INK, shades
+from workflow.figures._style import canvas, plt
 from workflow.pages.site import own
 from workflow.records import Record
 
@@ -22,14 +23,14 @@ def curve(record: Record) -> Markup:
     spans = [point.mean_span for point in record.curve]
     spanned = all(span is not None for span in spans)
     figure, axes = canvas(1 + spanned, width=3.6, height=2.4, squeeze=False)
-    for split, colour in (("train", "fixed"), ("dev", "adaptive")):
+    for split, colour in zip(("train", "dev"), shades(2), strict=True):
         found = [getattr(point, f"{split}_{unit}") for point in record.curve]
-        axes[0, 0].plot(steps, found, "o-", ms=3, color=COLOURS[colour], label=split)
+        axes[0, 0].plot(steps, found, "o-", ms=3, color=colour, label=split)
     axes[0, 0].set_ylabel(label)
     axes[0, 0].set_yscale(scale)
     axes[0, 0].legend()
     if spanned:
-        axes[0, 1].plot(steps, spans, "o-", ms=3, color=COLOURS["dynamic"])
+        axes[0, 1].plot(steps, spans, "o-", ms=3, color=INK)
         axes[0, 1].set_ylabel("mean span")
     for panel in axes.flat:
         panel.set_xlabel("step")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workflow import traces
 from workflow.choices import refuse_unknown
-from workflow.figures._style import GREY
+from workflow.figures._colours import GREY
 from workflow.frame import load, provenance
 from workflow.place import whole
 from workflow.records import write_text

@@ -1,0 +1,42 @@
+"""One colour per variant, the same in every figure; everything else is coloured by its order.
+
+The ten colours are Petroff's (Accessible Color Sequences for Data Visualization, 2021): they stay apart for readers
+with any of the three colour blindnesses. What is no variant (a k, a head, a text, a kind of layer) takes steps of
+cividis, from dark to light, so that no colour means two things.
+"""
+
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
+COLOURS = {
+    "fixed": "#3f90da",
+    "adaptive": "#e76300",
+    "dynamic": "#832db6",
+    "top_k": "#bd1f01",
+    "adaptive_top_k": "#a96b59",
+    "sparsemax": "#92dadd",
+    "entmax15": "#b9ac70",
+    "entmax_alpha": "#ffa90e",
+    "transformer_xl": "#717581",
+    "published": "#94a4a2",
+}
+LABELS = {
+    "fixed": "fixed span",
+    "adaptive": "adaptive span",
+    "dynamic": "dynamic span",
+    "top_k": "top-k",
+    "adaptive_top_k": "adaptive span, top-k",
+    "sparsemax": "sparsemax",
+    "entmax15": "entmax-1.5",
+    "entmax_alpha": "entmax-α",
+    "transformer_xl": "Transformer-XL",
+    "published": "published",
+}
+GREY = "#777777"
+INK = "#1b1b1b"  # of one's own variant, until it is given a line above
+LIGHTEST = 0.8  # of cividis: beyond, a line is lost on the page
+
+
+def shades(number: int) -> list[str]:
+    """So many colours in order, from dark to light."""
+    return [to_hex(colormaps["cividis"](LIGHTEST * one / max(1, number - 1))) for one in range(number)]
