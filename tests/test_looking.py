@@ -9,10 +9,13 @@ from tests import _site
 from tests._jobs import job, translation
 from tests._runs import failed, run
 from workflow.choices import Refused
+from workflow.closed import read_yaml
+from workflow.dag import Dag
 from workflow.outlook import estimate
 from workflow.outlook.states import states
 from workflow.records import Cost, write_record
 from workflow.scripts import plan, watch
+from workflow.settings import CONFIG
 
 
 def record(made, seconds=10.0, **metrics):
@@ -28,7 +31,9 @@ def test_a_run_takes_as_much_longer_as_it_multiplies_more():
     assert estimate.seconds(long, record(short)) == pytest.approx(20.0)
     other = record(job(selection={"name": "top_k", "k": 3}, steps=20, evaluate_every=5))
     assert estimate.nearest(long, [other, record(short)]).job == short
-    assert estimate.nearest(long, [record(translation())]) is None
+    elsewhere = record(translation())
+    assert estimate.nearest(long, [elsewhere]) == elsewhere and estimate.memory(long, elsewhere) is None
+    assert estimate.nearest(long, []) is None
 
 
 def test_what_seeds_can_show_comes_from_their_scatter():
@@ -47,6 +52,24 @@ def test_the_plan_says_what_would_run_and_writes_nothing(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "rung smoke:" in said and " 0 cached" in said and "training: about" in said  # nearest: those of small_cpu
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_measure_is_cached_where_its_runs_and_cells_are(tmp_path, capsys):
+    """Every run is there and every measure knows its cell; then one measure knows none."""
+    asked = Dag.of(read_yaml(CONFIG / "config.yaml") | {"rung": "smoke", "ablations": ["span_limit"]})
+    for made in asked.jobs.values():
+        write_record(tmp_path / "runs" / made.digest / "record.json", record(made))
+    (tmp_path / "measures").mkdir()
+    for rule in ("flops", "memory", "throughput"):
+        cells = [{"cell": made.cell} for made in asked.jobs.values()]
+        (tmp_path / "measures" / f"{rule}.json").write_text(json.dumps(cells))
+    words = ["--config", "rung=smoke", "ablations=[span_limit]", "--results", str(tmp_path)]
+    plan.main(words)
+    said = capsys.readouterr().out
+    assert "nothing is left to train" in said and not any(f"{rule}, " in said for rule in ("flops", "memory"))
+    (tmp_path / "measures" / "memory.json").write_text("[]")
+    plan.main(words)
+    assert "measures: memory" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("word, line", [("rung", "expected KEY=VALUE"), ("rung=smok", "did you mean 'smoke'")])

@@ -40,9 +40,10 @@ def work(job: Job) -> float:
 
 
 def nearest(job: Job, records: Iterable[Record]) -> Record | None:
-    """The record of the same task whose work and choices are nearest; None where there is none."""
-    alike = [one for one in records if one.job.task == job.task and one.cost]
-    return min(alike, key=lambda one: _distance(job, one.job), default=None)
+    """The record whose work and choices are nearest, of the same task where there is one; None without a record."""
+    costed = [one for one in records if one.cost]
+    alike = [one for one in costed if one.job.task == job.task]
+    return min(alike or costed, key=lambda one: _distance(job, one.job), default=None)
 
 
 def _distance(job: Job, other: Job) -> float:
@@ -61,7 +62,9 @@ def disk(job: Job, record: Record) -> float:
 
 
 def memory(job: Job, record: Record) -> float | None:
-    """Bytes at the peak; None where the nearest record's update is so much smaller that it tells nothing."""
+    """Bytes at the peak; None where the record tells nothing: of another task, or its update is so much smaller."""
+    if record.job.task != job.task:
+        return None
     larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
     return record.cost.peak_memory_bytes if larger <= FAR else None
 

@@ -10,8 +10,9 @@ from collections import Counter
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.closed import load_yaml, read_yaml
+from workflow.closed import load_yaml, parse_json, read_yaml
 from workflow.dag import Dag
+from workflow.frame import MEASURES
 from workflow.jobs import Job
 from workflow.outlook import estimate
 from workflow.outlook.progress import spell
@@ -42,8 +43,13 @@ def told(asked: Dag, results: Path, lanes: int) -> list[str]:
         lines.append(f"  {task}: {count} runs, {left} to run")
     records = known(results)
     lines += _costs(waiting, records, lanes, asked.gpus) if waiting else ["nothing is left to train"]
-    measured = sum(seconds for rule, seconds in asked.expected_seconds.items() if rule != "train")
-    lines.append(f"measures and pages, where they are not made: about {spell(measured)} on two cores")
+    unmade = {rule: seconds for rule, seconds in asked.expected_seconds.items() if not _made(rule, jobs, results)}
+    unmade.pop("train")
+    lines.append(
+        f"measures: {', '.join(unmade)} to make, about {spell(sum(unmade.values()))} on two cores"
+        if unmade
+        else "measures: all cached; made again only where what they measure has changed"
+    )
     seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
     for task, effect in estimate.visible(records, seeds).items():
         lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
@@ -54,27 +60,51 @@ def _there(digest: str, results: Path) -> bool:
     return bool(published(digest)) or (results / "runs" / digest / "record.json").exists()
 
 
+def _made(rule: str, jobs: dict[str, Job], results: Path) -> bool:
+    """Whether the measure is there; one that is told by cells is made again where a run or a cell is new."""
+    path = results / "measures" / f"{rule}.json"
+    if not path.exists() or rule not in MEASURES:
+        return path.exists()
+    here = {one["cell"] for one in parse_json(path.read_bytes(), str(path))}
+    return here >= {job.cell for job in jobs.values()} and all(_there(digest, results) for digest in jobs)
+
+
 def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int) -> list[str]:
-    near = {digest: estimate.nearest(job, records) for digest, job in waiting.items()}
-    unknown = sorted({job.task for digest, job in waiting.items() if near[digest] is None})
-    if unknown:
-        return [f"no record of {', '.join(unknown)} is at hand: what it takes is not known"]
-    took = [estimate.seconds(job, near[digest]) for digest, job in waiting.items()]
-    far = max(estimate.work(job) / estimate.work(near[digest].job) for digest, job in waiting.items())
-    devices = ", ".join(sorted({one.origin.device for one in near.values()}))
+    if not any(one.cost for one in records):
+        return ["no record is at hand: what it takes is not known"]
+    pairs = [(job, estimate.nearest(job, records)) for job in waiting.values()]
+    near = {one.digest: one for _, one in pairs}
     on_gpu = not any(one.origin.device.startswith("cpu") for one in near.values())
     side = 1 if on_gpu else lanes
-    hours = f"{sum(took) / 3600:.2g} {'GPU' if on_gpu else 'core'}-hours"
-    rest = f"from {len({one.digest for one in near.values()})} nearest records, on {devices}"
-    needed = [estimate.memory(job, near[digest]) for digest, job in waiting.items()]
-    disk = sum(estimate.disk(job, near[digest]) for digest, job in waiting.items())
-    lines = [f"training: about {spell(sum(took) / side)}, {side} side by side; {hours} ({rest})"]
+    took = sum(estimate.seconds(job, one) for job, one in pairs)
+    hours = f"{took / 3600:.2g} {'GPU' if on_gpu else 'core'}-hours"
+    devices = ", ".join(sorted({one.origin.device for one in near.values()}))
+    source = f"from {len(near)} nearest records, on {devices}"
+    lines = [f"training: about {spell(took / side)}, {side} side by side; {hours} ({source})"]
     if gpus and not on_gpu:
         lines.append("no record of a GPU is at hand: on one it takes less, how much is not known")
+    disk = sum(estimate.disk(job, one) for job, one in pairs)
+    return [*lines, *_doubts(pairs), _memory(pairs), f"disk: about {disk / 2**20:,.0f} MiB"]
+
+
+def _doubts(pairs: list[tuple[Job, Record]]) -> list[str]:
+    """Why the time may be far off."""
+    lines = []
+    if unknown := sorted({job.task for job, one in pairs if one.job.task != job.task}):
+        lines.append(f"no record of {', '.join(unknown)} is at hand: theirs is a guess from another task")
+    far = max(estimate.work(job) / estimate.work(one.job) for job, one in pairs)
     if far > estimate.FAR:
         lines.append(f"the largest run is {far:,.0f} times the work of its nearest record: this is a guess")
-    told = "not known" if None in needed else f"about {max(needed) / 2**30:.1f} GiB a run"
-    return [*lines, f"memory: {told}", f"disk: about {disk / 2**20:,.0f} MiB"]
+    return lines
+
+
+def _memory(pairs: list[tuple[Job, Record]]) -> str:
+    needed = [estimate.memory(job, one) for job, one in pairs]
+    known = [one for one in needed if one is not None]
+    if not known:
+        return "memory: not known"
+    rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
+    return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
 
 
 def main(argv: list[str] | None = None) -> None:
