@@ -227,7 +227,9 @@ def test_origins_differ_by_name(tmp_path):
 
 def test_bundles_of_two_machines_merge_with_a_column_for_the_hardware(tmp_path, capsys):
     one, other = (bundled(folder(tmp_path / name, device=name)) for name in ("slow", "fast"))
-    merge.main([str(tmp_path / "m.csv"), str(one), str(other)])
+    merge.main([str(tmp_path / "m.csv"), str(one), str(other), "--page", str(tmp_path / "m.html")])
     assert "4 lines, 2 kinds of hardware" in capsys.readouterr().out
     lines = (tmp_path / "m.csv").read_text().splitlines()
     assert "hardware" in lines[0] and sum(",slow," in line for line in lines) == 2
+    page = (tmp_path / "m.html").read_text()
+    assert page.count('<td class="text">slow</td>') == page.count('<td class="text">fast</td>') == 2

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from workflow.figures._colours import COLOURS, LABELS
-from workflow.figures._style import canvas, counts, curve, nothing, span_axis, summary
+from workflow.figures._style import canvas, counts, curve, nothing, span_axis
 from workflow.published import find
-from workflow.tables._cells import pick
+from workflow.tables._cells import pick, summary
 
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)

@@ -9,7 +9,6 @@ import pandas as pd  # noqa: E402
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter  # noqa: E402
 
 from workflow.figures._colours import GREY  # noqa: E402
-from workflow.tables._cells import behind, interval  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 
@@ -46,22 +45,6 @@ def nothing(message: str):
     axes.axis("off")
     axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
     return figure
-
-
-def summary(runs: pd.DataFrame, by: list[str], what: str) -> pd.DataFrame:
-    """Mean and 95 % interval of `what` over the seeds of each group; failed runs left out, their number kept.
-
-    What is measured once per cell, and stands on the row of each seed, is one value without an interval.
-    """
-    rows = []
-    for key, group in runs.groupby(by, dropna=False, sort=True):
-        group = behind(group, what)
-        ok = group[group["status"] == "ok"][what].dropna().astype(float).tolist()
-        mean, low, high = interval(ok) if ok else (None, None, None)
-        row = dict(zip(by, key, strict=True))
-        rows.append({**row, "mean": mean, "low": low, "high": high, "n": len(ok), "failed": len(group) - len(ok)})
-    made = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "n", "failed"])
-    return made.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
 def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:

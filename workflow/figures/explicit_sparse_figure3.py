@@ -5,9 +5,9 @@ import math
 import pandas as pd
 
 from workflow.figures._colours import COLOURS, GREY, shades
-from workflow.figures._style import canvas, nothing, summary
+from workflow.figures._style import canvas, nothing
 from workflow.published import find
-from workflow.tables._cells import pick
+from workflow.tables._cells import pick, summary
 
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (

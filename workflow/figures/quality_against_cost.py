@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.figures._colours import COLOURS, INK, LABELS
-from workflow.figures._style import canvas, counts, nothing, summary
-from workflow.tables._cells import once, pick
+from workflow.figures._style import canvas, counts, nothing
+from workflow.tables._cells import once, pick, summary
 
 TITLE = "Quality against cost"
 CAPTION = (

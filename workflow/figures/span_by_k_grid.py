@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter
 
-from workflow.figures._style import canvas, nothing, summary
-from workflow.tables._cells import pick
+from workflow.figures._style import canvas, nothing
+from workflow.tables._cells import pick, summary
 
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (

@@ -1,4 +1,4 @@
-"""Set results of several machines side by side: `python -m workflow.scripts.merge OUT.csv SET SET ...`.
+"""Set results of several machines side by side: `python -m workflow.scripts.merge OUT.csv SET SET ... [--page X.html]`.
 
 A SET is a bundle, a results folder or a set under results/published. A line for each cell and each hardware.
 """
@@ -6,31 +6,19 @@ A SET is a bundle, a results folder or a set under results/published. A line for
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
 from workflow.choices import Refused
-from workflow.pages.columns import HEADLINE
+from workflow.pages.site import Site, page_name
 from workflow.records import write_text
 from workflow.scripts._main import run
-from workflow.sets.reading import Results, read
-
-BY = ["rung", "task", "paper", "ablation", "corpus", "text", "variant", "S", "k", "device"]
-
-
-def merged(sets: list[Results]) -> pd.DataFrame:
-    """Means over seeds of the headline measures, and how many seeds; `hardware` is the device that the runs tell."""
-    rows = pd.concat([one.runs.assign(set=one.name) for one in sets], ignore_index=True)
-    measures = dict.fromkeys(column for columns in HEADLINE.values() for column, _, _ in columns)
-    good = rows[rows["status"] == "ok"]
-    told = good.groupby([*BY, "set"], dropna=False, sort=False)[[*measures]].mean()
-    told.insert(0, "seeds", good.groupby([*BY, "set"], dropna=False, sort=False)["seed"].nunique())
-    return told.reset_index().rename(columns={"device": "hardware"}).sort_values(["paper", "ablation"], kind="stable")
+from workflow.sets.merging import merged, sections
+from workflow.sets.reading import read
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="merge", description="Set results of several machines side by side.")
     parser.add_argument("out", type=Path)
     parser.add_argument("sets", type=Path, nargs="+")
+    parser.add_argument("--page", type=page_name, help="write them as a page, too")
     options = parser.parse_args(argv)
     if options.out.suffix != ".csv":
         raise Refused(f"{options.out}: expected OUT.csv before the sets; what is there is not written over")
@@ -38,6 +26,9 @@ def main(argv: list[str] | None = None) -> None:
     if not len(found):
         raise Refused("no run in these sets ended well: there is nothing to merge")
     write_text(options.out, found.to_csv(index=False))
+    if options.page:
+        told = {"title": "Results of several machines", "sets": options.sets, "sections": sections(found)}
+        Site(options.out.parent, options.page.parent).write("merged.html.j2", options.page.name, **told)
     print(f"{options.out}: {len(found)} lines, {found['hardware'].nunique()} kinds of hardware")
 
 

@@ -83,6 +83,22 @@ def behind(runs: pd.DataFrame, what: str) -> pd.DataFrame:
     return once(runs) if what in MEASURED_BY else runs
 
 
+def summary(runs: pd.DataFrame, by: list[str], what: str) -> pd.DataFrame:
+    """Mean and 95 % interval of `what` over the seeds of each group; failed runs left out, their number kept.
+
+    What is measured once per cell, and stands on the row of each seed, is one value without an interval.
+    """
+    rows = []
+    for key, group in runs.groupby(by, dropna=False, sort=True):
+        group = behind(group, what)
+        ok = group[group["status"] == "ok"][what].dropna().astype(float).tolist()
+        mean, low, high = interval(ok) if ok else (None, None, None)
+        row = dict(zip(by, key, strict=True))
+        rows.append({**row, "mean": mean, "low": low, "high": high, "n": len(ok), "failed": len(group) - len(ok)})
+    made = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "n", "failed"])
+    return made.astype(dict.fromkeys(("mean", "low", "high"), float))
+
+
 def ratio(row: str, column: str, what: str, runs: pd.DataFrame, base: pd.DataFrame, name: str) -> dict:
     """A cost over that of the base, `name`: means over seeds of what each run counts, or two values measured once."""
     ours, theirs = (measured(row, column, behind(one, what), what, "x") for one in (runs, base))
