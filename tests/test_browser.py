@@ -192,10 +192,22 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
     select(page, rows="S", columns="variant", baseline="32")
     turned = grid(page)
     assert turned[0] == ["S", "adaptive", "fixed"] and turned[1] == ["S = 32", "1 x", "1 x"]
+    page.locator("#pivot thead button").first.press("Enter")
+    page.locator("#pivot thead button").first.press("Enter")
+    assert [row[0] for row in grid(page)[1:]] == ["S = 64", "S = 32"]
     other = browser.new_page()
     other.goto(page.url)
     assert grid(other) == turned
     other.close()
+
+
+def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(site, page):
+    page.goto((site / "pivot.html").as_uri())
+    page.evaluate("questions.span_limit.cells.forEach((cell) => { cell.dev = cell.S; })")
+    select(page, question="span_limit", rows="variant", columns="variant", measure="dev")
+    assert grid(page) == [["variant", "dev"], ["adaptive", "48"], ["fixed", "48"]]  # S is 32 and 64
+    select(page, only="S:64")
+    assert grid(page)[1:] == [["adaptive", "64"], ["fixed", "64"]] and "only=S%3A64" in page.url
 
 
 @pytest.fixture(scope="module")

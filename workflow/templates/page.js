@@ -94,6 +94,9 @@ function tools(table) {
 
 document.querySelectorAll("table.sortable").forEach((table) => (sortable(table), tools(table)));
 
+// On paper nothing can be opened: how verdicts are reached is told, lists of runs are not.
+addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((one) => (one.open = true)));
+
 // The ledger by verdict: one button pressed shows its claims alone, pressed again all.
 const verdicts = [...document.querySelectorAll("button.verdict")];
 for (const button of verdicts) {

@@ -20,6 +20,9 @@ function choose(view) {
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
   options(fields.rows, offered, view.rows);
   options(fields.columns, offered, view.columns ?? offered.find(([axis]) => axis !== fields.rows.value)[0]);
+  const others = axes.filter((axis) => ![fields.rows.value, fields.columns.value].includes(axis) && of(one.cells, axis).length > 1);
+  const parts = others.flatMap((axis) => of(one.cells, axis).map((value) => [`${axis}:${value}`, label(axis, value)]));
+  options(fields.only, [["", parts.length ? `all, a mean over ${others.join(", ")}` : "all"], ...parts], view.only);
   options(fields.measure, one.measures.map((measure) => [measure, measure]), view.measure);
   const rows = of(one.cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
   options(fields.baseline, [["", "nothing"], ...rows], view.baseline);
@@ -32,28 +35,42 @@ function at(cells, view, row, column) {
 }
 
 function place({ value, run }, base) {
-  const told = value === null || (base && !base.value) ? "" : base ? `${number(value / base.value)} x` : number(value);
+  const kept = value === null || (base && !base.value) ? null : base ? value / base.value : value;
+  const told = kept === null ? "" : `${number(kept)}${base ? " x" : ""}`;
   const cell = document.createElement("td");
+  cell.dataset.sort = kept ?? "";
   cell.append(told && run ? Object.assign(document.createElement("a"), { href: `runs/${run}.html`, className: "ours", textContent: told }) : told);
   return cell;
 }
 
 const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
 
+// The head of a column: a button, as in every table that can be sorted.
+function head(text) {
+  const made = heading("", "col");
+  made.append(Object.assign(document.createElement("button"), { type: "button", textContent: text }));
+  return made;
+}
+
+const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]) => [name, select.value]));
+
 function draw() {
-  const { cells } = questions[fields.question.value];
-  const view = Object.fromEntries(Object.entries(fields).map(([name, select]) => [name, select.value]));
+  const view = seen();
+  const cells = questions[view.question].cells.filter((cell) => !view.only || axes.some((axis) => `${axis}:${cell[axis]}` === view.only));
   const down = of(cells, view.rows);
   const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);
   const base = down.find((row) => String(row) === view.baseline);
-  const heads = across.map((column) => heading(column === undefined ? view.measure : label(view.columns, column), "col"));
-  table.tHead.rows[0].replaceChildren(heading(view.rows, "col"), ...heads);
+  const heads = across.map((column) => head(column === undefined ? view.measure : label(view.columns, column)));
+  table.tHead.rows[0].replaceChildren(head(view.rows), ...heads);
   table.tBodies[0].replaceChildren(...down.map((row) => {
     const line = document.createElement("tr");
-    const places = across.map((column) => place(at(cells, view, row, column), base === undefined ? null : at(cells, view, base, column)));
-    line.append(heading(label(view.rows, row), "row"), ...places);
+    const places = across.map((column) => place(at(cells, view, row, column), view.baseline === "" ? null : at(cells, view, base, column)));
+    const name = heading(label(view.rows, row), "row");
+    name.dataset.sort = row ?? "";
+    line.append(name, ...places);
     return line;
   }));
+  sortable(table); // of the page's own script, as `tools`
   history.replaceState(null, "", `#${new URLSearchParams(view)}`);
 }
 
@@ -61,11 +78,11 @@ const asked = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1
 const restore = () => (choose(asked()), draw());
 for (const select of Object.values(fields)) {
   select.addEventListener("change", () => {
-    const view = Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, one.value]));
+    const view = seen();
     choose(select === fields.question ? { question: view.question } : view);
     draw();
   });
 }
 addEventListener("hashchange", restore);
 restore();
-tools(table); // of the page's own script: what the grid shows is copied
+tools(table); // what the grid shows is copied
