@@ -1,29 +1,18 @@
 """What `new` begins: a choice whose contract fails until its maths is there, a question and a claim that work."""
 
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests._copied import copied, ended
 from workflow.choices import Refused
 from workflow.scripts.new import begin, named
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
 def copy(tmp_path):
-    for name in ("config", "models", "tests", "workflow", "profiles"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "environment.yml", "pyproject.toml"):
-        shutil.copy2(ROOT / name, tmp_path / name)
-    return tmp_path
-
-
-def ended(folder, *words):
-    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True)
+    return copied(tmp_path, "tests")
 
 
 @pytest.mark.parametrize("kind", ["span", "selection", "normaliser"])

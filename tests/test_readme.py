@@ -1,32 +1,23 @@
 """What the README shows works as it stands there."""
 
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests._copied import ROOT, copied, ended
+
 TEXT = (ROOT / "README.md").read_text()
 BLOCKS = dict(re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", TEXT, re.DOTALL))
 
 
 @pytest.fixture
 def copy(tmp_path):
-    for name in ("config", "models", "tests", "workflow"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("Snakefile", "environment.yml", "pyproject.toml"):
-        shutil.copy2(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
+    folder = copied(tmp_path, "tests")
     for place, content in BLOCKS.items():
-        (tmp_path / place).write_text(content)
-    return tmp_path
-
-
-def ended(folder, *words):
-    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True)
+        (folder / place).write_text(content)
+    return folder
 
 
 def test_an_added_ablation_is_a_target_and_asks_for_its_own_runs(copy):

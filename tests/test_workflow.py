@@ -3,48 +3,37 @@
 import json
 import os
 import re
-import shutil
-import subprocess
+import shlex
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests import _site
+from tests._copied import ROOT, copied, ended
 from tests._runs import failed, run
 from workflow.claims.asked import known_claims
 from workflow.records import write_record, write_text
 from workflow.scripts.summary import broken
+from workflow.sets import bundles
 from workflow.sets.reading import read
 
-ROOT = Path(__file__).parent.parent
-PARTS = ("Snakefile", "environment.yml", "benchmarks", "config", "models", "profiles", "pyproject.toml", "workflow")
+COMMANDS = re.findall(r"^    python -m (workflow\.scripts\.\w+[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
 
 
 def snakemake(folder, *words):
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--config",
-        "rung=smoke",
-        "tasks=[char_lm,translation,captioning,parsing]",
-        *words,
-    ]
+    config = ("--config", "rung=smoke", "tasks=[char_lm,translation,captioning,parsing]")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return subprocess.run(command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    return ended(folder, "snakemake", *config, *words, env={**os.environ, "PATH": path})
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A copy of the project in which everything has been made."""
-    folder = tmp_path_factory.mktemp("smoke")
-    for name in PARTS:
-        whole = (ROOT / name).is_dir()
-        (shutil.copytree if whole else shutil.copy2)(ROOT / name, folder / name)
-    ended = snakemake(folder)
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
-    return folder, ended.stdout + ended.stderr
+    folder = copied(tmp_path_factory.mktemp("smoke"), "benchmarks")
+    made = snakemake(folder)
+    assert made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:]
+    return folder, made.stdout + made.stderr
 
 
 def test_it_ends_with_the_failed_cells_and_the_path_of_the_report(done):
@@ -82,8 +71,8 @@ def test_the_ledger_stands_and_says_what_cannot_be_told(done):
 
 
 def test_all_of_it_is_bundled_and_read_back(done):
-    ended = snakemake(done[0], "--", "bundle")
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr[-3000:]
+    made = snakemake(done[0], "--", "bundle")
+    assert made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:]
     found = read(done[0] / "results" / "bundle.zip")
     assert len(found.runs) == len(json.loads((done[0] / "results" / "runs.json").read_text()))
 
@@ -95,14 +84,14 @@ def test_asked_again_there_is_nothing_to_do(done):
 
 @pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table1", "span_by_k_grid", "top_k"])
 def test_named_targets(target, done):
-    assert "Nothing to be done" in (ended := snakemake(done[0], "-n", "--", target)).stdout + ended.stderr
+    assert "Nothing to be done" in (said := snakemake(done[0], "-n", "--", target)).stdout + said.stderr
 
 
 def test_a_paper_brings_every_page_that_its_own_lead_to(done, tmp_path):
     reports = (done[0] / "reports").rename(tmp_path / "reports")
-    ended = snakemake(done[0], "-n", "--", "adaptive_span")
+    said = snakemake(done[0], "-n", "--", "adaptive_span")
     reports.rename(done[0] / "reports")
-    asked = set(re.findall(r"reports/[\w/]+\.html", ended.stdout + ended.stderr))
+    asked = set(re.findall(r"reports/[\w/]+\.html", said.stdout + said.stderr))
     assert asked == {f"reports/{path.relative_to(done[0] / 'reports')}" for path in done[0].glob("reports/**/*.html")}
 
 
@@ -126,6 +115,15 @@ def test_the_summary_misses_no_run_that_left_nothing(tmp_path):
 def test_one_changed_figure_is_drawn_anew_and_nothing_is_trained(done):
     with open(done[0] / "workflow" / "figures" / "adaptive_span_figure2.py", "a") as file:
         file.write("# changed\n")
-    ended = snakemake(done[0], "-n")
-    asked = ended.stdout + ended.stderr
+    said = snakemake(done[0], "-n")
+    asked = said.stdout + said.stderr
     assert "adaptive_span_figure2" in asked and "rule train" not in asked
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_works_as_it_stands_there(command, done):
+    folder = done[0]
+    for name in ("mine", "theirs", "other"):
+        bundles.write(folder / f"{name}.zip", folder / "results", folder / "reports", commits=[])
+    said = ended(folder, *shlex.split(command))
+    assert said.returncode == 0 and said.stdout, said.stderr

@@ -1,0 +1,24 @@
+"""A copy of the project to add to, and commands run in it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("Snakefile", "environment.yml", "pyproject.toml", "config", "models", "profiles", "workflow")
+
+
+def copied(folder: Path, *more: str) -> Path:
+    """What a workflow needs, and `more`, in `folder`."""
+    for name in (*PARTS, *more):
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def ended(folder: Path, *words: str, **options) -> subprocess.CompletedProcess:
+    """`python -m words`, to its end."""
+    return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options)
