@@ -1,12 +1,15 @@
 """What the README shows works as it stands there."""
 
+import json
+import os
 import re
-import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from tests._copied import ROOT, copied, ended
+from workflow.claims.ledger import VERDICTS
 
 TEXT = (ROOT / "README.md").read_text()
 BLOCKS = dict(re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", TEXT, re.DOTALL))
@@ -57,8 +60,14 @@ def test_the_tree_of_the_readme_is_the_tree():
         assert (ROOT / name).is_dir(), name
 
 
-def test_an_added_claim_is_read_beside_the_question_it_asks_of(copy):
-    assert "config/claims/ramp_saves_nothing.yaml" in BLOCKS
-    code = "from workflow.claims.asked import load_claim; print(load_claim('ramp_saves_nothing').against)"
-    said = subprocess.run([sys.executable, "-c", code], cwd=copy, capture_output=True, text=True)
-    assert said.stdout == "1.0\n", said.stderr
+def test_an_added_question_is_run_and_an_added_claim_is_judged(copy):
+    (copy / "models/attention/selections/within_margin.py").unlink()
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    words = ["snakemake", "--config", "rung=smoke", "ablations=[ramp]"]
+    said = ended(copy, *words, env={**os.environ, "PATH": path})
+    assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
+    claims = json.loads((copy / "results/claims.json").read_text())["claims"]
+    mine = next(one for one in claims if one["name"] == "ramp_saves_nothing")
+    assert len(mine["digests"]) == 2 and mine["verdict"] in VERDICTS
+    assert "ramp_saves_nothing" in (copy / "reports/index.html").read_text()
+    assert "Does a longer ramp help" in (copy / "reports/ablations/ramp.html").read_text()

@@ -31,11 +31,10 @@ def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
     rows = None if claim.ablation == LAYERS else _chosen(claim, side, runs)
     good = None if rows is None else rows[rows["status"] == "ok"]
     points = _of_layers(side, measure, runs) if rows is None else _of_runs(good, measure)
+    points = points.astype({"value": float})  # of nothing measured a column has no kind
     points = points[np.isfinite(points["value"])]
-    if rows is not None:
-        points = _whole(points, rows).drop_duplicates(
-            ["digest", "turn"]
-        )  # one text may stand in for two of the paper's
+    if rows is not None:  # one text may stand in for two of the paper's
+        points = _whole(points, rows).drop_duplicates(["digest", "turn"])
     fold = _slope if claim.by == "slope" else _mean
     found = {key: fold(group) for key, group in points.groupby(["corpus", "turn"], sort=True)}
     digests = [one for one in points["digest"].unique() if one is not None]
@@ -92,7 +91,7 @@ def _of_layers(side: Side, measure: str, runs: pd.DataFrame) -> pd.DataFrame:
     mine = mine[_asked(mine["S"], side.S)].assign(corpus=LAYERS, digest=None)
     turns = [one if measure == "ms" and isinstance(one, list) else [value] for one, value in _each(mine, measure)]
     made = mine.assign(turn=[list(range(len(one))) for one in turns], value=turns).explode(["turn", "value"])
-    return made.assign(value=pd.to_numeric(made["value"]))[COLUMNS]
+    return made[COLUMNS]
 
 
 def _each(rows: pd.DataFrame, measure: str):
