@@ -15,7 +15,7 @@ from workflow.rungs import Measure
 from workflow.settings import Ablation, Config, load_config
 
 HERE = Path(__file__).parent
-LAYERS = ["results/measures/layers.json"]
+LAYERS_MEASURED = ["results/measures/layers.json"]
 OF_LAYERS = ("aiayn_table1", "aiayn_table1_times")  # stand on layers that were measured apart from any run
 
 
@@ -95,7 +95,7 @@ class Dag:
     @property
     def layers(self) -> list[str]:
         """What was measured of layers, where an artefact asks for it."""
-        return LAYERS if {*self.tables, *self.figures} & set(OF_LAYERS) else []
+        return LAYERS_MEASURED if {*self.tables, *self.figures} & set(OF_LAYERS) else []
 
     @property
     def targets(self) -> dict[str, list[str]]:
@@ -132,7 +132,7 @@ class Dag:
     def sources(self, kind: str, name: str) -> list[str]:
         """The files whose change makes an artefact anew: Snakemake does not watch what `python -m` imports."""
         shared = ["frame.py", "published.py", "measure/formulas.py", "tables/_*.py", "pages/numbers.py"]
-        measured = LAYERS if name in OF_LAYERS else []
+        measured = LAYERS_MEASURED if name in OF_LAYERS else []
         return _files(f"{kind}/{name}.py", f"{kind}/_*.py", *shared) + _files("../config/published/*") + measured
 
     @property

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from workflow.choices import Refused, refuse_unknown
-from workflow.claims.measures import COUNTED, LAYERS, MEASURES, TURNS, measured_of
+from workflow.claims.measures import APART, COUNTED, TURNS, UNITS, measured_of
 from workflow.closed import Closed, Positive, one_of, parse, read_yaml
 from workflow.published import analytic, load
 from workflow.settings import CONFIG, PaperName, known, known_ablations, known_rungs, load_ablation
@@ -15,7 +15,7 @@ from workflow.tables._layers import LABELS
 
 FOLDER = CONFIG / "claims"
 
-Measure = Annotated[str, one_of("measure", MEASURES)]
+Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Places = Positive | Annotated[list[Positive], Field(min_length=1)] | Literal["max", "min"] | None
 
@@ -75,11 +75,11 @@ class Claim(Closed):
     def asks_of_what_is_there(self):
         if self.ablation is None:
             return self
-        refuse_unknown("ablation", self.ablation, [*known_ablations(), LAYERS])
-        ablation = None if self.ablation == LAYERS else load_ablation(self.ablation)
+        refuse_unknown("ablation", self.ablation, [*known_ablations(), APART])
+        ablation = None if self.ablation == APART else load_ablation(self.ablation)
         for side in self.sides:
             refuse_unknown(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else LABELS)
-            measures = [name for name in MEASURES if measured_of(name, ablation.task if ablation else LAYERS)]
+            measures = [name for name in UNITS if measured_of(name, ablation.task if ablation else APART)]
             refuse_unknown(f"measure of {self.ablation}", self.measured(side), measures)
             if ablation is None and side.k is not None:
                 raise Refused(f"k = {side.k}: layers have no k")
@@ -89,7 +89,7 @@ class Claim(Closed):
 
     @model_validator(mode="after")
     def compares_like_with_like(self):
-        kinds = {(MEASURES[one], one in TURNS, one in COUNTED) for one in map(self.measured, self.sides)}
+        kinds = {(UNITS[one], one in TURNS, one in COUNTED) for one in map(self.measured, self.sides)}
         if len(kinds) > 1:
             raise Refused(f"measures of two kinds cannot be compared: {' and '.join(map(self.measured, self.sides))}")
         return self

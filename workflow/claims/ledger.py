@@ -6,7 +6,7 @@ import pandas as pd
 
 from workflow.claims.asked import Claim, known_claims, load_claim
 from workflow.claims.chance import LEVEL, detectable, holm, interval, p_equal, p_of, scatter
-from workflow.claims.measures import COUNTED, LAYERS, MEASURES
+from workflow.claims.measures import APART, COUNTED, UNITS
 from workflow.claims.readings import Reading, effects, reading
 from workflow.published import analytic, find
 from workflow.tables.analytic import rounds
@@ -133,7 +133,7 @@ def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> s
     """Why the claim cannot be weighed; None where it can."""
     if claim.rung and set(runs["rung"]) != {claim.rung}:
         return f"scores can be compared at rung {claim.rung} alone"
-    if claim.ablation != LAYERS and claim.ablation not in set(runs["ablation"]):
+    if claim.ablation != APART and claim.ablation not in set(runs["ablation"]):
         return f"ablation {claim.ablation} was not asked for"
     asked = zip((claim.ours, claim.than), sides, strict=True)
     empty = [side.variant for side, found in asked if side and not found.values]
@@ -147,8 +147,8 @@ def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> s
 
 def unit(claim: Claim) -> str:
     """Of the effect."""
-    power = "power of n" if claim.ablation == LAYERS else "power of S"
-    return {"difference": MEASURES[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
+    power = "power of n" if claim.ablation == APART else "power of S"
+    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
 
 
 def expected(claim: Claim) -> str:

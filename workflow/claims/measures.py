@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-LAYERS = "layers"  # in place of an ablation: the layers that were measured apart from any run
+APART = "layers"  # in place of an ablation: the layers that were measured apart from any run
 SEQUENCES = ("translation", "captioning", "parsing")
 SPANS = ("char_lm", "parsing")
 TASKS = ("char_lm", *SEQUENCES)
@@ -30,10 +30,10 @@ KNOWN = {  # measure: unit, and the tasks that have it
     "longest_S": ("characters", ("char_lm",)),
     "train_tokens_per_s": ("tokens / s", TASKS),
     "predict_tokens_per_s": ("tokens / s", TASKS),
-    "ms": ("ms", (LAYERS,)),
-    "bytes": ("bytes", (LAYERS,)),
+    "ms": ("ms", (APART,)),
+    "bytes": ("bytes", (APART,)),
 }
-MEASURES = {name: unit for name, (unit, _) in KNOWN.items()}
+UNITS = {name: unit for name, (unit, _) in KNOWN.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval, and need none
 TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns: cells side by side
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.claims.asked import Claim, Side
-from workflow.claims.measures import LAYERS, TURNS, by_turns, of
+from workflow.claims.measures import APART, TURNS, by_turns, of
 from workflow.tables._cells import MEASURED_BY
 from workflow.tables._layers import exponent, layers
 
@@ -28,7 +28,7 @@ class Reading:
 
 def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
     measure = claim.measured(side)
-    rows = None if claim.ablation == LAYERS else _chosen(claim, side, runs)
+    rows = None if claim.ablation == APART else _chosen(claim, side, runs)
     good = None if rows is None else rows[rows["status"] == "ok"]
     points = _of_layers(side, measure, runs) if rows is None else _of_runs(good, measure)
     points = points.astype({"value": float})  # of nothing measured a column has no kind
@@ -88,7 +88,7 @@ def _of_layers(side: Side, measure: str, runs: pd.DataFrame) -> pd.DataFrame:
     """As `_of_runs`; S is the length n."""
     found = layers(runs)
     mine = found[(found["layer"] == side.variant) & (found["status"] == "ok")].rename(columns={"n": "S"})
-    mine = mine[_asked(mine["S"], side.S)].assign(corpus=LAYERS, digest=None)
+    mine = mine[_asked(mine["S"], side.S)].assign(corpus=APART, digest=None)
     turns = [one if measure == "ms" and isinstance(one, list) else [value] for one, value in _each(mine, measure)]
     made = mine.assign(turn=[list(range(len(one))) for one in turns], value=turns).explode(["turn", "value"])
     return made[COLUMNS]

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 from workflow.claims.ledger import VERDICTS
-from workflow.claims.measures import LAYERS
+from workflow.claims.measures import APART
 from workflow.pages.numbers import number
 from workflow.pages.site import Site
 from workflow.published import find, papers
@@ -40,7 +40,7 @@ def _shown(one: dict) -> dict:
 
 def _door(one: dict) -> str | None:
     """Where the claim's numbers stand: its question's page, the layers' table, or the formulas."""
-    if one["ablation"] == LAYERS:
+    if one["ablation"] == APART:
         return "papers/aiayn.html#table-aiayn_table1" if one["ours"] is not None else None
     if one["ablation"] is None:
         return "analytic.html"

@@ -15,7 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from workflow.choices import Refused
-from workflow.claims.measures import LAYERS
+from workflow.claims.measures import APART
 from workflow.records import write_text
 from workflow.scripts._main import run
 from workflow.settings import PAPERS, known
@@ -59,7 +59,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if kind in AXES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
         raise Refused(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
     if kind == "ablation":
-        taken = {*PAPERS, LAYERS, *known(root / "workflow/tables", "py"), *known(root / "workflow/figures", "py")}
+        taken = {*PAPERS, APART, *known(root / "workflow/tables", "py"), *known(root / "workflow/figures", "py")}
         rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
         taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
         if name in taken:
