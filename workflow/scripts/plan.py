@@ -65,7 +65,8 @@ def _made(rule: str, jobs: dict[str, Job], results: Path) -> bool:
     path = results / "measures" / f"{rule}.json"
     if not path.exists() or rule not in MEASURES:
         return path.exists()
-    here = {one["cell"] for one in parse_json(path.read_bytes(), str(path))}
+    rows = parse_json(path.read_bytes(), str(path))
+    here = {one.get("cell") for one in rows if isinstance(one, dict)}
     return here >= {job.cell for job in jobs.values()} and all(_there(digest, results) for digest in jobs)
 
 
