@@ -22,7 +22,7 @@ def curve(record: Record) -> Markup:
     steps = [point.step for point in record.curve]
     spans = [point.mean_span for point in record.curve]
     spanned = all(span is not None for span in spans)
-    figure, axes = canvas(1 + spanned, width=3.6, height=2.4, squeeze=False)
+    figure, axes = canvas(rows=1 + spanned, width=4.4, height=2.4, squeeze=False)  # below each other, for a phone
     for split, colour in zip(("train", "dev"), shades(2), strict=True):
         found = [getattr(point, f"{split}_{unit}") for point in record.curve]
         axes[0, 0].plot(steps, found, "o-", ms=3, color=colour, label=split)
@@ -30,8 +30,8 @@ def curve(record: Record) -> Markup:
     axes[0, 0].set_yscale(scale)
     axes[0, 0].legend()
     if spanned:
-        axes[0, 1].plot(steps, spans, "o-", ms=3, color=INK)
-        axes[0, 1].set_ylabel("mean span")
+        axes[1, 0].plot(steps, spans, "o-", ms=3, color=INK)
+        axes[1, 0].set_ylabel("mean span")
     for panel in axes.flat:
         panel.set_xlabel("step")
     buffer = io.StringIO()
