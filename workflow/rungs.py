@@ -82,7 +82,7 @@ class Measure(Closed):
     memory_mb: Positive
     longest_S: Positive = 1
     layer_width: Positive = 64
-    layer_lengths: list[Positive] = Field([64, 128, 256, 512], min_length=2)
+    layer_lengths: list[Positive] = Field([32, 128, 256, 512], min_length=2)
     engine: Engine | None = None
 
 

@@ -17,17 +17,18 @@ FOLDER = CONFIG / "claims"
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Places = Positive | Annotated[list[Positive], Field(min_length=1)] | Literal["max", "min"] | None
+Places = Positive | Annotated[list[Positive], Field(min_length=1)] | Literal["max", "min", "upper"] | None
 
 
 class Side(Closed):
-    """Which runs of the ablation. S, k: a number, several, or `max` or `min` of what was run; none: all there are.
+    """Which runs of the ablation. S, k: a number, several, or `max`, `min` or the `upper` half of what was run.
 
-    measure: where it is another one than the claim's.
+    None: all there are. Of layers S is their length n, and may be every n `below d`, their width. measure: where it is
+    another one than the claim's.
     """
 
     variant: str
-    S: Places = None
+    S: Places | Literal["below d"] = None
     k: Places = None
     measure: Measure | None = None
 
@@ -83,6 +84,8 @@ class Claim(Closed):
             refuse_unknown(f"measure of {self.ablation}", self.measured(side), measures)
             if ablation is None and side.k is not None:
                 raise Refused(f"k = {side.k}: layers have no k")
+            if ablation and side.S == "below d":
+                raise Refused(f"S = below d: of {APART} alone; here a number, several, max, min or upper")
         for corpus in self.corpora:
             refuse_unknown(f"corpus of {self.ablation}", corpus, ablation.corpora if ablation else ())
         return self

@@ -70,7 +70,7 @@ def _untested(claim: Claim, sides: list[Reading | None], found: list[float]) -> 
     if claim.expect != "equal" and all(one == neutral for one in found):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
     stuck = any(side.stuck for side in sides if side)
-    return {"caveat": "the spans have hardly left where they begin, so this was hardly tested"} if stuck else {}
+    return {"caveat": "on average spans have hardly left where they begin, so this was hardly tested"} if stuck else {}
 
 
 def _counted(claim: Claim, found: list[float]) -> dict:
@@ -98,7 +98,7 @@ def judged(one: dict, claim: Claim) -> dict:
     if toward and likely:
         why = one["caveat"] or "clear by itself, not among so many claims"
         return {"verdict": "consistent", "why": f"as claimed; {why}"}
-    if _against(one, claim):
+    if _against(one, claim) and (likely or claim.expect == "equal"):
         return {"verdict": "not reproduced", "why": "the interval lies on the other side"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 

@@ -80,15 +80,17 @@ def _of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 def _asked(values: pd.Series, wanted) -> pd.Series:
     if wanted is None:
         return pd.Series(True, index=values.index)
-    named = {"max": values.max(), "min": values.min()}
-    return values.isin([named[wanted]] if isinstance(wanted, str) else np.atleast_1d(wanted))
+    there = sorted(values.dropna().unique())
+    named = {"max": there[-1:], "min": there[:1], "upper": there[len(there) // 2 :]}
+    return values.isin(named[wanted] if isinstance(wanted, str) else np.atleast_1d(wanted))
 
 
 def _of_layers(side: Side, measure: str, runs: pd.DataFrame) -> pd.DataFrame:
     """As `_of_runs`; S is the length n."""
     found = layers(runs)
     mine = found[(found["layer"] == side.variant) & (found["status"] == "ok")].rename(columns={"n": "S"})
-    mine = mine[_asked(mine["S"], side.S)].assign(corpus=APART, digest=None)
+    asked = mine["S"] < mine["d"] if side.S == "below d" else _asked(mine["S"], side.S)
+    mine = mine[asked].assign(corpus=APART, digest=None)
     turns = [one if measure == "ms" and isinstance(one, list) else [value] for one, value in _each(mine, measure)]
     made = mine.assign(turn=[list(range(len(one))) for one in turns], value=turns).explode(["turn", "value"])
     return made[COLUMNS]
