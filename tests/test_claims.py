@@ -146,7 +146,7 @@ def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
     "rows, changes, why",
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
-        (both(), {"rung": "paper"}, "at rung paper alone"),
+        (both(), {"rung": "paper"}, "of rung paper alone"),
         (both(ablation="top_k"), {}, "ablation span_limit was not asked for"),
         (both(ours=()), {}, "nothing measured of adaptive"),
         (both(status="oom"), {}, "nothing measured of adaptive and fixed"),

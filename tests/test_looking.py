@@ -121,7 +121,7 @@ def test_the_terminal_and_the_page_tell_the_same(running, capsys):
     words = ["--results", running / "results", "--reports", running / "reports", "--logs", running / "logs", "--once"]
     watch.main([str(word) for word in words])
     said = capsys.readouterr().out.splitlines()
-    assert said[0] == "1 running, 1 failed, 1 done, 1 waiting" and said[1].startswith("running  running  span_limit")
+    assert said[0] == "1 running, 1 failed, 1 done, 1 waiting" and said[1].startswith("running  running  step 8 of 12")
     page = (running / "reports" / "progress.html").read_text()
     assert said[0] in page and _site.EVIL not in page and "http-equiv" not in page
 

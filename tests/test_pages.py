@@ -138,7 +138,7 @@ def test_a_paper_is_told_in_its_own_order_and_then_comes_what_we_ask():
 def test_the_index_keeps_different_k_apart():
     runs = frame([run("top_k", "adaptive_top_k", k=k, dev_bpc=float(k)) for k in (8, 32)] + [run("top_k", "xl")])
     rows = {row["label"]: row["values"][0][0] for row in headline(runs, "top_k")["rows"]}
-    assert rows == {"adaptive_top_k, k = 8": 8, "adaptive_top_k, k = 32": 32, "xl": 2.1}
+    assert rows == {"adaptive_top_k, S = 64, k = 8": 8, "adaptive_top_k, S = 64, k = 32": 32, "xl, S = 64": 2.1}
 
 
 @pytest.mark.parametrize(

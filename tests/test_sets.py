@@ -130,14 +130,20 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, said, t
     assert "\n" not in str(refused.value)
 
 
-def test_nothing_is_written_over_what_is_read(tmp_path):
+def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
     made = folder(tmp_path)
     before = (made / "results" / "runs.json").read_text()
     with pytest.raises(Refused, match="over its own input"):
         claims.main([str(made / "results" / "runs.json"), str(made / "results" / "runs")])
     kept = bundled(made).read_bytes()
-    with pytest.raises(Refused, match="expected OUT.csv before the sets"):
+    with pytest.raises(Refused, match="b.zip: expected a name that ends in .csv"):
         merge.main([str(made / "b.zip"), str(made / "results")])
+    monkeypatch.chdir(made)
+    for place in ("reports/index.html", str(made / "reports" / "new.html")):
+        with pytest.raises(Refused, match="reports/ is written by the workflow"):
+            compare.main(["results", "b.zip", "--page", place])
+    with pytest.raises(Refused, match="results/ is written by the workflow"):
+        merge.main(["results/runs.csv", "results"])
     with pytest.raises(Refused, match="ends in .html"):
         compare.main([str(made / "results"), str(made / "b.zip"), "--page", str(made / "results" / "plan.json")])
     assert (made / "results" / "runs.json").read_text() == before and (made / "b.zip").read_bytes() == kept
@@ -180,10 +186,17 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     )
     assert ended(folder(tmp_path / "a") / "results", worse / "results", "--page", tmp_path / "c.html") == 3
     said = capsys.readouterr().out
-    assert "| gpu" in said and "moved: span_limit: adaptive on text8, S = 64, dev: 1.820 | 2.820 (+54.9 %)" in said
+    assert "| gpu" in said and "moved: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 | 2.820 (+54.9 %)" in said
     assert "fixed on text8" not in said and "1 of" in said
     page = (tmp_path / "c.html").read_text()
     assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
+
+
+def test_a_cell_of_two_questions_is_one_number():
+    rows = frame(
+        [run(ablation, seed=seed) | {"cell": "one"} for ablation in ("span_limit", "models") for seed in (1, 2)]
+    )
+    assert {one["key"][0] for one in cells(rows, rows)[0]} == {"span_limit"}
 
 
 def test_a_variant_that_breaks_has_moved():
@@ -201,13 +214,13 @@ def test_seeds_that_scatter_have_not_moved():
     a = frame([run(seed=seed, dev_bpc=value) for seed, value in enumerate((2.0, 2.3, 2.1))])
     b = frame([run(seed=seed, dev_bpc=value) for seed, value in enumerate((2.2, 2.1, 2.4))])
     found = {one["measure"]: one for one in cells(a, b)[0]}
-    assert found["dev"]["p"] > 0.05 and found["dev"]["moved"] is False
+    assert found["dev bpc"]["p"] > 0.05 and found["dev bpc"]["moved"] is False
 
 
 def test_one_seed_tells_no_noise_but_equal_is_equal():
     a, b = (frame([run(dev_bpc=value, macs_executed=5.0)]) for value in (2.0, 2.5))
     found = {one["measure"]: one["moved"] for one in cells(a, b)[0]}
-    assert found["dev"] is None and found["executed"] is False
+    assert found["dev bpc"] is None and found["executed"] is False
 
 
 def test_what_only_one_has_is_told_and_rungs_meet_by_rank():

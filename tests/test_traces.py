@@ -68,5 +68,5 @@ def test_other_files_are_refused(name, content, said, tmp_path):
 
 
 def test_a_figure_of_no_run_says_so(tmp_path):
-    told = json.loads(traces.told(pd.DataFrame(), "computed", pd.DataFrame({"n": [1]})))
+    told = json.loads(traces.told(pd.DataFrame(), "computed", pd.DataFrame({"n": [1]}), []))
     assert (told["runs"], told["commits"], told["data"]) == ([], [], "n\n1\n")

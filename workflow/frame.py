@@ -107,6 +107,11 @@ def frame(rows: list[dict]) -> pd.DataFrame:
     return runs
 
 
+def text_of(corpus: str, text: str) -> str:
+    """`words for text8` where a rung's own text stands in for that of the paper."""
+    return text if text == corpus else f"{text} for {corpus}"
+
+
 def provenance(runs: pd.DataFrame) -> str:
     """Rung, device and seeds behind a table or figure, in one line."""
     if not len(runs):

@@ -23,6 +23,17 @@ def refuse_unless_writable(root: Path) -> None:
         raise Refused(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
 
 
+def aside(word: str | Path, ending: str) -> Path:
+    """What a command writes for its user: a name with this ending, outside the folders that the workflow writes to."""
+    path = Path(word)
+    if path.suffix != ending:
+        raise Refused(f"{path}: expected a name that ends in {ending}")
+    for folder in ("results", "reports"):
+        if path.resolve().is_relative_to(Path(folder).resolve()):
+            raise Refused(f"{path}: {folder}/ is written by the workflow; expected a name outside it")
+    return path
+
+
 @contextmanager
 def whole(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write that takes its place when all of it is on the disk; until then what stood there stands."""

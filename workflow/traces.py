@@ -22,10 +22,16 @@ UNREADABLE += (RecursionError, Image.DecompressionBombError)
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file that cannot be read is told in one line, by us
 
 
-def told(used: pd.DataFrame, origin: str, numbers: pd.DataFrame) -> str:
+def commits(builder, runs: pd.DataFrame, used: pd.DataFrame) -> list[str]:
+    """Behind a table or figure: those of the runs it uses, or what its builder says where it stands on no run."""
+    if hasattr(builder, "commits"):
+        return builder.commits(runs)
+    return sorted(used["commit"].unique()) if len(used) else []
+
+
+def told(used: pd.DataFrame, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
     """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn."""
     runs = sorted(used["digest"].unique()) if len(used) else []
-    commits = sorted(used["commit"].unique()) if len(used) else []
     return json.dumps({"origin": origin, "runs": runs, "commits": commits, "data": numbers.to_csv(index=False)})
 
 

@@ -31,8 +31,9 @@ def line(name: str, claim: Claim, runs: pd.DataFrame) -> dict:
 
     verdict is None where p still has to be corrected for the number of claims.
     """
-    made = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published")}
+    made = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published", "by")}
     made |= {"name": name, "digests": [], "verdict": None, "expected": expected(claim)}
+    made |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return made | recomputed(claim)
     sides = [reading(claim, side, runs) if side else None for side in (claim.ours, claim.than)]
@@ -98,8 +99,10 @@ def judged(one: dict, claim: Claim) -> dict:
     if toward and likely:
         why = one["caveat"] or "clear by itself, not among so many claims"
         return {"verdict": "consistent", "why": f"as claimed; {why}"}
-    if _against(one, claim) and (likely or claim.expect == "equal"):
-        return {"verdict": "not reproduced", "why": "the interval lies on the other side"}
+    if _against(one, claim):
+        if likely or claim.expect == "equal":
+            return {"verdict": "not reproduced", "why": "the interval lies on the other side"}
+        return {"verdict": "cannot tell", "why": "the interval lies on the other side, but p is above .05"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 
 
@@ -132,7 +135,7 @@ def _means(sides: list[Reading | None]) -> dict:
 def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> str | None:
     """Why the claim cannot be weighed; None where it can."""
     if claim.rung and set(runs["rung"]) != {claim.rung}:
-        return f"scores can be compared at rung {claim.rung} alone"
+        return f"it is about the sizes and texts of rung {claim.rung} alone"
     if claim.ablation != APART and claim.ablation not in set(runs["ablation"]):
         return f"ablation {claim.ablation} was not asked for"
     asked = zip((claim.ours, claim.than), sides, strict=True)

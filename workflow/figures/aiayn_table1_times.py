@@ -13,7 +13,7 @@ CAPTION = (
     "bars are as wide as the middle half of the rounds. Slopes are comparable with the formulas (n^2 for "
     "self-attention, n for the others); heights are not, for the kinds stand on libraries made with unlike care."
 )
-origin = _layers.origin
+origin, commits = _layers.origin, _layers.commits
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:

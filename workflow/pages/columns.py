@@ -2,7 +2,7 @@
 
 HEADLINE = {
     "char_lm": (
-        ("dev_bpc", "dev", "bpc"),
+        ("dev_bpc", "dev bpc", "bpc"),
         ("mean_span", "avg. span", ""),
         ("macs_executed", "executed", ""),
         ("train_tokens_per_s", "training, characters / s", ""),

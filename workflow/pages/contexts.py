@@ -16,6 +16,7 @@ from workflow.pages.status import status as status
 from workflow.published import papers
 from workflow.settings import CONFIG, known_ablations, load_ablation
 from workflow.tables import analytic as analytic_table
+from workflow.tables._cells import behind, interval
 
 
 def runs_of(site: Site) -> pd.DataFrame:
@@ -63,18 +64,29 @@ def index(site: Site) -> dict:
 
 
 def headline(runs: pd.DataFrame, ablation: str) -> dict:
-    """A small table per question: a line per variant and k at its largest S, means over seeds, texts kept apart."""
+    """A small table per question: a line per variant, k and text at its largest S; means and intervals over seeds."""
     mine = runs[runs["ablation"] == ablation]
     columns, rows = HEADLINE[load_ablation(ablation).task], []
-    for (corpus, variant, k), group in mine.groupby(["corpus", "variant", "k"], sort=False, dropna=False):
+    for (corpus, variant, _), group in mine.groupby(["corpus", "variant", "k"], sort=False, dropna=False):
         largest = group[group["S"] == group["S"].max()] if group["S"].notna().any() else group
+        first = largest.iloc[0]
+        place = [f"{axis} = {first[axis]:.0f}" for axis in "Sk" if pd.notna(first[axis])]
+        text = [frame.text_of(corpus, first["text"])] if mine["corpus"].nunique() > 1 else []
         ok = largest[largest["status"] == "ok"]
-        label = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
-        label += f" ({corpus})" if mine["corpus"].nunique() > 1 else ""
-        values = [(ok[what].mean() if len(ok) else None, unit) for what, _, unit in columns]
-        first = (ok if len(ok) else largest)["digest"].iloc[0]
-        rows.append({"label": label, "values": values, "failed": not len(ok), "digest": first})
-    return {"columns": [title for _, title, _ in columns], "rows": rows}
+        values = [(*_mean(ok, what), unit) for what, _, unit in columns]
+        told = {"label": ", ".join([variant, *place, *text]), "values": values, "seeds": len(ok), "failed": not len(ok)}
+        rows.append(told | {"digest": (ok if len(ok) else largest)["digest"].iloc[0]})
+    texts = ", ".join(sorted({frame.text_of(one.corpus, one.text) for one in mine.itertuples()}))
+    return {"columns": [title for _, title, _ in columns], "rows": rows, "texts": texts}
+
+
+def _mean(runs: pd.DataFrame, what: str) -> tuple[float | None, float | None]:
+    """Mean and half the 95 % interval; of what is measured once, and of one seed, no interval."""
+    values = behind(runs, what)[what].dropna().tolist()
+    if not values:
+        return None, None
+    mean, _, high = interval(values)
+    return mean, None if high is None else high - mean
 
 
 def paper(site: Site, name: str) -> dict:

@@ -2,7 +2,7 @@
 
 import math
 
-SUFFIXES = ((1e18, "E"), (1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
 
 
 def missing(value) -> bool:
@@ -25,8 +25,10 @@ def number(value, unit: str = "") -> str:
 
 
 def _scaled(value: float) -> str:
-    """Four significant digits, with a suffix from ten thousand up."""
+    """Four significant digits, with a suffix from ten thousand up, an exponent from 10^15."""
     size = abs(value)
+    if size >= 1e15:
+        return f"{value:.4g}".replace("e+", "e")
     for bound, suffix in SUFFIXES:
         if size >= bound:
             scale = 1e3 if suffix == "k" else bound

@@ -6,7 +6,7 @@ from workflow import frame
 from workflow.pages.columns import HEADLINE
 from workflow.settings import load_ablation
 
-AXES = ("variant", "S", "k", "corpus")
+AXES = ("variant", "S", "k", "text")
 
 
 def pivot(runs: pd.DataFrame) -> dict:
@@ -20,6 +20,8 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
     one = load_ablation(name)
     measures = {title: column for column, title, _ in HEADLINE[one.task]} | {"memory, bytes": "memory_train_bytes"}
     good = runs[runs["status"] == "ok"]
+    texts = [frame.text_of(one.corpus, one.text) for one in good.itertuples()]
+    good = good.assign(text=pd.Series(texts, index=good.index, dtype=object))
     cells = [
         {axis: _plain(value) for axis, value in zip(AXES, key, strict=True)}
         | {title: _plain(group[column].mean()) for title, column in measures.items()}

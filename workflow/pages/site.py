@@ -8,7 +8,6 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from workflow.choices import Refused
 from workflow.pages import numbers
 from workflow.records import write_text
 
@@ -42,13 +41,6 @@ class Site:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
         return f"files/{path.name}"
-
-
-def page_name(word: str) -> Path:
-    """Of a page that a command is asked to write."""
-    if Path(word).suffix != ".html":
-        raise Refused(f"--page {word}: expected a name that ends in .html")
-    return Path(word)
 
 
 def inline_svg(path: Path, name: str) -> Markup:

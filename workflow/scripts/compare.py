@@ -10,7 +10,8 @@ from pathlib import Path
 
 from workflow.choices import Refused
 from workflow.pages.numbers import number, percent
-from workflow.pages.site import Site, page_name
+from workflow.pages.site import Site
+from workflow.place import aside
 from workflow.scripts._main import run
 from workflow.sets.comparing import cells, origins, other_rungs
 from workflow.sets.reading import Results, read
@@ -64,7 +65,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="compare", description="Compare two sets of results.")
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
-    parser.add_argument("--page", type=page_name, help="write the comparison as a page, too")
+    parser.add_argument("--page", type=lambda word: aside(word, ".html"), help="write the comparison as a page, too")
     options = parser.parse_args(argv)
     found = compared(read(options.a), read(options.b))
     if not found["lines"]:

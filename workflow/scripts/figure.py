@@ -44,7 +44,8 @@ def main(argv: list[str] | None = None) -> None:
     write_text(f"{options.out}.csv", numbers.to_csv(index=False))
     used = builder.used(runs)
     origin = getattr(builder, "origin", lambda runs: provenance(used))(runs)
-    save(builder.draw(numbers), options.out, builder.TITLE, origin, traces.told(used, origin, numbers))
+    told = traces.told(used, origin, numbers, traces.commits(builder, runs, used))
+    save(builder.draw(numbers), options.out, builder.TITLE, origin, told)
 
 
 if __name__ == "__main__":

@@ -74,8 +74,9 @@ def main(argv: list[str] | None = None) -> None:
     device = pick_device(options.device)
     with lease(device, alone=True):
         time_all(rows, how, device)
-    origin = describe(device, "fp32").device
-    write_text(options.out, json.dumps([row | {"device": origin} for row in rows], indent=1))
+    origin = describe(device, "fp32")
+    told = {"device": origin.device, "commit": origin.commit}
+    write_text(options.out, json.dumps([row | told for row in rows], indent=1))
 
 
 if __name__ == "__main__":

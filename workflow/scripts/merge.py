@@ -7,7 +7,8 @@ import argparse
 from pathlib import Path
 
 from workflow.choices import Refused
-from workflow.pages.site import Site, page_name
+from workflow.pages.site import Site
+from workflow.place import aside
 from workflow.records import write_text
 from workflow.scripts._main import run
 from workflow.sets.merging import merged, sections
@@ -16,12 +17,10 @@ from workflow.sets.reading import read
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="merge", description="Set results of several machines side by side.")
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=lambda word: aside(word, ".csv"), metavar="OUT.csv")
     parser.add_argument("sets", type=Path, nargs="+")
-    parser.add_argument("--page", type=page_name, help="write them as a page, too")
+    parser.add_argument("--page", type=lambda word: aside(word, ".html"), help="write them as a page, too")
     options = parser.parse_args(argv)
-    if options.out.suffix != ".csv":
-        raise Refused(f"{options.out}: expected OUT.csv before the sets; what is there is not written over")
     found = merged([read(path) for path in options.sets])
     if not len(found):
         raise Refused("no run in these sets ended well: there is nothing to merge")

@@ -51,6 +51,7 @@ def told(asked: Dag, results: Path, lanes: int) -> list[str]:
         else "measures: all cached; made again only where what they measure has changed"
     )
     seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
+    lines += [f"{task}: one seed shows no difference; it takes two" for task, count in seeds.items() if count == 1]
     for task, effect in estimate.visible(records, seeds).items():
         lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
     return lines

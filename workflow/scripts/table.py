@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow import traces
 from workflow.choices import refuse_unknown
 from workflow.frame import load, provenance
 from workflow.pages.numbers import missing, number, percent
@@ -98,7 +99,7 @@ def main(argv: list[str] | None = None) -> None:
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin}
     write_text(f"{options.out}.csv", tidy(cells, about["provenance"]).to_csv(index=False))
     write_text(f"{options.out}.tex", latex(cells, builder.TITLE, about["provenance"]))
-    about["commits"] = sorted(used["commit"].unique())
+    about["commits"] = traces.commits(builder, runs, used)
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
     write_text(f"{options.out}.json", json.dumps(content, indent=1))
 

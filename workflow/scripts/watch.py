@@ -6,6 +6,7 @@ stands in reports/progress.html, which loads itself again. Ends when nothing is 
 
 import argparse
 import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from workflow.scripts._main import printable, run
 CLEAR = "\x1b[2J\x1b[H"
 
 
-def lines(found: list[State], height: int, width: int) -> list[str]:
-    """As many as the terminal has room for: what runs and what failed before what is done or waits."""
-    made = [counts(found), *(f"{one.state:8} {one.digest}  {one.name}  {one.told}" for one in found)]
+def lines(found: list[State], height: int, width: int | None) -> list[str]:
+    """As many as the terminal has room for: what runs and what failed before what is done or waits. width None: all."""
+    made = [counts(found), *(f"{one.state:8} {one.digest}  {one.told}  {one.name}" for one in found)]
     more = len(made) - height
     shown = made if more <= 0 else [*made[: height - 1], f"... and {more + 1} more"]
     return [printable(line)[:width] for line in shown]
@@ -41,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
         over = options.once or all(one.state in ("done", "failed") for one in found)
         told = {"counts": counts(found), "states": found, "every": None if over else max(1, round(options.every))}
         site.write("progress.html.j2", "progress.html", title="How far the runs are", **told)
-        width, height = shutil.get_terminal_size()
+        width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (None, 24)
         shown = lines(found, len(found) + 1 if options.once else height - 1, width)
         print(("" if options.once else CLEAR) + "\n".join(shown), flush=True)
         if over:

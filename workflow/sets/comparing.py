@@ -52,14 +52,18 @@ def keyed(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
 
 
 def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
-    """A line for each measure of each cell that both have; and the cells that only the one, or the other, has."""
+    """A line for each measure of each cell that both have, by its first question; and the cells of one side alone."""
     for side in (a, b):
         if len(rungs := sorted(set(side["rung"]))) > 1:
             raise Refused(f"a set of several rungs, {' and '.join(rungs)}: compare one at a time")
     by_rank = other_rungs(a, b)
     left, right = ({key: rows for key, rows in keyed(one, by_rank).groupby("key", sort=False)} for one in (a, b))
-    lines = []
+    lines, seen = [], set()
     for key in (key for key in left if key in right):
+        cell = (left[key]["cell"].iloc[0], right[key]["cell"].iloc[0])
+        if cell in seen:  # it answers several questions, and is one number
+            continue
+        seen.add(cell)
         lines += _ended(key, left[key], right[key])
         for measure, title, unit in HEADLINE[left[key]["task"].iloc[0]]:
             lines += _line(key, measure, title, unit, left[key], right[key])

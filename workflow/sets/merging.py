@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from workflow.frame import text_of
 from workflow.pages.columns import HEADLINE
 from workflow.sets.reading import Results
 from workflow.tables._cells import summary
@@ -35,6 +36,6 @@ def sections(found: pd.DataFrame) -> list[dict]:
 
 def _line(row: dict, columns: tuple) -> dict:
     place = [f"{axis} = {row[axis]:g}" for axis in "Sk" if pd.notna(row[axis])]
-    name = ", ".join([f"{row['variant']} on {row['corpus']}", *place])
+    name = ", ".join([f"{row['variant']} on {text_of(row['corpus'], row['text'])}", *place])
     cells = [(row[what], (row[f"{what}_high"] - row[f"{what}_low"]) / 2, unit) for what, _, unit in columns]
     return {key: row[key] for key in ("rung", "hardware", "set", "seeds", "failed")} | {"name": name, "cells": cells}

@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device"]
+COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit"]
 LABELS = {
     "self": "Self-Attention",
     "rnn": "Recurrent",
@@ -25,6 +25,11 @@ def exponent(n: pd.Series, values: pd.Series) -> float | None:
         return None
     mean_x, mean_y = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
     return sum((x - mean_x) * (y - mean_y) for x, y in pairs) / sum((x - mean_x) ** 2 for x, _ in pairs)
+
+
+def commits(runs: pd.DataFrame) -> list[str]:
+    """Of the source that measured them."""
+    return sorted(layers(runs)["commit"].dropna().unique())
 
 
 def origin(runs: pd.DataFrame) -> str:

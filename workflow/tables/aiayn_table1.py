@@ -24,7 +24,7 @@ FORMULAS = {
     "local": ("O(r*n*d)", "O(1)", "O(n/r)", 1),
 }
 MEASURED = (("time", "ms", "ms"), ("memory", "bytes", "bytes"))
-origin = _layers.origin
+origin, commits = _layers.origin, _layers.commits
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:

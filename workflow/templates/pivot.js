@@ -14,12 +14,13 @@ const number = (value) => (value === null ? "" : Math.abs(value) >= 1e4 ? `${Num
 
 // Fill the choices that depend on the question; `view` is what a link asks for.
 function choose(view) {
-  options(fields.question, Object.entries(questions).map(([name, one]) => [name, one.question]), view.question);
+  const crossed = Object.keys(questions).find((name) => ["S", "k"].every((axis) => of(questions[name].cells, axis).length > 2));
+  options(fields.question, Object.entries(questions).map(([name, one]) => [name, one.question]), view.question ?? crossed);
   const one = questions[fields.question.value];
   const varied = axes.filter((axis) => of(one.cells, axis).length > 1);
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
-  options(fields.rows, offered, view.rows);
-  options(fields.columns, offered, view.columns ?? offered.find(([axis]) => axis !== fields.rows.value)[0]);
+  options(fields.rows, offered, view.rows ?? "S");
+  options(fields.columns, offered, view.columns ?? (offered.find(([axis]) => axis === "k" && axis !== fields.rows.value) ?? offered.find(([axis]) => axis !== fields.rows.value))[0]);
   const others = axes.filter((axis) => ![fields.rows.value, fields.columns.value].includes(axis) && of(one.cells, axis).length > 1);
   const parts = others.flatMap((axis) => of(one.cells, axis).map((value) => [`${axis}:${value}`, label(axis, value)]));
   options(fields.only, [["", parts.length ? `all, a mean over ${others.join(", ")}` : "all"], ...parts], view.only);
@@ -32,6 +33,14 @@ function choose(view) {
 function at(cells, view, row, column) {
   const found = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column) && cell[view.measure] !== null);
   return { value: mean(found.map((cell) => cell[view.measure])), run: found[0]?.run };
+}
+
+// What a place is divided by: the baseline in its column; softmax, say, which keeps no k, wherever k varies.
+function beside(cells, all, view, base, column) {
+  const part = view.only.split(":")[0];
+  const kept = [...cells, ...all.filter((cell) => view.only && cell[part] === null)];
+  const found = at(kept, view, base, column);
+  return found.value === null ? at(kept, view, base, null) : found;
 }
 
 function place({ value, run }, base) {
@@ -56,7 +65,8 @@ const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]
 
 function draw() {
   const view = seen();
-  const cells = questions[view.question].cells.filter((cell) => !view.only || axes.some((axis) => `${axis}:${cell[axis]}` === view.only));
+  const { cells: all } = questions[view.question];
+  const cells = all.filter((cell) => !view.only || axes.some((axis) => `${axis}:${cell[axis]}` === view.only));
   const down = of(cells, view.rows);
   const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);
   const base = down.find((row) => String(row) === view.baseline);
@@ -64,7 +74,7 @@ function draw() {
   table.tHead.rows[0].replaceChildren(head(view.rows), ...heads);
   table.tBodies[0].replaceChildren(...down.map((row) => {
     const line = document.createElement("tr");
-    const places = across.map((column) => place(at(cells, view, row, column), view.baseline === "" ? null : at(cells, view, base, column)));
+    const places = across.map((column) => place(at(cells, view, row, column), view.baseline === "" ? null : beside(cells, all, view, base, column)));
     const name = heading(label(view.rows, row), "row");
     name.dataset.sort = row ?? "";
     line.append(name, ...places);
