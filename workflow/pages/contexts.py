@@ -81,12 +81,12 @@ def headline(runs: pd.DataFrame, ablation: str) -> dict:
 
 
 def _mean(runs: pd.DataFrame, what: str) -> tuple[float | None, float | None]:
-    """Mean and half the 95 % interval; of what is measured once, and of one seed, no interval."""
+    """Mean and half the 95 % interval; none of what is measured once, of one seed, or of a count that never varies."""
     values = behind(runs, what)[what].dropna().tolist()
     if not values:
         return None, None
     mean, _, high = interval(values)
-    return mean, None if high is None else high - mean
+    return mean, None if high in (None, mean) else high - mean
 
 
 def paper(site: Site, name: str) -> dict:
