@@ -158,9 +158,9 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
 @pytest.mark.parametrize(
     "name, first, row",
     [
-        ("CSV", "variant,text,S,k,seed", "fixed,text8,64,,1,"),
-        ("Markdown", "| variant | text | S |", "| fixed | text8 | 64 |  | 1 |"),
-        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed & text8 & 64 &  & 1 &"),
+        ("CSV", "variant,text,S,k,seed", "fixed,words for text8,64,,1,"),
+        ("Markdown", "| variant | text | S |", "| fixed | words for text8 | 64 |  | 1 |"),
+        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed & words for text8 & 64 &  & 1 &"),
     ],
 )
 def test_what_a_table_shows_is_copied(name, first, row, site, page):

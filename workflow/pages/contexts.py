@@ -132,11 +132,13 @@ def ablation(site: Site, name: str) -> dict:
 
 def _line(run, task: str) -> dict:
     choice = f"{run.span}, {run.selection}, {run.normaliser}, {run.position}"
-    keep = ("variant", "corpus", "seed", "digest", "status", "reason")
+    keep = ("variant", "seed", "digest", "status", "reason")
     scores = [(getattr(run, column), unit) for column, _, unit in SCORES[task]]
     limits = {key: None if pd.isna(getattr(run, key)) else int(getattr(run, key)) for key in ("S", "k")}
     return (
-        {key: getattr(run, key) for key in keep} | limits | {"choice": choice, "scores": scores, "seconds": run.seconds}
+        {key: getattr(run, key) for key in keep}
+        | limits
+        | {"text": frame.text_of(run.corpus, run.text), "choice": choice, "scores": scores, "seconds": run.seconds}
     )
 
 

@@ -14,7 +14,8 @@ CAPTION = (
     "near n^2 only where n is much larger than d: see the exponent with projections, over the same n. Short sequences "
     "cost mostly what every call costs, which lowers the exponent; memory is known to about a quarter of a MiB. Not "
     "comparable: the times of different kinds, which stand on libraries made with unlike care (the recurrent layer is "
-    "an LSTM, the convolution has kernel 3, restricted self-attention sees 32 keys of the past, attention one head)."
+    "an LSTM, the convolution has kernel 3, restricted self-attention sees 32 keys of the past, attention one "
+    "head); the ledger sets attention beside the LSTM where n is below d, and says so."
 )
 # complexity per layer, sequential operations, maximum path length, exponent of n in the first
 FORMULAS = {
