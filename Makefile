@@ -1,5 +1,5 @@
-# make       the environment, every run, table, figure and page of rung `laptop`, and where the report is
-# make test  lint, format, unit, contract and equivalence tests, and the whole DAG at rung `smoke`
+# make       the environment, every run, table, figure and page of scale `laptop`, and where the report is
+# make test  lint, format, unit, contract and equivalence tests, and the whole DAG at scale `smoke`
 
 PYTHON ?= python3
 BIN := .venv/bin

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
-from workflow.choices import Refused
-from workflow.dag import Dag
-from workflow.launch import environment
-from workflow.place import refuse_unless_writable
-from workflow.outlook.progress import Progress
+from workflow.config.choices import Refused
+from workflow.plan.targets import Dag
+from workflow.config.environment import environment
+from workflow.config.files import refuse_unless_writable
+from workflow.monitor.progress import Progress
 
 
 configfile: "config/config.yaml"

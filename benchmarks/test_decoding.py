@@ -15,16 +15,22 @@ from models.nets import build
 from models.nets.seq2seq import BOS
 
 TOKENS, SOURCE, SENTENCES, V = 64, 40, 16, 4000
-NET = {"layers": 3, "width": 256, "heads": 4, "key": None, "value": None, "inner": 1024, "dropout": 0.0}
-NET |= {"name": "seq2seq", "attention_dropout": 0.0, "norm": "post", "places": "sinusoid", "longest": TOKENS}
+NET = {"layers": 3, "d_model": 256, "heads": 4, "d_k": None, "d_v": None, "d_ff": 1024, "dropout": 0.0}
+NET |= {
+    "name": "seq2seq",
+    "attention_dropout": 0.0,
+    "norm": "post",
+    "positional_encoding": "sinusoid",
+    "max_length": TOKENS,
+}
 WAYS = {"all": {"name": "all"}, "top_k": {"name": "top_k", "k": 8}}
 
 
 def translator(selection: dict):
     torch.manual_seed(0)
-    attention = {"span": {"name": "full", "memory": TOKENS}, "selection": selection, "position": {"name": "none"}}
-    attention |= {"normaliser": {"name": "softmax"}, "at": ["encoder", "decoder", "cross"]}
-    return build({**NET, "share": "all"}, attention, V).eval()
+    attention = {"span": {"name": "full", "cache": TOKENS}, "selection": selection, "position": {"name": "none"}}
+    attention |= {"normaliser": {"name": "softmax"}, "apply_to": ["encoder", "decoder", "cross"]}
+    return build({**NET, "tie_embeddings": True}, attention, V).eval()
 
 
 @torch.no_grad()
@@ -48,7 +54,7 @@ def anew(net, source, width: int) -> None:
         read = torch.cat([read, logits.argmax(-1)[:, None]], 1)
 
 
-@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("d_model", [1, 4])
 @pytest.mark.parametrize("way", WAYS)
 def test_decoding(benchmark, way, width):
     net, source = translator(WAYS[way]), torch.randint(3, V, (SENTENCES, SOURCE))

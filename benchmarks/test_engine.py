@@ -11,27 +11,27 @@ import time
 import pytest
 import torch
 
-from models.attention import dispatch
-from workflow.measure.engine_cells import cells, made
-from workflow.rungs import Engine
+from models.attention.engine import backend as dispatch
+from workflow.costs.engine_cases import cases, made
+from workflow.plan.scales import Engine
 
 HOW = os.environ.get("ENGINE_HOW")
 DEVICE = os.environ.get("ENGINE_DEVICE", "cpu")
 SECONDS, MOST = 1.2, 50
 SIZES = Engine.model_validate_json(HOW) if HOW else None
 TURNS = [
-    (turn, cell)
+    (turn, case)
     for turn in range(SIZES.rounds if SIZES else 0)
-    for cell in cells(SIZES)
-    if turn == 0 or cell.way == "engine"
+    for case in cases(SIZES)
+    if turn == 0 or case.way == "engine"
 ]
 
 
 @pytest.mark.skipif(not HOW, reason="needs sizes: run python -m workflow.scripts.engine")
-@pytest.mark.parametrize("turn, cell", TURNS, ids=[f"{turn}-{cell}" for turn, cell in TURNS])
-def test_engine(benchmark, turn, cell):
+@pytest.mark.parametrize("turn, cell", TURNS, ids=[f"{turn}-{case}" for turn, case in TURNS])
+def test_engine(benchmark, turn, case):
     torch.set_num_threads(SIZES.threads)
-    work = made(HOW, cell, DEVICE)
+    work = made(HOW, case, DEVICE)
 
     def synchronised():
         work()
@@ -41,7 +41,7 @@ def test_engine(benchmark, turn, cell):
     dispatch.NOTED.clear()
     start = time.perf_counter()
     synchronised()
-    fits = int(SECONDS / (time.perf_counter() - start)) if cell.way == "engine" else 1
-    told = {"what": cell.what, "name": cell.name, "S": cell.S, "way": cell.way, "chosen": sorted(dispatch.told())}
+    fits = int(SECONDS / (time.perf_counter() - start)) if case.way == "engine" else 1
+    told = {"what": case.what, "name": case.name, "S": case.S, "way": case.way, "chosen": sorted(dispatch.told())}
     benchmark.extra_info.update(told)
     benchmark.pedantic(synchronised, rounds=max(1, min(MOST, fits)), iterations=1)

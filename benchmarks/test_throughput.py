@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from workflow.measure import subject
-from workflow.measure.kinds import KINDS
-from workflow.rungs import read_measures
+from workflow.costs import trained_net as subject
+from workflow.costs.kinds import KINDS
+from workflow.plan.scales import read_measures
 from workflow.training.origin import pick_device
 
 PLAN = os.environ.get("THROUGHPUT_PLAN")
@@ -35,7 +35,7 @@ TURNS = [
 
 
 @pytest.mark.skipif(not PLAN, reason="needs a plan: run python -m workflow.scripts.throughput")
-@pytest.mark.parametrize("turn, kind, row", TURNS, ids=[f"{t}-{kind}-{row['cell']}" for t, kind, row in TURNS])
+@pytest.mark.parametrize("turn, kind, row", TURNS, ids=[f"{t}-{kind}-{row['configuration']}" for t, kind, row in TURNS])
 def test_throughput(benchmark, turn, kind, row):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
     job, net = subject.load(row, RUNS, device)
@@ -54,5 +54,5 @@ def test_throughput(benchmark, turn, kind, row):
     start = time.perf_counter()
     synchronised()
     rounds = max(3, min(200, int(how.seconds / (time.perf_counter() - start))))
-    benchmark.extra_info.update(cell=row["cell"], digest=row["digest"], kind=kind, tokens=tokens)
+    benchmark.extra_info.update(configuration=row["configuration"], digest=row["digest"], kind=kind, tokens=tokens)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

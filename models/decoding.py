@@ -16,24 +16,24 @@ from models.nets.seq2seq import BOS, EOS, PAD
 EXTRA = 50  # an output ends by eos at the latest as its (source length + 50)-th token, where nothing else is said
 
 
-def greedy(net, source: Tensor, *, longest: int) -> list[list[int]]:
+def greedy(net, source: Tensor, *, max_length: int) -> list[list[int]]:
     """The likeliest token at every step: as `beam` of width 1."""
-    return beam(net, source, width=1, alpha=0.0, longest=longest)
+    return beam(net, source, width=1, alpha=0.0, max_length=max_length)
 
 
 @torch.no_grad()
-def beam(net, source: Tensor, *, width: int, alpha: float, longest: int, extra: int = EXTRA) -> list[list[int]]:
+def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA) -> list[list[int]]:
     """source: B sources as the net encodes them -> the best target found for each, without bos and eos; none has more
-    tokens, eos counted, than `longest` and than its source and `extra`. pad and bos are never written.
+    tokens, eos counted, than `max_length` and than its source and `extra`. pad and bos are never written.
     """
-    if width < 1 or alpha < 0 or longest < 1:
-        raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {longest}, {alpha}")
-    if longest > net.longest:
-        raise ValueError(f"longest = {longest} is more than the net's longest = {net.longest}")
+    if width < 1 or alpha < 0 or max_length < 1:
+        raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}")
+    if max_length > net.max_length:
+        raise ValueError(f"max_length = {max_length} is more than the net's max_length = {net.max_length}")
     before = net.training
     net.eval()
     try:
-        search = _Search(net.encode(source), width, alpha, longest, extra)
+        search = _Search(net.encode(source), width, alpha, max_length, extra)
         while len(search.sentence):
             logits, search.state = net.step(search.tokens[:, :, -1].flatten(), search.state)
             search.extend(logits.log_softmax(-1).unflatten(0, (-1, width)))
@@ -50,7 +50,7 @@ class _Search:
     limit: most tokens, B; best: score of the best that ended, B; sentence: place in `found`, B.
     """
 
-    def __init__(self, state, width: int, alpha: float, longest: int, extra: int):
+    def __init__(self, state, width: int, alpha: float, max_length: int, extra: int):
         B, device = len(state.visible), state.visible.device
         self.alpha, self.width = alpha, width
         self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
@@ -58,7 +58,7 @@ class _Search:
         self.log_p = torch.full((B, width), -math.inf, device=device)
         self.log_p[:, 0] = 0.0  # the others would only repeat the first
         self.ended = torch.zeros(B, width, dtype=torch.long, device=device)
-        self.limit = (state.visible.sum(1) + extra).clamp(max=longest)
+        self.limit = (state.visible.sum(1) + extra).clamp(max=max_length)
         self.best = torch.full((B,), -math.inf, device=device)
         self.sentence = torch.arange(B, device=device)
         self.found: list[list[int]] = [[] for _ in range(B)]

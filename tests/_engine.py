@@ -1,8 +1,8 @@
 """What `workflow.scripts.engine` would have written, made up: the engine ten times as fast in a tenth of the memory."""
 
-from workflow.measure.engine_cells import cells
-from workflow.pages.engine import SIZES
-from workflow.rungs import Engine
+from workflow.costs.engine_cases import cases
+from workflow.plan.scales import Engine
+from workflow.report.pages.engine import SIZES
 
 HOW = Engine(**SIZES, lengths=[256, 1024], far=8192, threads=2, rounds=2)
 STEP_MS, PRODUCT_MS = 500.0, 10.0
@@ -28,7 +28,7 @@ def measured(**changes) -> dict:
         "allocator": "as a test has it",
         "gate": {"status": "ok", "worst": 1e-14, "where": "fixed: the output", "bound": 1e-9},
         "origin": {"device": "cpu: made up", "versions": {"torch": "2"}, "commit": "0" * 40, "started": "2026-01-01"},
-        "cells": [_cell(cell, speed) for cell in cells(how)],
+        "cases": [_cell(case, speed) for case in cases(how)],
         "memory": memory,
         "macs": macs,
         "profiles": [{"name": "fixed", "S": 256, "shares": {"aten::mm": 0.5}}],
@@ -38,9 +38,9 @@ def measured(**changes) -> dict:
     }
 
 
-def _cell(cell, speed: float) -> dict:
-    ms = {"product": PRODUCT_MS, "step": STEP_MS, "attention": 10.0, "predict": 5.0}[cell.what]
-    ms *= 1 if cell.way == "engine" else 10
-    made = {"what": cell.what, "name": cell.name, "S": cell.S, "way": cell.way, "status": "ok", "reason": None}
+def _cell(case, speed: float) -> dict:
+    ms = {"product": PRODUCT_MS, "step": STEP_MS, "attention": 10.0, "predict": 5.0}[case.what]
+    ms *= 1 if case.way == "engine" else 10
+    made = {"what": case.what, "name": case.name, "S": case.S, "way": case.way, "status": "ok", "reason": None}
     made |= {"ms": ms, "low": 0.9 * ms, "high": 1.1 * ms, "rounds": 4}
-    return made | ({"macs": int(speed * PRODUCT_MS / 1000)} if cell.what == "product" else {})
+    return made | ({"macs": int(speed * PRODUCT_MS / 1000)} if case.what == "product" else {})

@@ -4,20 +4,20 @@ from functools import partial
 
 import numpy as np
 
-from workflow.corpora.pairs import Pairs, Split
-from workflow.corpora.store import Corpus
-from workflow.jobs import JOBS, CharLM, section
-from workflow.sections import (
-    Attention,
-    Decoding,
-    Net,
-    PairTraining,
-    Seq2SeqAttention,
+from workflow.config.job import JOBS, CharLM, section
+from workflow.config.job_schema import (
+    AttentionChoices,
+    CharLMNet,
+    Seq2SeqAttentionChoices,
+    SequenceEvaluation,
+    SequenceTraining,
     StreamEvaluation,
     StreamTraining,
 )
+from workflow.data.pairs import Pairs, Split
+from workflow.data.store import Corpus
 
-ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "loss": 1e-4}
+ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "penalty_weight": 1e-4}
 
 
 def corpus(length=6000, symbols=7, seed=0) -> Corpus:
@@ -36,23 +36,23 @@ def job(span=None, selection=None, normaliser=None, position=None, net=None, see
     sizes = {
         "name": "char_lm",
         "layers": 2,
-        "width": 16,
+        "d_model": 16,
         "heads": 2,
-        "inner": 32,
+        "d_ff": 32,
         "dropout": 0.1,
         "attention_dropout": 0.1,
     }
     return CharLM(
-        rung="test",
+        scale="test",
         corpus="toy",
         checksum="sha256:toy",
-        attention=Attention(
+        attention=AttentionChoices(
             span=span or ADAPTIVE,
             selection=selection or {"name": "all"},
             normaliser=normaliser or {"name": "softmax"},
             position=position or {"name": "relative", "limit": 24},
         ),
-        net=Net(**{**sizes, **(net or {})}),
+        net=CharLMNet(**{**sizes, **(net or {})}),
         training=StreamTraining(**given),
         evaluation=StreamEvaluation(streams=2, block=16),
         seed=seed,
@@ -68,7 +68,7 @@ VARIANTS = {
     "entmax15": {"normaliser": {"name": "entmax15"}},
     "entmax_alpha": {"normaliser": {"name": "entmax_alpha"}},
     "transformer_xl": {
-        "span": {"name": "full", "memory": 16, "evaluation_memory": None},
+        "span": {"name": "full", "cache": 16, "evaluation_cache": None},
         "position": {"name": "transformer_xl", "clamp": None},
         "net": {"name": "transformer_xl"},
     },
@@ -103,22 +103,22 @@ def sequences(
     given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
     given |= {"evaluate_every": 3, "checkpoint_every": 2, "time_limit_s": 60, **training}
-    sizes = {"layers": 2, "width": 16, "heads": 2, "key": 8, "value": 8, "inner": 32, "dropout": 0.1, "longest": 16}
+    sizes = {"layers": 2, "d_model": 16, "heads": 2, "d_k": 8, "d_v": 8, "d_ff": 32, "dropout": 0.1, "max_length": 16}
     job = JOBS[task]
     return job(
-        rung="test",
+        scale="test",
         corpus="toy",
         checksum="sha256:toy",
-        attention=Seq2SeqAttention(
-            span=span or {"name": "full", "memory": 16, "evaluation_memory": None},
+        attention=Seq2SeqAttentionChoices(
+            span=span or {"name": "full", "cache": 16, "evaluation_cache": None},
             selection=selection or {"name": "all"},
             normaliser=normaliser or {"name": "softmax"},
             position={"name": "none"},
             at=("encoder",) if span else at,
         ),
         net=section(task, "net")(**{**sizes, **(net or {})}),
-        training=PairTraining(**given),
-        evaluation=Decoding(beam=2, alpha=0.6, batch=8),
+        training=SequenceTraining(**given),
+        evaluation=SequenceEvaluation(beam=2, alpha=0.6, batch=8),
         seed=seed,
     )
 

@@ -5,15 +5,15 @@ from itertools import product
 import torch
 
 from models.attention import AXES, definition
-from models.attention.layer import Attention
+from models.attention.stream_attention import StreamAttention
 from models.nets import build
 
 NET = {
     "name": "char_lm",
     "layers": 2,
-    "width": 12,
+    "d_model": 12,
     "heads": 3,
-    "inner": 16,
+    "d_ff": 16,
     "dropout": 0.0,
     "attention_dropout": 0.0,
 }
@@ -22,12 +22,12 @@ LONGEST = 24
 SEQ2SEQ = {
     **NET,
     "name": "seq2seq",
-    "key": None,
-    "value": None,
+    "d_k": None,
+    "d_v": None,
     "norm": "post",
-    "places": "sinusoid",
-    "longest": LONGEST,
-    "share": "all",
+    "positional_encoding": "sinusoid",
+    "max_length": LONGEST,
+    "tie_embeddings": True,
 }
 
 
@@ -56,8 +56,8 @@ def translator(attention: dict, at=("encoder", "decoder", "cross"), symbols: int
     """An encoder-decoder net in the same way; spans `full` remember a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
-    span = {**span, "memory": LONGEST} if span["name"] == "full" else span
-    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "at": at}, symbols).double())
+    span = {**span, "cache": LONGEST} if span["name"] == "full" else span
+    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "apply_to": at}, symbols).double())
 
 
 def _moved(made):
@@ -75,7 +75,7 @@ def _moved(made):
 
 def by_definition(net):
     """The same net computing the dense definition, nothing trimmed."""
-    for layer in (layer for layer in net.attentions if isinstance(layer, Attention)):
+    for layer in (layer for layer in net.attentions if isinstance(layer, StreamAttention)):
         layer.way = definition
     return net
 

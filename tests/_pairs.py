@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from workflow.corpora.pair_catalogue import PairCatalogue
+from workflow.data.pair_catalogue import PairCatalogue
 
 LINES = {
     "de": [f"{n} Vögel, die wir {verb} haben, sind schwarz." for n in range(20) for verb in ("gesehen", "gezählt")],

@@ -2,8 +2,8 @@
 
 from itertools import product
 
-from workflow.frame import FACTS, MEASURES, METRICS, frame
-from workflow.settings import known_ablations, load_ablation
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.results.runs_table import FACTS, MEASURES, METRICS, frame
 
 EMPTY = {column: None for columns in MEASURES.values() for column in columns}
 EMPTY |= {f"{kind}_{what}": None for kind in MEASURES for what in ("status", "reason")}
@@ -14,7 +14,7 @@ CURVE = [
 ]
 
 
-NET = {"layers": 2, "width": 16, "heads": 2, "inner": 32, "key": None, "value": None, "dropout": 0.1, "at": []}
+NET = {"layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "d_k": None, "d_v": None, "dropout": 0.1, "apply_to": []}
 NET |= {"smoothing": 0.1, "sentences": None}
 
 
@@ -32,8 +32,8 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "k": k,
         "seed": seed,
         "digest": f"{ablation}-{variant}-{S}-{k}-{seed}",
-        "cell": f"{ablation}-{variant}-{S}-{k}",
-        "rung": "test",
+        "configuration": f"{ablation}-{variant}-{S}-{k}",
+        "scale": "test",
         "status": "ok",
         "reason": None,
         "device": "a device",
@@ -70,14 +70,14 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus
     row |= dict.fromkeys(("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "spans", "macs_paper"))
     row |= dict.fromkeys(("attention_by_distance", "fragment"))
     row |= {"task": "translation", "net": "seq2seq", "span": "full", "position": "none", "text": "phrases-deen"}
-    row |= {"heads": 2, "key": 8, "value": 8, "at": ["encoder", "decoder", "cross"], **SCORES}
+    row |= {"heads": 2, "d_k": 8, "d_v": 8, "apply_to": ["encoder", "decoder", "cross"], **SCORES}
     row |= {"selection": "top_k" if "top_k" in variant else "all", "test_bleu": 21.0 + seed, "dev_bleu": 20.0 + seed}
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
     if row["selection"] == "top_k":
         row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
     row["counts"] = [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]
     row["digest"] = f"{row['digest']}-{corpus}"
-    row["cell"] = f"{row['cell']}-{corpus}"
+    row["configuration"] = f"{row['configuration']}-{corpus}"
     row["maps"] = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"]}
     row["maps"] |= {kind: {"1": EVEN, "3": DIAGONAL} for kind in ("encoder", "decoder", "cross")}
     row["signatures"] = {"bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"}

@@ -7,9 +7,9 @@ import pytest
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._runs import everything, failed
-from workflow.frame import FACTS, METRICS
-from workflow.pages import learning
-from workflow.records import Cost, Macs, Point, Record, write_record, write_text
+from workflow.report.pages import learning
+from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
+from workflow.results.runs_table import FACTS, METRICS
 from workflow.scripts import claims, figure, page, table
 from workflow.training.origin import describe, pick_device
 
@@ -43,7 +43,7 @@ def results(folder, broken=False) -> None:
 
 
 def _who(row: dict) -> dict:
-    return {key: row[key] for key in ("ablation", "paper", "variant", "S", "k", "seed", "corpus", "cell")}
+    return {key: row[key] for key in ("ablation", "paper", "variant", "S", "k", "seed", "corpus", "configuration")}
 
 
 def record(row: dict) -> Record:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.scripts import schemas
+from workflow.cli import schemas
 
 ROOT = Path(__file__).parent.parent
 CODE = [
@@ -83,12 +83,12 @@ def test_rules_import_the_map_of_the_config_alone(path):
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip().startswith(("import ", "from "))]
     allowed = (
         "snakemake.logging",
-        "workflow.choices",
-        "workflow.dag",
-        "workflow.launch",
+        "workflow.config.choices",
+        "workflow.plan.targets",
+        "workflow.config.environment",
         "os",
-        "workflow.place",
-        "workflow.outlook.progress",
+        "workflow.config.files",
+        "workflow.monitor.progress",
         "pathlib",
     )
     assert all(line.split()[1] in allowed for line in lines)
@@ -112,7 +112,7 @@ def test_files_and_functions_are_short(path):
 
 @pytest.mark.parametrize("folder", ["tables", "figures"])
 def test_every_artefact_is_asked_for_by_an_ablation_and_none_is_missing(folder):
-    from workflow.settings import known_ablations, load_ablation
+    from workflow.plan.ablations import known_ablations, load_ablation
 
     made = {path.stem for path in (ROOT / "workflow" / folder).glob("*.py") if not path.stem.startswith("_")} - {
         "analytic"
@@ -123,7 +123,7 @@ def test_every_artefact_is_asked_for_by_an_ablation_and_none_is_missing(folder):
 @pytest.mark.parametrize("name", schemas.MODELS)
 def test_schemas_are_what_the_models_say_and_closed(name):
     written = (schemas.HERE / f"{name}.json").read_text()
-    assert written == schemas.text(name), "run python -m workflow.scripts.schemas"
+    assert written == schemas.text(name), "run python -m workflow.cli.schemas"
     made = json.loads(written)
     objects = [one for one in (made, *made.get("$defs", {}).values()) if "properties" in one]
     assert objects and all(one["additionalProperties"] is False for one in objects)

@@ -11,8 +11,9 @@ import torch
 
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
-from models.attention import formula, gate
+from models.attention import formula
 from models.attention.choice import Shape
+from models.attention.engine import equivalence as gate
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.kernels import banded
 from tests._interpreter import mend
@@ -47,7 +48,7 @@ def drawn(T, K, spans, limit, *, dk=12, dv=20, seed=0):
     """Inputs in 64 bits that ask for gradients, and the reach of each head."""
     torch.manual_seed(seed)
     h = len(next(iter(spans.values())))
-    sizes = {"q": (1, h, T, dk), "k": (1, h, K, dk), "v": (1, h, K, dv), "places": (dk, limit)}
+    sizes = {"q": (1, h, T, dk), "k": (1, h, K, dk), "v": (1, h, K, dv), "position_keys": (dk, limit)}
     made = {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
     reach = torch.tensor(spans.get("reach", [limit] * h))
     if "z" in spans:
@@ -56,9 +57,11 @@ def drawn(T, K, spans, limit, *, dk=12, dv=20, seed=0):
     return {name: one.to(DEVICE).requires_grad_() for name, one in made.items()}, reach.to(DEVICE)
 
 
-def by_definition(q, k, v, places, z=None, *, reach, attends_self):
+def by_definition(q, k, v, position_keys, z=None, *, reach, attends_self):
     """Head by head, since the definition knows one reach."""
-    position = SimpleNamespace(content=lambda q: q, query=lambda q: q, keys=lambda w: places[:, places.size(1) - w :])
+    position = SimpleNamespace(
+        content=lambda q: q, query=lambda q: q, keys=lambda w: position_keys[:, position_keys.size(1) - w :]
+    )
     span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
     choices = SimpleNamespace(
         position=position,
@@ -74,10 +77,10 @@ def by_definition(q, k, v, places, z=None, *, reach, attends_self):
     return torch.cat(heads, 1)
 
 
-def by_kernel(q, k, v, places, z=None, *, reach, attends_self):
-    width = places.size(1) - int(reach.max())
+def by_kernel(q, k, v, position_keys, z=None, *, reach, attends_self):
+    width = position_keys.size(1) - int(reach.max())
     ramp = None if z is None else RAMP
-    return banded.attend(q, k, v, places[:, width:], z, reach, ramp=ramp, attends_self=attends_self)
+    return banded.attend(q, k, v, position_keys[:, width:], z, reach, ramp=ramp, attends_self=attends_self)
 
 
 def results(attend, inputs, reach, attends_self):
@@ -111,7 +114,9 @@ def test_streams_do_not_mix():
     inputs, reach = drawn(18, 30, {"z": [0.0, 9.5]}, 24)
     others, _ = drawn(18, 30, {"z": [0.0, 9.5]}, 24, seed=1)
     both = {name: torch.cat([inputs[name], others[name]]) for name in "qkv"}
-    both = {name: one.detach().requires_grad_() for name, one in both.items()} | {"places": inputs["places"]}
+    both = {name: one.detach().requires_grad_() for name, one in both.items()} | {
+        "position_keys": inputs["position_keys"]
+    }
     assert_same(*(results(one, both | {"z": inputs["z"]}, reach, True) for one in (by_kernel, by_definition)))
 
 
@@ -139,10 +144,10 @@ def test_in_z_the_gradient_is_the_derivative_from_the_left():
 
     d log m(2) / dz = 1 / R, so dy / dz = p_2 (v_2 - y) / R = (1/2) (v_2 - y) / R where all scores are equal.
     """
-    q, places = torch.zeros(1, 1, 1, 16), torch.zeros(16, 2)
+    q, position_keys = torch.zeros(1, 1, 1, 16), torch.zeros(16, 2)
     k, v = torch.zeros(1, 1, 2, 16), torch.tensor([3.0, 1.0]).view(1, 1, 2, 1)  # x = 2, x = 1
     z = torch.ones(1, 1, 1, device=DEVICE, requires_grad=True)
-    tensors = [one.to(DEVICE) for one in (q, k, v, places)]
+    tensors = [one.to(DEVICE) for one in (q, k, v, position_keys)]
     y = banded.attend(*tensors, z, torch.tensor([2], device=DEVICE), ramp=4, attends_self=True)
     assert y.item() == pytest.approx(2.0)
     assert torch.autograd.grad(y.sum(), z)[0].item() == pytest.approx(0.5 * (3 - 2) / 4)
@@ -154,10 +159,10 @@ def test_projections_as_a_layer_has_them():
     half = {name: inputs[name].detach().half().requires_grad_() for name in "qkv"}
     split = {name: one.transpose(1, 2).contiguous().transpose(1, 2) for name, one in half.items()}
     assert not split["q"].is_contiguous()
-    rest = {name: inputs[name].detach().float().requires_grad_() for name in ("places", "z")}
+    rest = {name: inputs[name].detach().float().requires_grad_() for name in ("position_keys", "z")}
     ours = results(by_kernel, split | rest, reach, attends_self=True)
     assert_same(ours, results(by_kernel, half | rest, reach, attends_self=True))
-    assert ours["places"].dtype == ours["z"].dtype == torch.float32 and ours["y"].dtype == torch.float16
+    assert ours["position_keys"].dtype == ours["z"].dtype == torch.float32 and ours["y"].dtype == torch.float16
 
 
 def test_heads_too_wide_for_a_tile_are_named():
@@ -184,7 +189,7 @@ def test_the_gate_lets_the_kernel_through_and_draws_nothing(dtype, small_gate):
     assert torch.equal(before, torch.random.get_rng_state())
 
 
-@pytest.mark.parametrize("which, name", list(enumerate(["q", "k", "v", "places", "z"])))
+@pytest.mark.parametrize("which, name", list(enumerate(["q", "k", "v", "position_keys", "z"])))
 def test_the_gate_names_the_gradient_that_is_wrong(which, name, small_gate):
     def wrong(*tensors, **settings):
         tensors = list(tensors)
@@ -216,7 +221,7 @@ def test_the_kernels_compile_for_a_gpu(tmp_path):
 
 
 def test_the_dispatcher_knows_how_wide_a_tile_is():
-    from models.attention import dispatch
+    from models.attention.engine import backend as dispatch
     from models.kernels import banded
 
     assert dispatch.WIDEST_TILE == banded.WIDEST

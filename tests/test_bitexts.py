@@ -9,13 +9,13 @@ import pytest
 
 from tests._pairs import LINES, catalogue, files, lay, raw, text
 from tests.test_corpora import ROOT
-from workflow.choices import Refused
-from workflow.closed import parse
-from workflow.corpora import bitexts, pairs
-from workflow.corpora import files as official
-from workflow.corpora.pair_catalogue import PairCatalogue
-from workflow.corpora.pairs import UNK, decode
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.data import bitexts, pairs
+from workflow.data import files as official
+from workflow.data.pair_catalogue import PairCatalogue
+from workflow.data.pairs import UNK, decode
+from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
 
 
@@ -81,9 +81,9 @@ def test_long_and_empty_pairs_of_train_are_left_out_and_counted(tmp_path, monkey
     ],
 )
 def test_files_that_are_no_pairs_are_refused_in_one_line(changes, line, tmp_path):
-    with pytest.raises(Refused, match=line) as refused:
+    with pytest.raises(ConfigError, match=line) as error:
         load(tmp_path, changes)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_files_that_are_no_pairs_are_refused_in_one_line(changes, line, tmp_path
     ],
 )
 def test_an_entry_that_does_not_fit_its_files_is_refused(more, line, tmp_path):
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         load(tmp_path, **more)
 
 
@@ -103,11 +103,11 @@ def test_a_changed_or_broken_file_is_refused(tmp_path):
     known = catalogue(files())
     lay(tmp_path, files({"valid.de": b"other\n"}))
     found = hashlib.sha256(b"other\n").hexdigest()
-    with pytest.raises(Refused, match=f"valid.de: sha256 {found}, expected .*; delete or replace the file"):
+    with pytest.raises(ConfigError, match=f"valid.de: sha256 {found}, expected .*; delete or replace the file"):
         bitexts.load(known, "birds-deen", str(tmp_path))
     (tmp_path / "valid.de").unlink()
     (tmp_path / "valid.de.gz").write_bytes(gzip.compress(files()["valid.de"])[:-9])
-    with pytest.raises(Refused, match="valid.de.gz: truncated or corrupted .* expected to unpack to sha256"):
+    with pytest.raises(ConfigError, match="valid.de.gz: truncated or corrupted .* expected to unpack to sha256"):
         bitexts.load(known, "birds-deen", str(tmp_path))
 
 
@@ -125,7 +125,9 @@ def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
     entry = raw(contents)
     entry["files"]["train"]["de"] |= {"checksum": None, "urls": ["https://example.org/train.de"]}
     known = PairCatalogue(metric="bleu", pairs={"birds-deen": entry})
-    with pytest.raises(Refused, match="not found .*train.de.* not fetched, as .*; put it there, from https://example"):
+    with pytest.raises(
+        ConfigError, match="not found .*train.de.* not fetched, as .*; put it there, from https://example"
+    ):
         bitexts.load(known, "birds-deen", str(tmp_path))
     lay(tmp_path, {"train.de": contents["train.de"]})
     assert bitexts.load(known, "birds-deen", str(tmp_path)).checksum == catalogue(contents).checksum("birds-deen")
@@ -145,7 +147,7 @@ def test_two_files_of_the_users_are_split_by_line(tmp_path):
 def test_three_lines_are_enough_and_two_are_not(tmp_path):
     made = bitexts.load(load_corpora("translation"), mine(tmp_path, b"a b\nb a\na\n", b"x y\ny x\nx"), None)
     assert [made.dev.source_text, made.test.target_text] == [["b a"], ["x"]]
-    with pytest.raises(Refused, match="2 lines are too few to split into train, dev and test; at least 3"):
+    with pytest.raises(ConfigError, match="2 lines are too few to split into train, dev and test; at least 3"):
         bitexts.load(load_corpora("translation"), mine(tmp_path, b"a\nb\n", b"x\ny\n"), None)
 
 
@@ -167,13 +169,13 @@ def test_three_lines_are_enough_and_two_are_not(tmp_path):
     ],
 )
 def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         bitexts.load(load_corpora("translation"), mine(tmp_path, de, en), None)
 
 
 @pytest.mark.parametrize("name", ["pairs:", "pairs:a.de", "pairs:a.de,", "pairs:a,b,c"])
 def test_a_users_pair_is_two_files(name):
-    with pytest.raises(Refused, match="expected two files with a comma between them, pairs:SRC,TGT"):
+    with pytest.raises(ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"):
         load_corpora("translation").checksum(name)
 
 
@@ -183,7 +185,7 @@ def test_a_users_pair_is_named_by_its_texts_and_languages(tmp_path):
     assert known.slug(name) == f"pairs-{before[7:15]}"
     turned = f"pairs:{tmp_path}/my.en,{tmp_path}/my.de"
     assert len({before, known.checksum(turned), known.checksum(mine(tmp_path, b"a\nb\ncc\n", b"x\ny\nz\n"))}) == 3
-    with pytest.raises(Refused, match="nowhere.*no such file"):
+    with pytest.raises(ConfigError, match="nowhere.*no such file"):
         known.checksum(f"pairs:{tmp_path}/my.de,{tmp_path}/nowhere")
 
 
@@ -206,7 +208,7 @@ def test_every_named_pair_but_those_made_files_of_is_identified_without_its_file
     named = {*known.pairs} - unknown
     assert all(known.slug(name) == name for name in known.pairs) and len({*map(known.checksum, named)}) == 7
     for name in unknown:
-        with pytest.raises(Refused, match=f"'{name}': not found as data_dir .* is not set"):
+        with pytest.raises(ConfigError, match=f"'{name}': not found as data_dir .* is not set"):
             known.checksum(name)
 
 
@@ -221,12 +223,12 @@ def test_every_named_pair_but_those_made_files_of_is_identified_without_its_file
     ],
 )
 def test_a_wrong_entry_is_refused_in_one_line(change, line):
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         parse(PairCatalogue, {"metric": "bleu", "pairs": {"birds": raw(files()) | change}}, "text")
 
 
 def test_the_catalogue_imports_nothing_heavy():
-    read = "from workflow.rungs import load_corpora as l; l('translation').checksum('multi30k-ende')"
+    read = "from workflow.plan.scales import load_corpora as l; l('translation').checksum('multi30k-ende')"
     code = f"import sys; {read}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"torch", "babel", "num2words", "sentencepiece", "pooch", "numpy"} & set(done.stdout.split())
@@ -239,6 +241,6 @@ def test_the_same_command_makes_either_kind(tmp_path, capsys):
 
 
 def test_an_unknown_name_is_refused_with_the_names_of_both_kinds(tmp_path):
-    with pytest.raises(Refused, match="did you mean 'multi30k-ende'.*enwik8.*iwslt14-deen.*pairs:SRC,TGT.*text8"):
+    with pytest.raises(ConfigError, match="did you mean 'multi30k-ende'.*enwik8.*iwslt14-deen.*pairs:SRC,TGT.*text8"):
         script.main(["multi30k-dene", str(tmp_path / "out.npz")])
     assert not list(tmp_path.iterdir())

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 from nltk import Tree
 
-from workflow.choices import Refused
-from workflow.corpora.brackets import line, read
-from workflow.corpora.linear import linear, rebuilt
+from workflow.config.errors import ConfigError
+from workflow.data.brackets import line, read
+from workflow.data.linear import linear, rebuilt
 
 PENN = """
 ( (S
@@ -47,9 +47,9 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
     ],
 )
 def test_what_is_no_tree_is_refused_in_a_line(text, said):
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         read(text, "here")
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_tree_in_a_row_as_the_paper_writes_it():

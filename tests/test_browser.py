@@ -8,11 +8,11 @@ import pytest
 from tests import _site
 from tests._jobs import job
 from tests._runs import run
-from workflow.outlook.states import states
-from workflow.pages.site import Site
-from workflow.records import write_record, write_text
-from workflow.scripts.compare import compared
-from workflow.sets.reading import read
+from workflow.cli.compare import compared
+from workflow.compare.result_set import read
+from workflow.monitor.states import states
+from workflow.report.pages.site import Site
+from workflow.results.record import write_record, write_text
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
@@ -217,7 +217,9 @@ def aside(tmp_path_factory):
     folder = tmp_path_factory.mktemp("aside")
     row = run() | {"digest": "abc"}
     write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
-    asked = {key: row[key] for key in ("ablation", "paper", "variant", "corpus", "text", "S", "k", "digest", "cell")}
+    asked = {
+        key: row[key] for key in ("ablation", "paper", "variant", "corpus", "text", "S", "k", "digest", "configuration")
+    }
     jobs = [job(seed=1).model_dump(mode="json"), job(seed=2).model_dump(mode="json")]
     rows = [asked | {"job": jobs[0]}, asked | {"job": jobs[1], "digest": "waits"}]
     write_text(folder / "results" / "plan.json", json.dumps(rows))

@@ -10,11 +10,11 @@ import torch
 from models.decoding import beam
 from tests._jobs import captioning
 from tests.test_training import CPU, finished
-from workflow.choices import Refused
-from workflow.corpora.captioned import Captioned
-from workflow.corpora.pairs import BOS, EOS, Split
-from workflow.measure import sentences
-from workflow.measure.subject import fresh
+from workflow.config.errors import ConfigError
+from workflow.costs import sentences
+from workflow.costs.trained_net import fresh
+from workflow.data.captioned import Captioned
+from workflow.data.pairs import BOS, EOS, Split
 from workflow.tasks import caption_scores
 from workflow.tasks.caption_scores import scores
 from workflow.tasks.captioning import Captioning
@@ -99,7 +99,7 @@ def test_patches_are_places_of_their_own():
     one = torch.rand(1, 3, 16, 16)
     assert not torch.allclose(model.enter(one)[0], model.enter(one.flip(3))[0], atol=1e-3)
     pair = torch.cat([one, one.flip(3)])
-    options = {"width": 2, "alpha": 0.6, "longest": 8}
+    options = {"width": 2, "alpha": 0.6, "max_length": 8}
     assert beam(model, pair, **options) == [beam(model, pair[n : n + 1], **options)[0] for n in range(2)]
     assert all(EOS not in row for row in beam(model, pair, **options))
 
@@ -113,20 +113,20 @@ def test_our_count_equals_torchs(net):
 
 
 def test_pictures_that_the_net_does_not_read_are_refused():
-    with pytest.raises(Refused, match="'toy' has pictures of 16 x 16 pixels, the net reads pixels of size 32"):
+    with pytest.raises(ConfigError, match="'toy' has pictures of 16 x 16 pixels, the net reads pixels of size 32"):
         Captioning(captioning(net={"size": 32}), coloured(), CPU)
-    with pytest.raises(Refused, match="'toy' has 2 regions of 6 features, the net reads pixels of size 16"):
+    with pytest.raises(ConfigError, match="'toy' has 2 regions of 6 features, the net reads pixels of size 16"):
         Captioning(captioning(), coloured(features=True), CPU)
-    with pytest.raises(Refused, match="patch must be even and divide size, got patch = 6, size = 16"):
+    with pytest.raises(ConfigError, match="patch must be even and divide size, got patch = 6, size = 16"):
         captioning(net={"patch": 6})
 
 
 def test_a_memory_that_would_cut_the_picture_is_refused():
     """In evaluation a full span sees as far as its memory; in training everything."""
-    with pytest.raises(Refused, match="memory = 16 is less than the 64 patches of a picture"):
+    with pytest.raises(ConfigError, match="memory = 16 is less than the 64 patches of a picture"):
         captioning(net={"patch": 2})
     many = replace(coloured(features=True), pictures=np.zeros((240, 17, 6), np.float16))
-    with pytest.raises(Refused, match="memory = 16 is less than the 17 regions of a picture"):
+    with pytest.raises(ConfigError, match="memory = 16 is less than the 17 regions of a picture"):
         Captioning(captioning(net=FEATURES), many, CPU)
 
 
@@ -175,14 +175,14 @@ def test_meteor_by_its_own_program():
 
 
 def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.corpora import captioned
+    from workflow.data import captioned
 
     path = tmp_path / "made.npz"
     captioned.write(path, coloured())
     assert captioned.read(path).references == coloured().references
     path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(Refused, match="truncated"):
+    with pytest.raises(ConfigError, match="truncated"):
         captioned.read(path)
     captioned.write(path, replace(coloured(), symbols=SYMBOLS[:6]))
-    with pytest.raises(Refused, match="a token beyond its 6 symbols"):
+    with pytest.raises(ConfigError, match="a token beyond its 6 symbols"):
         captioned.read(path)

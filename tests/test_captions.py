@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from workflow.choices import Refused
-from workflow.corpora import captions, karpathy
-from workflow.corpora.archives import plain
-from workflow.corpora.caption_catalogue import CaptionCatalogue
-from workflow.corpora.pairs import decode
-from workflow.corpora.source import Source
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.data import captions, karpathy
+from workflow.data.archives import plain
+from workflow.data.caption_catalogue import CaptionCatalogue
+from workflow.data.pairs import decode
+from workflow.data.source import Source
+from workflow.plan.scales import load_corpora
 
 SPLITS = ["train", "restval", "train", "val", "test"]
 CATALOGUE = CaptionCatalogue(metric="cider", captions={})
@@ -93,9 +93,9 @@ def test_features_that_do_not_fit_are_refused(wrong, said, tmp_path):
         path.write_bytes(wrong)
     else:
         np.savez(path, **wrong) if isinstance(wrong, dict) else np.save(path, wrong)
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         captions.load(CATALOGUE, f"captions:{tmp_path / 'my.json'},{path}", None)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def changed(**changes) -> dict:
@@ -126,14 +126,14 @@ def changed(**changes) -> dict:
     ],
 )
 def test_another_schema_is_refused_in_a_line(told, said, tmp_path):
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         captions.load(CATALOGUE, laid(tmp_path, told), None)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("image", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + bytes(20)])
 def test_a_damaged_image_is_refused(image, tmp_path):
-    with pytest.raises(Refused, match="3.png: not an image that can be read"):
+    with pytest.raises(ConfigError, match="3.png: not an image that can be read"):
         captions.load(CATALOGUE, laid(tmp_path, image=image), None)
 
 
@@ -147,7 +147,7 @@ def test_a_damaged_image_is_refused(image, tmp_path):
     ],
 )
 def test_names_that_cannot_be_read(name, said):
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(ConfigError, match=said):
         load_corpora("captioning").checksum(name)
 
 
@@ -199,5 +199,5 @@ def test_images_of_more_than_8_bits_are_refused_rather_than_clipped(mode, dtype,
     Image.fromarray(np.linspace(0, 60000, 64).reshape(8, 8).astype(dtype)).save(
         tmp_path / "images" / "sub" / "deep.tif"
     )
-    with pytest.raises(Refused, match=f"deep.tif: pixels of mode {mode}; expected 8 bits a channel"):
+    with pytest.raises(ConfigError, match=f"deep.tif: pixels of mode {mode}; expected 8 bits a channel"):
         captions.load(CATALOGUE, name, None)

@@ -9,22 +9,22 @@ import sys
 import pytest
 
 from tests.test_corpora import ROOT, entry
-from workflow.choices import Refused
-from workflow.closed import parse
-from workflow.corpora import files
-from workflow.corpora.catalogue import Catalogue
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.data import files
+from workflow.data.catalogue import Catalogue
+from workflow.plan.scales import load_corpora
 
 
 def test_the_catalogue_neither_imports_torch_nor_sympy_nor_pooch():
-    read = "from workflow.rungs import load_corpora as l; l('char_lm').checksum('sources')"
+    read = "from workflow.plan.scales import load_corpora as l; l('char_lm').checksum('sources')"
     code = f"import sys; {read}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert not {"torch", "sympy", "pooch", "numpy"} & set(done.stdout.split())
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(Refused, match="did you mean 'enwik8'"):
+    with pytest.raises(ConfigError, match="did you mean 'enwik8'"):
         load_corpora("char_lm").checksum("enwik")
 
 
@@ -40,7 +40,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
 )
 def test_a_wrong_entry_is_refused_in_one_line(change, line):
     raw = {"metric": "bpc", "corpora": {"text": entry(b"some text").model_dump() | change}}
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         parse(Catalogue, raw, "text")
 
 
@@ -70,5 +70,5 @@ def test_named_texts_keep_their_names():
 def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
     if content is not None:
         (tmp_path / "mine").write_bytes(content)
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         load_corpora("char_lm").checksum(f"file:{tmp_path / 'mine'}")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from workflow.claims import chance
+from workflow.results import statistics as chance
 
 
 @pytest.mark.parametrize("n", [3, 6, 9])

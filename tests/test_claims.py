@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 
 from tests._runs import everything, failed, run, translated
-from workflow.choices import Refused
-from workflow.claims.asked import Claim, known_claims, load_claim
-from workflow.claims.ledger import VERDICTS, as_claimed, judged, ledger, line
-from workflow.claims.readings import effects, reading
-from workflow.closed import parse
-from workflow.frame import frame
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.plan.ablations import known_ablations
+from workflow.report.claims.ledger import VERDICTS, as_claimed, judged, ledger, line
+from workflow.report.claims.samples import effects, reading
+from workflow.report.claims.schema import Claim, known_claims, load_claim
+from workflow.results.runs_table import frame
 from workflow.scripts import claims
-from workflow.settings import known_ablations
 
 SAID = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}
 SAID |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
@@ -56,7 +56,7 @@ def test_every_claim_is_read_and_there_are_many_of_each_paper():
         ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "measures of two kinds cannot be compared"),
         ({"ours": {"variant": "adaptive", "S": []}}, "S"),
         ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d: of layers alone"),
-        ({"rung": "papr"}, "unknown rung 'papr': did you mean 'paper'"),
+        ({"scale": "papr"}, "unknown scale 'papr': did you mean 'paper'"),
         ({"claim": ""}, "claim = ''"),
         (
             {"published": ["as.txt.flops_cat"]},
@@ -66,9 +66,9 @@ def test_every_claim_is_read_and_there_are_many_of_each_paper():
     ],
 )
 def test_a_claim_that_asks_nothing_is_refused(changes, said):
-    with pytest.raises(Refused, match="^c: ") as refused:
+    with pytest.raises(ConfigError, match="^c: ") as error:
         claim(**changes)
-    assert said in str(refused.value) and "\n" not in str(refused.value)
+    assert said in str(error.value) and "\n" not in str(error.value)
 
 
 def test_pairs_share_a_seed():
@@ -146,7 +146,7 @@ def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
     "rows, changes, why",
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
-        (both(), {"rung": "paper"}, "of rung paper alone"),
+        (both(), {"scale": "paper"}, "of scale paper alone"),
         (both(ablation="top_k"), {}, "ablation span_limit was not asked for"),
         (both(ours=()), {}, "nothing measured of adaptive"),
         (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
@@ -160,7 +160,7 @@ def test_what_cannot_be_told(rows, changes, why):
 
 def test_two_names_of_one_run_tell_nothing():
     asked = claim(ours={"variant": "fixed"}, than={"variant": "fixed"})
-    assert "the same at this rung" in line("a", asked, both())["why"]
+    assert "the same at this scale" in line("a", asked, both())["why"]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_the_same_runs_by_two_names_are_the_same():
     asked = claim(
         ours={"variant": "fixed", "S": "max"}, than={"variant": "fixed", "S": [64]}, expect="equal", within=0.1
     )
-    assert "the same at this rung" in line("a", asked, both())["why"]
+    assert "the same at this scale" in line("a", asked, both())["why"]
 
 
 def test_a_ratio_needs_what_is_more_than_nothing():
@@ -265,7 +265,7 @@ def test_the_ledger_of_a_whole_report(tmp_path):
     assert verdicts["flops_cut"] == "reproduced"
     assert verdicts["top_k_helps_xl"] == "cannot tell"  # the same in every run
     lines = pd.read_csv(tmp_path / "claims.csv")
-    assert list(lines["name"]) == known_claims() and "rung test" in lines["measured at"][0]
+    assert list(lines["name"]) == known_claims() and "scale test" in lines["measured at"][0]
 
 
 @pytest.mark.parametrize("name", known_ablations())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from workflow.closed import read_yaml
-from workflow.figures._colours import COLOURS, LABELS, shades
-from workflow.settings import CONFIG
+from workflow.config.strict import read_yaml
+from workflow.plan.ablations import CONFIG
+from workflow.report.figures._colours import COLOURS, LABELS, shades
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
 SEEN = {

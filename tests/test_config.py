@@ -8,20 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from workflow.choices import Refused, fill
-from workflow.closed import read_yaml
-from workflow.dag import Dag
-from workflow.plan import plan
-from workflow.records import Record, read_record, write_record, write_text
-from workflow.rungs import load_rung
-from workflow.settings import CONFIG, TASKS, known_ablations, load_ablation, load_config
+from workflow.config.choices import complete_choice
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_yaml
+from workflow.plan.ablations import CONFIG, TASKS, known_ablations, load_ablation, load_config
+from workflow.plan.plan import plan
+from workflow.plan.scales import load_scale
+from workflow.plan.targets import Targets
+from workflow.results.record import Record, read_record, write_record, write_text
 
 ROOT = Path(__file__).parent.parent
 BASE = read_yaml(CONFIG / "config.yaml") | {"tasks": list(TASKS)}
 
 
 def asked(**changes):
-    return plan(load_config({**BASE, "rung": "smoke", **changes}))
+    return plan(load_config({**BASE, "scale": "smoke", **changes}))
 
 
 def test_two_ablations_share_a_job():
@@ -34,34 +35,37 @@ def test_a_digest_depends_on_every_setting_and_a_cell_on_all_but_the_seed():
     other = one.model_copy(update={"seed": one.seed + 1})
     longer = one.model_copy(update={"training": one.training.model_copy(update={"steps": 7})})
     assert len({one.digest, other.digest, longer.digest}) == 3
-    assert one.cell == other.cell != longer.cell
+    assert one.configuration == other.configuration != longer.configuration
 
 
 def test_every_setting_of_a_choice_stands_in_the_job():
     row = next(row for row in asked() if row.ablation == "dynamic_span" and row.variant == "dynamic")
-    assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "loss": 1e-4, "start": -4.0}
+    assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
 
 
 def test_a_variant_can_give_its_own_settings():
-    assert fill("span", {"name": "adaptive", "ramp": 4}, {"limit": 64, "ramp": 32})["ramp"] == 4
+    assert complete_choice("span", {"name": "adaptive", "ramp": 4}, {"limit": 64, "ramp": 32})["ramp"] == 4
 
 
 def test_the_grid_holds_every_s_with_every_k():
-    rows = [row for row in plan(load_config({**BASE, "rung": "laptop"})) if row.ablation == "span_by_k"]
+    rows = [row for row in plan(load_config({**BASE, "scale": "laptop"})) if row.ablation == "span_by_k"]
     pairs = {(row.S, row.k) for row in rows}
     assert pairs == {(S, k) for S in (16, 48, 128) for k in (None, 4, 16)}
 
 
-def test_a_text_of_the_users_takes_the_place_of_the_rungs(tmp_path):
+def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 100)
     rows = [row for row in asked(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
-    texts = Dag.of({**BASE, "rung": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"}).texts
+    texts = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"}).texts
     assert texts[rows[0].job.corpus].startswith("file:")
 
 
 def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = Dag.of({**BASE, "rung": "smoke", "ablations": ["dynamic_span"]}), Dag.of({**BASE, "rung": "smoke"})
+    alone, whole = (
+        Targets.of({**BASE, "scale": "smoke", "ablations": ["dynamic_span"]}),
+        Targets.of({**BASE, "scale": "smoke"}),
+    )
     assert alone.tables == ["adaptive_span_table3"] and alone.figures == ["adaptive_span_figure5"]
     assert set(alone.jobs) < set(whole.jobs) and {row.ablation for row in alone.rows} == {"dynamic_span"}
 
@@ -69,22 +73,22 @@ def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
 @pytest.mark.parametrize(
     "changes, line",
     [
-        ({"rung": "laptob"}, "unknown rung 'laptob': did you mean 'laptop'?"),
+        ({"scale": "laptob"}, "unknown scale 'laptob': did you mean 'laptop'?"),
         ({"papers": ["adaptive_spam"]}, "unknown paper 'adaptive_spam': did you mean 'adaptive_span'?"),
         ({"ablations": ["modles"]}, "unknown ablation 'modles': did you mean 'models'?"),
         ({"device": "gpu"}, "unknown device 'gpu'"),
         ({"tasks": ["translations"]}, "unknown task 'translations': did you mean 'translation'?"),
         ({"corpus": "enwik9"}, "unknown data set 'enwik9': did you mean 'enwik8'?"),
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
-        ({"rungs": "smoke"}, "config: unknown key 'rungs': did you mean 'rung'?"),
+        ({"scales": "smoke"}, "config: unknown key 'scales': did you mean 'scale'?"),
         ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
-        ({"rung": "small_cpu", "papers": ["aiayn"]}, "papers: no ablation asked for belongs to aiayn"),
+        ({"scale": "small_cpu", "papers": ["aiayn"]}, "papers: no ablation asked for belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):
-    with pytest.raises(Refused) as refused:
-        plan(load_config({**BASE, "rung": "smoke", **changes}))
-    assert line in str(refused.value) and "\n" not in str(refused.value)
+    with pytest.raises(ConfigError) as error:
+        plan(load_config({**BASE, "scale": "smoke", **changes}))
+    assert line in str(error.value) and "\n" not in str(error.value)
 
 
 def command(module, *words):
@@ -95,8 +99,8 @@ def command(module, *words):
 
 
 def test_scripts_end_with_one_line_and_no_traceback(tmp_path):
-    status, line = command("jobs", json.dumps({**BASE, "rung": "smal"}), str(tmp_path / "plan.json"))
-    assert status == 2 and line.startswith("jobs.py: unknown rung 'smal'") and "\n" not in line
+    status, line = command("jobs", json.dumps({**BASE, "scale": "smal"}), str(tmp_path / "plan.json"))
+    assert status == 2 and line.startswith("jobs.py: unknown scale 'smal'") and "\n" not in line
     assert not (tmp_path / "plan.json").exists()
 
 
@@ -118,13 +122,13 @@ def test_a_job_with_an_unknown_key_is_refused_in_one_line(tmp_path):
 )
 def test_foreign_records_are_refused(text, line, tmp_path):
     (tmp_path / "record.json").write_text(text)
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         read_record(tmp_path / "record.json")
 
 
 def test_a_record_with_an_unknown_key_is_refused(tmp_path):
     (tmp_path / "record.json").write_text('{"version": 1, "status": "ok", "colour": "red"}')
-    with pytest.raises(Refused, match="not a record of this suite"):
+    with pytest.raises(ConfigError, match="not a record of this suite"):
         read_record(tmp_path / "record.json")
 
 
@@ -132,43 +136,43 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     def full(fd):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("workflow.place.os.fsync", full)
+    monkeypatch.setattr("workflow.config.files.os.fsync", full)
     with pytest.raises(OSError, match="No space"):
         write_text(tmp_path / "a.json", "{}")
     assert not list(tmp_path.iterdir())
 
 
 def test_snakemake_refuses_bad_config_in_one_line():
-    words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "rung=smal"]
+    words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "scale=smal"]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode != 0
-    assert "refused: unknown rung 'smal'" in done.stderr and "Traceback" not in done.stderr
+    assert "refused: unknown scale 'smal'" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
-    "path", sorted((CONFIG / "rungs").glob("*/*.yaml")), ids=lambda path: f"{path.parts[-2]}-{path.stem}"
+    "path", sorted((CONFIG / "scales").glob("*/*.yaml")), ids=lambda path: f"{path.parts[-2]}-{path.stem}"
 )
-def test_every_rung_can_be_planned(path, monkeypatch):
-    """Files whose checksum is not known lie on the machine of whoever runs rung `paper`."""
+def test_every_scale_can_be_planned(path, monkeypatch):
+    """Files whose checksum is not known lie on the machine of whoever runs scale `paper`."""
     for catalogue in ("pair", "caption", "tree"):
-        monkeypatch.setattr(f"workflow.corpora.{catalogue}_catalogue._found", lambda *_: "sha256:" + 64 * "0")
-    rung, task = path.parent.name, path.stem
-    rows = plan(load_config({**BASE, "rung": rung, "tasks": [task]}))
-    assert load_rung(rung, task).rung == rung and {row.job.task for row in rows} == {task}
-    asked_for = load_rung(rung, task).ablations
+        monkeypatch.setattr(f"workflow.data.{catalogue}_catalogue._found", lambda *_: "sha256:" + 64 * "0")
+    scale, task = path.parent.name, path.stem
+    rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
+    assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
+    asked_for = load_scale(scale, task).ablations
     wanted = known_ablations() if asked_for is None else asked_for
     assert {row.ablation for row in rows} == {name for name in wanted if load_ablation(name).task == task}
 
 
-def test_rung_paper_has_the_sizes_of_the_papers(monkeypatch):
+def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
-    monkeypatch.setattr("workflow.corpora.pair_catalogue._found", lambda *_: "sha256:" + 64 * "0")
-    rows = plan(load_config({**BASE, "rung": "paper", "tasks": ["translation"]}))
+    monkeypatch.setattr("workflow.data.pair_catalogue._found", lambda *_: "sha256:" + 64 * "0")
+    rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
     found = {
         (row.ablation, row.variant, row.corpus): (
-            row.job.net.width,
+            row.job.net.d_model,
             row.job.net.heads,
-            row.job.net.inner,
+            row.job.net.d_ff,
             row.job.training.lr,
         )
         for row in rows
@@ -206,5 +210,5 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
 
 def test_yaml_that_is_none_is_refused(tmp_path):
     (tmp_path / "x.yaml").write_text("a: [1,")
-    with pytest.raises(Refused, match="not YAML"):
+    with pytest.raises(ConfigError, match="not YAML"):
         read_yaml(tmp_path / "x.yaml")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.attention import AXES, chunks, formula
+from models.attention import AXES, formula
+from models.attention.engine import chunks
 from tests._nets import COMBINATIONS, by_definition, label, make, read
-from workflow.choices import names, settings
+from workflow.config.choices import choice_names, choice_settings
 
 FOLDERS = Path(__file__).parent.parent / "models" / "attention"
 SYMBOLS = 31
@@ -19,12 +20,12 @@ each_net = pytest.mark.parametrize("net", NETS)
 
 @pytest.mark.parametrize("axis", AXES)
 def test_every_file_is_named_once_in_its_dict(axis):
-    assert sorted(AXES[axis]) == list(names(axis))
+    assert sorted(AXES[axis]) == list(choice_names(axis))
 
 
 @pytest.mark.parametrize("axis, name", [(axis, name) for axis in AXES for name in AXES[axis]])
 def test_the_example_settings_are_settings(axis, name):
-    assert set(AXES[axis][name].example) <= set(settings(axis, name))
+    assert set(AXES[axis][name].example) <= set(choice_settings(axis, name))
 
 
 def stream(length=23, batch=2):

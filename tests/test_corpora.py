@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from workflow.choices import Refused
-from workflow.corpora import embedded, splits
-from workflow.corpora.catalogue import Catalogue, Entry
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.data import embedded, splits
+from workflow.data.catalogue import Catalogue, Entry
+from workflow.plan.scales import load_corpora
 
 ROOT = Path(__file__).parent.parent
 REAL = ROOT.parent / "shared" / "data"
@@ -52,13 +52,13 @@ def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch)
     line = (
         f"sha256 {hashlib.sha256(b'other').hexdigest()} .*{pinned.checksum[7:]}; .*sympy==1.14.0, here is sympy==1.15.0"
     )
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         embedded.load("sources", pinned)
 
 
 def test_a_missing_package_is_refused_with_the_pin(monkeypatch):
     monkeypatch.setattr(embedded, "find_spec", lambda name: None)
-    with pytest.raises(Refused, match="sympy==1.14.0, which is not installed"):
+    with pytest.raises(ConfigError, match="sympy==1.14.0, which is not installed"):
         embedded.sources()
 
 
@@ -122,7 +122,7 @@ def test_official_splits_by_length():
 
 def test_a_byte_that_train_never_shows_is_refused():
     content = b"ab" * 45 + b"abz" + b"ab" * 5
-    with pytest.raises(Refused, match="byte 122 occurs in dev and never in train"):
+    with pytest.raises(ConfigError, match="byte 122 occurs in dev and never in train"):
         splits.build("text", content, entry(content))
 
 
@@ -134,7 +134,7 @@ def test_a_users_file_may_show_new_bytes_anywhere():
 
 @pytest.mark.parametrize("content", [b"a", b"a" * 5])
 def test_too_short_a_text_is_refused(content):
-    with pytest.raises(Refused, match="too few"):
+    with pytest.raises(ConfigError, match="too few"):
         splits.build("file:x", content, entry(content))
 
 

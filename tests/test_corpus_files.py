@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.test_corpora import REAL, ROOT, catalogue, entry, needs_real
-from workflow.choices import Refused
-from workflow.corpora import files, splits, store
-from workflow.corpora.catalogue import Catalogue
+from workflow.config.errors import ConfigError
+from workflow.data import files, splits, store
+from workflow.data.catalogue import Catalogue
 from workflow.scripts import corpus as script
 
 TEXT = b"some text\n" * 900
@@ -32,7 +32,7 @@ def test_a_file_is_found_in_the_data_folder_or_one_below(folder, ending, pack, t
 @pytest.mark.parametrize("spoil", [lambda b: b[:-20], lambda b: b[:30] + b"\xff\xff" + b[32:], lambda b: b"plain"])
 def test_a_broken_archive_is_refused_with_what_was_expected(spoil, tmp_path):
     (tmp_path / "text.gz").write_bytes(spoil(gzip.compress(TEXT)))
-    with pytest.raises(Refused, match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}"):
+    with pytest.raises(ConfigError, match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}"):
         files.load(catalogue(TEXT), "text", str(tmp_path))
 
 
@@ -40,17 +40,19 @@ def test_a_broken_archive_is_refused_with_what_was_expected(spoil, tmp_path):
 def test_a_truncated_or_corrupted_file_is_refused_with_both_checksums(content, size, tmp_path):
     (tmp_path / "text").write_bytes(content)
     found, expected = (hashlib.sha256(text).hexdigest() for text in (content, TEXT))
-    with pytest.raises(Refused, match=f"text: sha256 {found}{size}, expected {expected}; delete or replace"):
+    with pytest.raises(ConfigError, match=f"text: sha256 {found}{size}, expected {expected}; delete or replace"):
         files.load(catalogue(TEXT), "text", str(tmp_path))
 
 
 def test_a_missing_file_is_refused_with_the_names_looked_for(tmp_path):
-    with pytest.raises(Refused, match=f"{entry(TEXT).checksum}: not found in data_dir '{tmp_path}' .text; plain, .gz"):
+    with pytest.raises(
+        ConfigError, match=f"{entry(TEXT).checksum}: not found in data_dir '{tmp_path}' .text; plain, .gz"
+    ):
         files.load(catalogue(TEXT), "text", str(tmp_path))
 
 
 def test_a_missing_data_folder_is_refused(tmp_path):
-    with pytest.raises(Refused, match="no such folder"):
+    with pytest.raises(ConfigError, match="no such folder"):
         files.load(catalogue(TEXT), "text", str(tmp_path / "nowhere"))
 
 
@@ -61,7 +63,7 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
     (tmp_path / name).write_bytes(pack(TEXT))
     assert files.load(known, "start", str(tmp_path)) == TEXT[:999]
     (tmp_path / name).write_bytes(pack(b"another" * 999))
-    with pytest.raises(Refused, match="the start of .* expected"):
+    with pytest.raises(ConfigError, match="the start of .* expected"):
         files.load(known, "start", str(tmp_path))
 
 
@@ -77,7 +79,7 @@ def test_store_writes_the_same_bytes_and_reads_them_back(tmp_path):
 
 def test_a_split_shorter_than_a_block_is_refused():
     made().require("dev", 9, 49)  # 450 bytes, 50 for each stream
-    with pytest.raises(Refused, match="dev has 450 bytes, 50 for each of 9 streams; it takes more than 50"):
+    with pytest.raises(ConfigError, match="dev has 450 bytes, 50 for each of 9 streams; it takes more than 50"):
         made().require("dev", 9, 50)
 
 
@@ -86,23 +88,23 @@ def test_a_corpus_cut_anywhere_is_refused(tmp_path):
     whole = (tmp_path / "c.npz").read_bytes()
     for stop in range(0, len(whole), 7):
         (tmp_path / "c.npz").write_bytes(whole[:stop])
-        with pytest.raises(Refused, match="c.npz: not a corpus of this suite"):
+        with pytest.raises(ConfigError, match="c.npz: not a corpus of this suite"):
             store.read(tmp_path / "c.npz")
 
 
 def test_a_corpus_with_a_changed_byte_is_refused_or_read_the_same(tmp_path):
     store.write(tmp_path / "c.npz", made())
     whole = (tmp_path / "c.npz").read_bytes()
-    refused = 0
+    error = 0
     for place in range(0, len(whole), 5):
         (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
         try:
             read = store.read(tmp_path / "c.npz")
-        except Refused:
-            refused += 1
+        except ConfigError:
+            error += 1
         else:
             assert np.array_equal(read.train, made().train) and read.symbols == made().symbols
-    assert refused > len(whole) // 10
+    assert error > len(whole) // 10
 
 
 def test_foreign_files_are_refused(tmp_path):
@@ -112,7 +114,7 @@ def test_foreign_files_are_refused(tmp_path):
     np.savez(tmp_path / "list.npz", meta=np.array("[1]"), train=[1], dev=[1], test=[1])
     (tmp_path / "text.npz").write_text("not a corpus")
     for path in sorted(tmp_path.iterdir()):
-        with pytest.raises(Refused, match="not a corpus of this suite"):
+        with pytest.raises(ConfigError, match="not a corpus of this suite"):
             store.read(path)
 
 
@@ -128,7 +130,7 @@ def test_a_corpus_that_does_not_fit_is_refused(change, line, tmp_path):
     meta = {"version": 1, **{key: getattr(made(), key) for key in store.META}, **change}
     ids = {split: getattr(made(), split) for split in store.SPLITS}
     np.savez(tmp_path / "c.npz", meta=np.array(store.json.dumps(meta)), **ids)
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         store.read(tmp_path / "c.npz")
 
 

@@ -9,9 +9,9 @@ import zipfile
 import pytest
 
 from tests.test_corpora import catalogue, entry
-from workflow.choices import Refused
-from workflow.corpora import downloads, files
-from workflow.corpora.catalogue import Catalogue
+from workflow.config.errors import ConfigError
+from workflow.data import downloads, files
+from workflow.data.catalogue import Catalogue
 
 TEXT = b"".join(b"line %d of some text\n" % i for i in range(20_000))
 
@@ -131,16 +131,16 @@ def test_a_kept_file_that_was_damaged_is_fetched_again(mirror, tmp_path):
 
 def test_another_text_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
     mirror.served["text.txt"] = b"another text"
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ConfigError) as error:
         fetch(mirror, "text.txt", "missing")
-    line = str(refused.value)
+    line = str(error.value)
     assert "\n" not in line and entry(TEXT).checksum in line and entry(b"another text").checksum[7:] in line
     assert "(12 bytes, expected " in line and "404" in line
     assert kept(tmp_path) == []
 
 
 def test_without_a_network_the_line_says_what_was_tried(tmp_path, mirror):
-    with pytest.raises(Refused, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"):
+    with pytest.raises(ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"):
         files.load(catalogue(TEXT, urls=["http://127.0.0.1:9/text.txt"]), "text", None)
 
 

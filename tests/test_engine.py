@@ -7,22 +7,24 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from models.attention import AXES, choose, chunks, definition, dispatch, engine
-from models.attention.banded import attend_band
-from models.attention.bucket import Bucket
+from models.attention import AXES, choose, definition
 from models.attention.choice import Shape
-from models.attention.layer import Attention
+from models.attention.engine import backend as dispatch
+from models.attention.engine import chunks, engine
+from models.attention.engine.band import attend_band
+from models.attention.engine.head_groups import HeadGroup
+from models.attention.stream_attention import StreamAttention
 from tests._jobs import VARIANTS, job
 from tests._nets import make
-from workflow.measure.streams import count
-from workflow.measure.subject import fresh
+from workflow.costs.streams import count
+from workflow.costs.trained_net import fresh
 
 CPU = torch.device("cpu")
 WAYS = [("all", "band"), ("all", "small"), ("top_k", "band"), ("top_k", "small"), ("top_k", "gathered")]
 SETTINGS = {
     "fixed": lambda S: {"limit": S},
-    "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "loss": 0.0},
-    "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "loss": 0.0},
+    "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
+    "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
     "full": lambda S: {"memory": S},
     "relative": lambda S: {"limit": S},
 }
@@ -40,13 +42,13 @@ def small_chunks(monkeypatch):
     dispatch.force("auto")
 
 
-def layer_of(names: tuple, S: int, k: int, attends_self: bool, seed: int) -> Attention:
+def layer_of(names: tuple, S: int, k: int, attends_self: bool, seed: int) -> StreamAttention:
     """A layer in double precision, its spans and alphas anywhere."""
     torch.manual_seed(seed)
     shape = Shape(6, 3, 2, 4)
     offered = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
     chosen = [choose(axis, {"name": name, **one}, shape) for axis, name, one in zip(AXES, names, offered, strict=True)]
-    made = Attention(shape, *chosen, attends_self=attends_self).double()
+    made = StreamAttention(shape, *chosen, attends_self=attends_self).double()
     for name, parameter in made.named_parameters():
         if name.endswith(("fraction", "normaliser.a")):
             parameter.data.uniform_(0, 1)
@@ -65,7 +67,7 @@ def results(way, layer, x, past, direction) -> dict[str, torch.Tensor]:
 
 
 def same(layer, x, past, **bounds) -> None:
-    direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.value, dtype=x.dtype)
+    direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
     oracle, ours = (results(way, layer, x, past, direction) for way in (definition, engine))
     for name, one in oracle.items():
         other = ours.get(name, torch.zeros_like(one))
@@ -73,7 +75,7 @@ def same(layer, x, past, **bounds) -> None:
 
 
 def inputs(layer, T: int, M: int, B: int) -> tuple:
-    width = layer.shape.width
+    width = layer.shape.d_model
     return torch.randn(B, T, width).double(), (torch.randn(M, B, width).double(),)
 
 
@@ -148,10 +150,10 @@ def test_dropout_leaves_weights_out_or_makes_them_larger():
     torch.manual_seed(0)
     B, g, T, K, W = 2, 3, 5, 11, 6
     span, everything, softmax = (choose(axis, one, Shape(6, 3)) for axis, one in PLAIN.items())
-    bucket = Bucket(g, W, span, everything, softmax, W, attends_self=True, drop=0.5, seed=3)
+    bucket = HeadGroup(g, W, span, everything, softmax, W, attends_self=True, drop=0.5, seed=3)
     q = torch.randn(B, g, T, 2).double()
     k, v = torch.randn(K, B, g, 2).double(), torch.eye(K).double()[:, None, None].expand(K, B, g, K).contiguous()
-    plain = attend_band(Bucket(g, W, span, everything, softmax, W, attends_self=True), q, None, k, v, None, None, [])
+    plain = attend_band(HeadGroup(g, W, span, everything, softmax, W, attends_self=True), q, None, k, v, None, None, [])
     dropped = attend_band(bucket, q, None, k, v, None, None, [])
     torch.testing.assert_close(dropped, torch.where(dropped > 0, 2 * plain, 0.0))
     assert 0.3 < (dropped > 0).sum() / (plain > 0).sum() < 0.7

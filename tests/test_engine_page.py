@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests._engine import measured
-from workflow.measure import formulas
-from workflow.pages.engine import SIZES, tables
-from workflow.pages.site import Site
+from workflow.papers import formulas
+from workflow.report.pages.engine import SIZES, tables
+from workflow.report.pages.site import Site
 from workflow.scripts import page
 
 
@@ -23,7 +23,7 @@ def test_a_share_is_the_floor_over_the_time():
 
 def test_a_target_that_is_missed_says_so():
     content = measured()
-    for one in content["cells"]:
+    for one in content["cases"]:
         if (one["what"], one["name"], one["way"]) == ("step", "adaptive", "engine"):
             one["ms"] *= 2
     found = tables(content)
@@ -40,7 +40,7 @@ def test_targets_hold_for_the_nets_they_were_set_for_alone():
 def test_what_failed_is_shown_as_failed():
     content = measured()
     content["memory"][1] |= {"status": "oom", "bytes": None}
-    gone = next(one for one in content["cells"] if one["what"] == "step" and one["way"] == "engine")
+    gone = next(one for one in content["cases"] if one["what"] == "step" and one["way"] == "engine")
     gone |= {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     found = tables(content)
     assert found["memory"][0][3] == "oom" and found["memory"][0][4] == ""

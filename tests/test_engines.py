@@ -5,11 +5,11 @@ import os
 import pytest
 import torch
 
-from models.attention import dispatch
+from models.attention.engine import backend as dispatch
 from tests._jobs import VARIANTS, corpus, job
-from workflow import launch
-from workflow.corpora import store
-from workflow.measure import engine_facts
+from workflow.config import environment as launch
+from workflow.costs import engine_facts
+from workflow.data import store
 from workflow.scripts.train import fulfil
 
 CPU = torch.device("cpu")

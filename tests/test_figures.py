@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 
 from tests._runs import everything, failed
-from workflow.figures import (
+from workflow.report.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
     adaptive_span_figure3_center,
@@ -14,7 +14,7 @@ from workflow.figures import (
     span_by_k_grid,
     top_k_adaptive_span_curves,
 )
-from workflow.figures._style import plt
+from workflow.report.figures._style import plt
 from workflow.scripts import figure as script
 
 
@@ -31,7 +31,7 @@ def close():
     ids=["good", "failed", "none", "one"],
 )
 def test_every_figure_can_be_drawn(name, runs):
-    builder = import_module(f"workflow.figures.{name}")
+    builder = import_module(f"workflow.report.figures.{name}")
     figure = builder.draw(builder.data(runs))
     figure.canvas.draw()
     assert figure.axes and builder.TITLE and builder.CAPTION
@@ -95,7 +95,7 @@ def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
 @pytest.mark.parametrize("name", script.names())
 def test_no_tick_label_lies_on_another(name):
     """Drawn at their size."""
-    builder = import_module(f"workflow.figures.{name}")
+    builder = import_module(f"workflow.report.figures.{name}")
     figure = builder.draw(builder.data(everything()))
     figure.canvas.draw()
     for panel in figure.axes:

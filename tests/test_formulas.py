@@ -2,10 +2,10 @@
 
 import pytest
 
-from workflow.measure import formulas as f
-from workflow.published import analytic, find
-from workflow.settings import CONFIG
-from workflow.tables.analytic import build, rounds
+from workflow.papers import formulas as f
+from workflow.papers.published import analytic, find
+from workflow.plan.ablations import CONFIG
+from workflow.report.tables.analytic import build, rounds
 
 SMALL = {"L": 12, "d": 512, "ff": 2048}
 

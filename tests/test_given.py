@@ -8,10 +8,10 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from models.attention import AXES, NORMALISERS, SELECTIONS, Shape, choose
-from models.attention.given import Given
+from models.attention.sequence_attention import SequenceAttention
 from tests._nets import COMBINATIONS, example, label
 
-PLAIN = {"span": {"name": "full", "memory": 9}, "position": {"name": "none"}}
+PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}
 ROWS = [
     PLAIN | {"selection": example("selection", one), "normaliser": example("normaliser", other)}
     for one, other in product(SELECTIONS, NORMALISERS)
@@ -30,7 +30,7 @@ both = pytest.mark.parametrize("reads_itself", [True, False])
 def layer(attention, reads_itself, shape=SHAPE, seed=0):
     torch.manual_seed(seed)
     choices = [choose(axis, attention[axis], shape) for axis in AXES]
-    return Given(shape, *choices, reads_itself=reads_itself).double()
+    return SequenceAttention(shape, *choices, reads_itself=reads_itself).double()
 
 
 def draw(*shape, seed=1):

@@ -8,14 +8,15 @@ import pytest
 from tests import _site
 from tests._jobs import job, translation
 from tests._runs import failed, run
-from workflow.choices import Refused
-from workflow.closed import read_yaml
-from workflow.dag import Dag
-from workflow.outlook import estimate
-from workflow.outlook.states import states
-from workflow.records import Cost, write_record
-from workflow.scripts import plan, watch
-from workflow.settings import CONFIG
+from workflow.cli import estimate as plan
+from workflow.cli import watch
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_yaml
+from workflow.monitor import estimate
+from workflow.monitor.states import states
+from workflow.plan.ablations import CONFIG
+from workflow.plan.targets import Targets
+from workflow.results.record import Cost, write_record
 
 
 def record(made, seconds=10.0, **metrics):
@@ -47,23 +48,23 @@ def test_what_seeds_can_show_comes_from_their_scatter():
 
 
 def test_the_plan_says_what_would_run_and_writes_nothing(tmp_path, capsys):
-    words = ["--config", "rung=smoke", "tasks=[char_lm]", "--results", str(tmp_path), "--cores", "2"]
+    words = ["--config", "scale=smoke", "tasks=[char_lm]", "--results", str(tmp_path), "--cores", "2"]
     plan.main(words)
     said = capsys.readouterr().out
-    assert "rung smoke:" in said and " 0 cached" in said and "training: about" in said  # nearest: those of small_cpu
+    assert "scale smoke:" in said and " 0 cached" in said and "training: about" in said  # nearest: those of small_cpu
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_measure_is_cached_where_its_runs_and_cells_are(tmp_path, capsys):
     """Every run is there and every measure knows its cell; then one measure knows none."""
-    asked = Dag.of(read_yaml(CONFIG / "config.yaml") | {"rung": "smoke", "ablations": ["span_limit"]})
+    asked = Targets.of(read_yaml(CONFIG / "config.yaml") | {"scale": "smoke", "ablations": ["span_limit"]})
     for made in asked.jobs.values():
         write_record(tmp_path / "runs" / made.digest / "record.json", record(made))
     (tmp_path / "measures").mkdir()
     for rule in ("flops", "memory", "throughput"):
-        cells = [{"cell": made.cell} for made in asked.jobs.values()]
+        cells = [{"configuration": made.configuration} for made in asked.jobs.values()]
         (tmp_path / "measures" / f"{rule}.json").write_text(json.dumps(cells))
-    words = ["--config", "rung=smoke", "ablations=[span_limit]", "--results", str(tmp_path)]
+    words = ["--config", "scale=smoke", "ablations=[span_limit]", "--results", str(tmp_path)]
     plan.main(words)
     said = capsys.readouterr().out
     assert "nothing is left to train" in said and not any(f"{rule}, " in said for rule in ("flops", "memory"))
@@ -72,9 +73,9 @@ def test_a_measure_is_cached_where_its_runs_and_cells_are(tmp_path, capsys):
     assert "measures: memory" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("word, line", [("rung", "expected KEY=VALUE"), ("rung=smok", "did you mean 'smoke'")])
+@pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
 def test_a_plan_of_nonsense_is_refused(word, line, tmp_path):
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         plan.main(["--config", word, "--results", str(tmp_path)])
 
 
@@ -84,7 +85,7 @@ def running(tmp_path):
     jobs = {name: job(seed=seed) for seed, name in enumerate(("done", "failed", "running", "waiting"))}
     rows = [
         {"ablation": "span_limit", "paper": "adaptive_span", "variant": name, "corpus": "text8", "text": "toy"}
-        | {"S": 24, "k": None, "digest": name, "cell": name, "job": made.model_dump(mode="json")}
+        | {"S": 24, "k": None, "digest": name, "configuration": name, "job": made.model_dump(mode="json")}
         for name, made in jobs.items()
     ]
     results, logs = tmp_path / "results", tmp_path / "logs"
@@ -133,10 +134,10 @@ def test_a_small_terminal_shows_what_runs_and_how_much_more_there_is(running):
 
 @pytest.mark.parametrize("every", ["0", "nan", "-1", "inf"])
 def test_a_pause_that_is_none_is_refused(every, running):
-    with pytest.raises(Refused, match="expected seconds from 0.1"):
+    with pytest.raises(ConfigError, match="expected seconds from 0.1"):
         watch.main(["--every", every, "--results", str(running / "results")])
 
 
 def test_without_a_plan_there_is_nothing_to_watch(tmp_path):
-    with pytest.raises(Refused, match="no plan yet"):
+    with pytest.raises(ConfigError, match="no plan yet"):
         states(tmp_path / "plan.json", tmp_path, tmp_path)

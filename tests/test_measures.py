@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from tests._jobs import VARIANTS, corpus, job
-from workflow.measure import graph
-from workflow.measure.streams import count, evaluation, full_memories, prediction, training_step
-from workflow.measure.subject import fresh, random_block, with_limit
-from workflow.measure.weigh import in_fresh_process, weigh
+from workflow.costs import graph
+from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.streams import count, evaluation, full_memories, prediction, training_step
+from workflow.costs.trained_net import fresh, random_block, with_limit
 from workflow.scripts.throughput import pooled
 from workflow.tasks.streams import cut
 from workflow.training.probes import probe
@@ -28,7 +28,8 @@ def test_our_count_equals_torchs_and_fvcores(variant):
 
 def test_executed_follows_the_span_and_dense_does_not():
     made = job(
-        span={"name": "adaptive", "limit": 512, "ramp": 4, "loss": 0.0}, position={"name": "relative", "limit": 512}
+        span={"name": "adaptive", "limit": 512, "ramp": 4, "penalty_weight": 0.0},
+        position={"name": "relative", "limit": 512},
     )
     tokens = cut(corpus().train[:4000], 2)
     counts = []
@@ -48,7 +49,7 @@ def test_executed_by_hand():
     made = job(
         span={"name": "fixed", "limit": 2},
         position={"name": "relative", "limit": 2},
-        net={"layers": 1, "width": 4, "heads": 1, "inner": 8},
+        net={"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8},
         block=2,
     )
     net = fresh(made, CPU, 3)
@@ -135,7 +136,7 @@ def test_out_of_memory_is_a_status():
 
 def test_pooled_rounds_are_told_by_median_and_spread():
     def turn(data):
-        info = {"cell": "c", "kind": "train", "tokens": 10}
+        info = {"configuration": "c", "kind": "train", "tokens": 10}
         return {"extra_info": info, "stats": {"data": data}}
 
     found = pooled([turn([1.0, 2.0]), turn([3.0])])["c", "train"]

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from tests._copied import copied, ended
-from workflow.choices import Refused
-from workflow.scripts.new import begin, named
+from workflow.cli.new import begin, named
+from workflow.config.errors import ConfigError
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def copy(tmp_path):
 
 @pytest.mark.parametrize("kind", ["span", "selection", "normaliser"])
 def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(kind, copy):
-    said = ended(copy, "workflow.scripts.new", kind, "of_mine")
+    said = ended(copy, "workflow.cli.new", kind, "of_mine")
     assert said.returncode == 0, said.stderr
     assert f"models/attention/{kind}s/of_mine.py" in said.stdout
     assert f"## {kind} of_mine" in (copy / "docs/added.md").read_text()
@@ -30,17 +30,17 @@ def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(k
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     for kind in ("ablation", "claim"):
-        assert ended(copy, "workflow.scripts.new", kind, "of_mine").returncode == 0
+        assert ended(copy, "workflow.cli.new", kind, "of_mine").returncode == 0
     told = (copy / "docs/added.md").read_text()
     assert "## ablation of_mine" in told and "## claim of_mine" in told and told.count("# What was added") == 1
-    asked = ended(copy, "snakemake", "-n", "--config", "rung=smoke", "--", "of_mine")
+    asked = ended(copy, "snakemake", "-n", "--config", "scale=smoke", "--", "of_mine")
     assert asked.returncode == 0 and "reports/ablations/of_mine.html" in asked.stdout + asked.stderr
-    read = "from workflow.claims.asked import load_claim; print(load_claim('of_mine').expect)"
+    read = "from workflow.report.claims.schema import load_claim; print(load_claim('of_mine').expect)"
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
 
 
 def test_another_folder_is_left_alone(tmp_path):
-    with pytest.raises(Refused, match="start this in the suite's own folder"):
+    with pytest.raises(ConfigError, match="start this in the suite's own folder"):
         begin(tmp_path, "claim", "mine")
     assert list(tmp_path.iterdir()) == []
 
@@ -69,6 +69,6 @@ def test_a_long_dict_is_extended_behind_its_last_choice():
 )
 def test_a_name_that_cannot_be_one_is_refused_and_nothing_is_written(kind, name, said, copy):
     before = sorted(copy.rglob("*"))
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(ConfigError, match=said):
         begin(copy, kind, name)
     assert sorted(copy.rglob("*")) == before

@@ -9,13 +9,13 @@ import pytest
 
 from tests import _site
 from tests._runs import run
-from workflow.frame import frame
-from workflow.pages.contexts import headline, place_in_paper
-from workflow.pages.numbers import number, percent
-from workflow.pages.site import own
-from workflow.pages.status import artefacts
+from workflow.plan.ablations import PAPERS, load_ablation
+from workflow.report.pages.contexts import headline, place_in_paper
+from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.site import own
+from workflow.report.pages.status import artefacts
+from workflow.results.runs_table import frame
 from workflow.scripts import figure, table
-from workflow.settings import PAPERS, load_ablation
 
 
 class Links(HTMLParser):
@@ -184,4 +184,4 @@ def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
     assert ours - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
     page = links(site / "status.html")
     assert {link.partition("#")[2].partition("-")[2] for link in page.found if "#" in link} == named
-    assert "not asked for at this rung" not in (site / "status.html").read_text()
+    assert "not asked for at this scale" not in (site / "status.html").read_text()

@@ -10,10 +10,10 @@ import pytest
 
 from tests._pairs import catalogue, files, lay
 from tests.test_corpora import REAL, entry
-from workflow.choices import Refused
-from workflow.corpora import bitexts, pairs, splits, store
-from workflow.corpora.pairs import UNK, Pairs, Split, decode
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.data import bitexts, pairs, splits, store
+from workflow.data.pairs import UNK, Pairs, Split, decode
+from workflow.plan.scales import load_corpora
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or REAL)
 
@@ -72,21 +72,21 @@ def test_pairs_cut_anywhere_are_refused(made, tmp_path):
     whole = (tmp_path / "c.npz").read_bytes()
     for stop in range(0, len(whole), 31):
         (tmp_path / "c.npz").write_bytes(whole[:stop])
-        with pytest.raises(Refused, match="c.npz: not a corpus of this suite"):
+        with pytest.raises(ConfigError, match="c.npz: not a corpus of this suite"):
             pairs.read(tmp_path / "c.npz")
 
 
 def test_pairs_with_a_changed_byte_are_refused_or_read_the_same(made, tmp_path):
     pairs.write(tmp_path / "c.npz", made)
     whole = (tmp_path / "c.npz").read_bytes()
-    refused = 0
+    error = 0
     for place in range(0, len(whole), 23):
         (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
         try:
             assert same(pairs.read(tmp_path / "c.npz"), made)
-        except Refused:
-            refused += 1
-    assert refused > len(whole) // 23 // 2
+        except ConfigError:
+            error += 1
+    assert error > len(whole) // 23 // 2
 
 
 def test_foreign_files_are_refused(made, tmp_path):
@@ -94,10 +94,10 @@ def test_foreign_files_are_refused(made, tmp_path):
     np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
     store.write(tmp_path / "text.npz", splits.build("file:x", b"some text\n" * 90, entry(b"some text\n" * 90)))
     for path in sorted(tmp_path.iterdir()):
-        with pytest.raises(Refused, match="not a corpus of this suite"):
+        with pytest.raises(ConfigError, match="not a corpus of this suite"):
             pairs.read(path)
     pairs.write(tmp_path / "pairs.npz", made)
-    with pytest.raises(Refused, match="not a corpus of this suite"):
+    with pytest.raises(ConfigError, match="not a corpus of this suite"):
         store.read(tmp_path / "pairs.npz")
 
 
@@ -127,7 +127,7 @@ def changed(path: Path, meta: dict | None = None, **arrays) -> None:
 def test_pairs_that_do_not_fit_are_refused(change, line, made, tmp_path):
     pairs.write(tmp_path / "c.npz", made)
     changed(tmp_path / "c.npz", **change)
-    with pytest.raises(Refused, match=line):
+    with pytest.raises(ConfigError, match=line):
         pairs.read(tmp_path / "c.npz")
 
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from models.nets import build
-from workflow.measure import formulas
+from workflow.papers import formulas
 
-SMALL = {"layers": 12, "width": 512, "heads": 8, "inner": 2048}
-LARGE = {"layers": 24, "width": 768, "heads": 8, "inner": 4096}
+SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
+LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}
 
 
 def count(net, span, position, V, **sizes):
@@ -30,13 +30,13 @@ def span_model(name, V, S, **sizes):
         (SMALL, 204, 8192, 38_537_516),
         (LARGE, 27, 8192, 208_636_635),
         (LARGE, 205, 8192, 208_910_221),
-        ({**LARGE, "inner": 3072}, 205, 8192, 171_136_909),
-        ({"layers": 8, "width": 256, "heads": 4, "inner": 1024}, 205, 1024, 6_480_621),
+        ({**LARGE, "d_ff": 3072}, 205, 8192, 171_136_909),
+        ({"layers": 8, "d_model": 256, "heads": 4, "d_ff": 1024}, 205, 1024, 6_480_621),
     ],
 )
 def test_adaptive_span_models(sizes, V, S, expected):
     assert span_model("adaptive", V, S, **sizes) == expected
-    by_formula = formulas.as_params(V, sizes["width"], sizes["heads"], sizes["layers"], S, sizes["inner"])
+    by_formula = formulas.as_params(V, sizes["d_model"], sizes["heads"], sizes["layers"], S, sizes["d_ff"])
     assert by_formula == expected
 
 
@@ -65,14 +65,14 @@ def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
     [
         (SMALL, 64, 204, 41_055_436),
         (SMALL, 64, 27, 40_964_635),
-        ({"layers": 24, "width": 1024, "heads": 8, "inner": 3072}, 128, 204, 277_231_820),
-        ({"layers": 24, "width": 1024, "heads": 8, "inner": 3072}, 128, 27, 277_050_395),
+        ({"layers": 24, "d_model": 1024, "heads": 8, "d_ff": 3072}, 128, 204, 277_231_820),
+        ({"layers": 24, "d_model": 1024, "heads": 8, "d_ff": 3072}, 128, 27, 277_050_395),
     ],
 )
 def test_transformer_xl_models(sizes, dh, V, expected):
-    span, position = {"name": "full", "memory": 512}, {"name": "transformer_xl"}
+    span, position = {"name": "full", "cache": 512}, {"name": "transformer_xl"}
     assert count("transformer_xl", span, position, V, **sizes) == expected
-    assert formulas.txl_params(V, sizes["width"], sizes["heads"], dh, sizes["layers"], sizes["inner"]) == expected
+    assert formulas.txl_params(V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]) == expected
 
 
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
@@ -96,17 +96,21 @@ ROWS = {
 
 
 def seq2seq(N, d, ff, h, dk, dv, V, **net):
-    sizes = {"layers": N, "width": d, "inner": ff, "heads": h, "key": dk, "value": dv, "longest": 256, "norm": "post"}
+    sizes = {"layers": N, "d_model": d, "d_ff": ff, "heads": h, "d_k": dk, "d_v": dv, "max_length": 256, "norm": "post"}
     attention = {
-        "span": {"name": "full", "memory": 256},
+        "span": {"name": "full", "cache": 256},
         "selection": {"name": "top_k", "k": 8},
         "normaliser": {"name": "softmax"},
         "position": {"name": "none"},
-        "at": ["encoder", "decoder", "cross"],
+        "apply_to": ["encoder", "decoder", "cross"],
     }
     rates = {"dropout": 0.1, "attention_dropout": 0.0}
     with torch.device("meta"):
-        made = build({"name": "seq2seq", "places": "sinusoid", "share": "all", **rates, **sizes, **net}, attention, V)
+        made = build(
+            {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, **rates, **sizes, **net},
+            attention,
+            V,
+        )
     return sum(parameter.numel() for parameter in made.parameters())
 
 
@@ -124,7 +128,7 @@ def test_attention_is_all_you_need_by_hand(row, expected):
 def test_what_learned_places_own_matrices_and_pre_norm_add():
     base = seq2seq(**BASE)
     assert seq2seq(**BASE, places="learned") - base == 2 * 256 * 512
-    assert seq2seq(**BASE, share="none") - base == 2 * 37_000 * 512
+    assert seq2seq(**BASE, tie_embeddings=False) - base == 2 * 37_000 * 512
     assert seq2seq(**BASE, norm="pre") - base == 2 * 2 * 512  # a last norm on each side
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests._jobs import parsing
 from tests.test_training import CPU, finished
-from workflow.corpora.pairs import Pairs, Split
+from workflow.data.pairs import Pairs, Split
 from workflow.tasks.parsing import Parsing
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]
@@ -51,7 +51,7 @@ def test_an_output_may_be_300_longer_than_its_sentence():
     assert Parsing.extra == 300
 
 
-@pytest.mark.parametrize("variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "loss": 1e-3}}])
+@pytest.mark.parametrize("variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}}])
 def test_it_learns_to_parse(variant, tmp_path):
     made = parsing(net={"dropout": 0.0}, steps=700, tokens=160, evaluate_every=700, checkpoint_every=700, **variant)
     metrics, facts, _ = finished(made, tmp_path, trees())

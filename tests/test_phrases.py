@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from workflow.choices import Refused
-from workflow.corpora import bitexts, phrases
-from workflow.corpora.pair_catalogue import PairCatalogue
-from workflow.corpora.pairs import UNK, decode
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.data import bitexts, phrases
+from workflow.data.pair_catalogue import PairCatalogue
+from workflow.data.pairs import UNK, decode
+from workflow.plan.scales import load_corpora
 
 DIRECTIONS = ["phrases-ende", "phrases-deen", "phrases-envi", "phrases-enfr"]
 
@@ -112,19 +112,19 @@ def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "phrases", lambda: [{"en": "one", "de": "eins"}])
     monkeypatch.setattr(phrases, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
     line = "babel==2.18.0 and num2words==0.5.14, here are babel==2.19.0 and num2words==0.5.14"
-    with pytest.raises(Refused, match=f"'phrases-ende': sha256 .* expected .*; it is made with {line}"):
+    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; it is made with {line}"):
         bitexts.load(load_corpora("translation"), "phrases-ende", None)
 
 
 def test_a_language_there_is_not_is_refused_with_the_nearest():
-    with pytest.raises(Refused, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"):
+    with pytest.raises(ConfigError, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"):
         phrases.bitext("en", "fi")
-    with pytest.raises(Refused, match="did you mean 'phrases-ende'"):
+    with pytest.raises(ConfigError, match="did you mean 'phrases-ende'"):
         load_corpora("translation").entry("phrases-enge")
 
 
 def test_more_pieces_than_the_text_gives_are_refused():
     raw = load_corpora("translation").entry("phrases-ende").model_dump() | {"vocabulary": 60_000}
     known = PairCatalogue(metric="bleu", pairs={"phrases-ende": raw})
-    with pytest.raises(Refused, match="'phrases-ende': a vocabulary of 60,000 pieces is more .*; at most "):
+    with pytest.raises(ConfigError, match="'phrases-ende': a vocabulary of 60,000 pieces is more .*; at most "):
         bitexts.load(known, "phrases-ende", None)

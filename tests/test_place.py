@@ -5,8 +5,8 @@ from collections import namedtuple
 
 import pytest
 
-from workflow.choices import Refused
-from workflow.place import NEEDED_MB, refuse_unless_writable
+from workflow.config.errors import ConfigError
+from workflow.config.files import NEEDED_MB, check_writable
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -14,17 +14,19 @@ Usage = namedtuple("Usage", "total used free")
 def test_a_folder_with_room_is_taken(tmp_path):
     (tmp_path / "results").mkdir()
     assert shutil.disk_usage(tmp_path).free >> 20 >= NEEDED_MB, "this test needs room on the disk"
-    refuse_unless_writable(tmp_path)
+    check_writable(tmp_path)
 
 
 def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
     (tmp_path / "reports").mkdir()
-    monkeypatch.setattr("workflow.place.os.access", lambda folder, mode: folder.name != "reports")  # root may all
-    with pytest.raises(Refused, match="reports: this folder is not writable"):
-        refuse_unless_writable(tmp_path)
+    monkeypatch.setattr(
+        "workflow.config.files.os.access", lambda folder, mode: folder.name != "reports"
+    )  # root may all
+    with pytest.raises(ConfigError, match="reports: this folder is not writable"):
+        check_writable(tmp_path)
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("workflow.place.shutil.disk_usage", lambda folder: Usage(1, 1, (NEEDED_MB << 20) - 1))
-    with pytest.raises(Refused, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
-        refuse_unless_writable(tmp_path)
+    monkeypatch.setattr("workflow.config.files.shutil.disk_usage", lambda folder: Usage(1, 1, (NEEDED_MB << 20) - 1))
+    with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
+        check_writable(tmp_path)

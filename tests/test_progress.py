@@ -5,7 +5,7 @@ import logging
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from workflow.outlook.progress import Progress, spell
+from workflow.monitor.progress import Progress, spell
 
 
 def event(kind, msg=None, **extra):
@@ -15,7 +15,7 @@ def event(kind, msg=None, **extra):
 @pytest.fixture
 def clock(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("workflow.outlook.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("workflow.monitor.progress.time.monotonic", lambda: now[0])
     return now
 
 

@@ -5,9 +5,9 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from workflow.choices import Refused
-from workflow.published import conflicts, digitised_spans, find, join, load, logs
-from workflow.tables._cells import COLUMNS, cell
+from workflow.config.errors import ConfigError
+from workflow.papers.published import conflicts, digitised_spans, find, join, load, logs
+from workflow.report.tables._cells import COLUMNS, cell
 
 
 def test_all_451_values_are_there():
@@ -22,7 +22,7 @@ def test_every_conflict_that_a_value_names_is_told():
 
 
 def test_an_unknown_id_is_refused_with_the_nearest():
-    with pytest.raises(Refused, match="did you mean 'as.t1.as_small.flops'"):
+    with pytest.raises(ConfigError, match="did you mean 'as.t1.as_small.flops'"):
         find("as.t1.as_small.flop")
 
 
@@ -40,7 +40,7 @@ def test_join_sets_the_published_value_and_the_difference_beside():
 
 
 def test_join_refuses_an_unknown_id():
-    with pytest.raises(Refused, match="as.t9.nothing"):
+    with pytest.raises(ConfigError, match="as.t9.nothing"):
         join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
 
 

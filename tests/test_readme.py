@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests._copied import ROOT, copied, ended
-from workflow.claims.ledger import VERDICTS
+from workflow.report.claims.ledger import VERDICTS
 
 TEXT = (ROOT / "README.md").read_text()
 BLOCKS = dict(re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", TEXT, re.DOTALL))
@@ -26,7 +26,7 @@ def copy(tmp_path):
 def test_an_added_ablation_is_a_target_and_asks_for_its_own_runs(copy):
     assert "config/ablations/ramp.yaml" in BLOCKS
     (copy / "models/attention/selections/within_margin.py").unlink()
-    asked = ended(copy, "snakemake", "-n", "--config", "rung=smoke", "--", "ramp")
+    asked = ended(copy, "snakemake", "-n", "--config", "scale=smoke", "--", "ramp")
     said = asked.stdout + asked.stderr
     assert asked.returncode == 0, said
     assert "reports/ablations/ramp.html" in said
@@ -37,7 +37,7 @@ def test_an_added_ablation_is_a_target_and_asks_for_its_own_runs(copy):
 
 
 def _trained(folder, target) -> int:
-    said = ended(folder, "snakemake", "-n", "--config", "rung=smoke", "--", target)
+    said = ended(folder, "snakemake", "-n", "--config", "scale=smoke", "--", target)
     return (said.stdout + said.stderr).count("rule train:")
 
 
@@ -63,7 +63,7 @@ def test_the_tree_of_the_readme_is_the_tree():
 def test_an_added_question_is_run_and_an_added_claim_is_judged(copy):
     (copy / "models/attention/selections/within_margin.py").unlink()
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    words = ["snakemake", "--config", "rung=smoke", "ablations=[ramp]"]
+    words = ["snakemake", "--config", "scale=smoke", "ablations=[ramp]"]
     said = ended(copy, *words, env={**os.environ, "PATH": path})
     assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
     claims = json.loads((copy / "results/claims.json").read_text())["claims"]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from workflow.corpora import captioned, captions, scenes
-from workflow.corpora.pairs import decode
-from workflow.corpora.scenes import Thing
-from workflow.rungs import load_corpora
+from workflow.data import captioned, captions, scenes
+from workflow.data.pairs import decode
+from workflow.data.scenes import Thing
+from workflow.plan.scales import load_corpora
 
 
 def test_a_scene_is_drawn_and_described():

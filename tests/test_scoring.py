@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu
 
-from workflow.corpora.sentences import bitext, side
-from workflow.rungs import load_corpora
+from workflow.data.sentences import bitext, side
+from workflow.plan.scales import load_corpora
 from workflow.tasks.scores import scores
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parent.parent.parent / "shared" / "data")

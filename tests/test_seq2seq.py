@@ -7,13 +7,13 @@ import pytest
 import torch
 from torch import nn
 
-from models.attention import chunks
+from models.attention.engine import chunks
 from models.nets.blocks import Residual
-from models.nets.places import Places
+from models.nets.positional_encoding import PositionalEncoding
 from tests._nets import COMBINATIONS, LONGEST, by_definition, example, label, translator
 
 PLAIN = {
-    "span": {"name": "full", "memory": LONGEST},
+    "span": {"name": "full", "cache": LONGEST},
     "selection": {"name": "all"},
     "normaliser": {"name": "softmax"},
     "position": {"name": "none"},
@@ -28,10 +28,10 @@ each_combination = pytest.mark.parametrize("attention", ROWS, ids=label)
 SETTINGS = [
     {},
     {"norm": "pre"},
-    {"places": "learned"},
-    {"share": "none"},
-    {"key": 2, "value": 5},
-    {"norm": "pre", "places": "learned", "share": "none", "key": 5, "value": 2},
+    {"positional_encoding": "learned"},
+    {"tie_embeddings": False},
+    {"d_k": 2, "d_v": 5},
+    {"norm": "pre", "positional_encoding": "learned", "tie_embeddings": False, "d_k": 5, "d_v": 2},
 ]
 each_setting = pytest.mark.parametrize("sizes", SETTINGS, ids=str)
 
@@ -162,7 +162,7 @@ def test_top_k_with_k_at_least_the_words_equals_all(k):
 
 def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
     """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
-    adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "loss": 0.1}}
+    adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}}
     made, whole = translator(adaptive, at=("encoder",)), translator(PLAIN)
     assert [type(layer.span).__name__ for layer in made.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
     whole.load_state_dict(made.state_dict(), strict=False)
@@ -179,7 +179,7 @@ def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
 
 
 def test_facts_are_of_self_attention():
-    attention = PLAIN | {"span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 1.0}}
+    attention = PLAIN | {"span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 1.0}}
     made = translator(attention)
     for layer in made.attentions[:4]:
         layer.span.fraction.data.fill_(0.25)
@@ -204,7 +204,7 @@ def test_a_residual_is_what_its_line_says(norm):
 
 def test_sinusoids_are_the_printed_ones():
     """PE(pos, 2i) = sin(pos / 10000^(2i / d)), PE(pos, 2i + 1) = cos of the same."""
-    table = Places("sinusoid", 20, 8)(3, 10)
+    table = PositionalEncoding("sinusoid", 20, 8)(3, 10)
     for i in range(4):
         assert table[4, 2 * i].item() == pytest.approx(math.sin(7 / 10000 ** (2 * i / 8)), abs=1e-6)
         assert table[4, 2 * i + 1].item() == pytest.approx(math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6)
@@ -220,7 +220,7 @@ def test_how_many_matrices_hold_words(share, matrices):
 
 
 def test_it_starts_as_it_should():
-    made = translator(PLAIN, width=96, inner=200, symbols=500, layers=1)
+    made = translator(PLAIN, width=96, d_ff=200, symbols=500, layers=1)
     assert made.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
     bound = math.sqrt(6 / (96 + 200))
     first = made.encoder[0].feed_forward[0]
@@ -229,7 +229,7 @@ def test_it_starts_as_it_should():
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])
 def test_a_sentence_longer_than_longest_is_refused(source, target):
-    with pytest.raises(ValueError, match=r"^a sentence of 25 tokens is longer than longest = 24$"):
+    with pytest.raises(ValueError, match=r"^a sentence of 25 tokens is longer than max_length = 24$"):
         translator(PLAIN)(words(1, source), words(1, target))
     translator(PLAIN)(words(1, LONGEST), words(1, LONGEST))
 
@@ -237,22 +237,22 @@ def test_a_sentence_longer_than_longest_is_refused(source, target):
 @pytest.mark.parametrize(
     "changed, sizes, line",
     [
-        ({"at": ["encoders"]}, {}, "unknown part 'encoders' in at; valid: encoder, decoder, cross"),
+        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in at; valid: encoder, decoder, cross"),
         ({}, {"share": "some"}, "unknown share 'some'; valid: all, none"),
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
-        ({}, {"places": "rotary"}, "unknown places 'rotary'; valid: sinusoid, learned"),
+        ({}, {"positional_encoding": "rotary"}, "unknown places 'rotary'; valid: sinusoid, learned"),
         ({}, {"heads": 5}, "heads h = 5 must divide width d = 12, or key and value be given"),
-        ({}, {"longest": 25}, "span full remembers 24, less than a sentence of longest = 25"),
+        ({}, {"max_length": 25}, "span full remembers 24, less than a sentence of max_length = 25"),
     ],
 )
 def test_what_it_cannot_be_made_of_is_refused(changed, sizes, line):
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ValueError) as error:
         translator(PLAIN, **changed, **sizes)
-    assert str(refused.value) == line
+    assert str(error.value) == line
 
 
 def test_it_learns_to_copy():
-    made = translator(PLAIN, width=24, inner=48, layers=1).float()
+    made = translator(PLAIN, width=24, d_ff=48, layers=1).float()
     optimiser = torch.optim.Adam(made.parameters(), 0.01)
     source = words(16, 6)
     target = torch.cat([torch.ones(16, 1, dtype=torch.long), source[:, :-1]], 1)

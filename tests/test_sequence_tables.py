@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 
 from tests._runs import LOOK, described, everything, failed, parsed
-from workflow.figures import explicit_sparse_captions
-from workflow.frame import frame
-from workflow.published import join
-from workflow.tables import aiayn_table4, explicit_sparse_table2
-from workflow.tables._paired import cider, f1
+from workflow.papers.published import join
+from workflow.report.figures import explicit_sparse_captions
+from workflow.report.tables import aiayn_table4, explicit_sparse_table2
+from workflow.report.tables._paired import cider, f1
+from workflow.results.runs_table import frame
 
 
 def at(cells: pd.DataFrame, row: str, column: str) -> pd.Series:

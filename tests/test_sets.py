@@ -8,12 +8,14 @@ import pytest
 from tests import _site
 from tests._jobs import job
 from tests._runs import failed, run
-from workflow.choices import Refused
-from workflow.frame import frame
-from workflow.records import PUBLISHED, read_record, write_record
-from workflow.scripts import bundle, claims, compare, gather, merge
-from workflow.sets.comparing import cells, origins
-from workflow.sets.reading import read
+from workflow.cli import compare, merge
+from workflow.compare.differences import cells, origins
+from workflow.compare.result_set import read
+from workflow.config.errors import ConfigError
+from workflow.results.record import PRECOMPUTED, read_record, write_record
+from workflow.results.runs_table import frame
+from workflow.scripts import bundle, claims
+from workflow.scripts import runs_table as gather
 
 
 def folder(path, changes=lambda row: row, device=None):
@@ -28,7 +30,7 @@ def folder(path, changes=lambda row: row, device=None):
         if device:
             record = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
         write_record(path / "results" / "runs" / row["digest"] / "record.json", record)
-    asked = ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "cell", "text")
+    asked = ("ablation", "paper", "variant", "corpus", "S", "k", "digest", "configuration", "text")
     plan = [{key: row[key] for key in asked} | {"job": job(seed=row["seed"]).model_dump(mode="json")} for row in rows]
     (path / "results" / "plan.json").write_text(json.dumps(plan))
     gather.main([str(path / "results" / "plan.json"), str(path / "results" / "runs.json")])
@@ -92,9 +94,9 @@ def told(content, **changes):
 def test_a_damaged_bundle_is_refused(change, said, tmp_path):
     made = bundled(folder(tmp_path))
     rewritten(made, change)
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         read(made)
-    assert "\n" not in str(refused.value) and not (tmp_path.parent / "evil").exists()
+    assert "\n" not in str(error.value) and not (tmp_path.parent / "evil").exists()
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_what_is_no_set_is_refused(name, content, said, tmp_path):
         (tmp_path / name).mkdir()
     elif content:
         (tmp_path / name).write_text(content)
-    with pytest.raises(Refused, match=said):
+    with pytest.raises(ConfigError, match=said):
         read(tmp_path / name)
 
 
@@ -125,46 +127,46 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, said, t
     (made / place).parent.mkdir(exist_ok=True)
     other = made / "runs" / "span_limit-fixed-64-None-2" / "record.json"
     (made / place).write_text(other.read_text() if content is None else content)
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         read(made)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
     made = folder(tmp_path)
     before = (made / "results" / "runs.json").read_text()
-    with pytest.raises(Refused, match="over its own input"):
+    with pytest.raises(ConfigError, match="over its own input"):
         claims.main([str(made / "results" / "runs.json"), str(made / "results" / "runs")])
     kept = bundled(made).read_bytes()
-    with pytest.raises(Refused, match="b.zip: expected a name that ends in .csv"):
+    with pytest.raises(ConfigError, match="b.zip: expected a name that ends in .csv"):
         merge.main([str(made / "b.zip"), str(made / "results")])
     monkeypatch.chdir(made)
     for place in ("reports/index.html", str(made / "reports" / "new.html")):
-        with pytest.raises(Refused, match="reports/ is written by the workflow"):
+        with pytest.raises(ConfigError, match="reports/ is written by the workflow"):
             compare.main(["results", "b.zip", "--page", place])
-    with pytest.raises(Refused, match="results/ is written by the workflow"):
+    with pytest.raises(ConfigError, match="results/ is written by the workflow"):
         merge.main(["results/runs.csv", "results"])
-    with pytest.raises(Refused, match="ends in .html"):
+    with pytest.raises(ConfigError, match="ends in .html"):
         compare.main([str(made / "results"), str(made / "b.zip"), "--page", str(made / "results" / "plan.json")])
     assert (made / "results" / "runs.json").read_text() == before and (made / "b.zip").read_bytes() == kept
 
 
-def test_a_set_of_several_rungs_is_compared_one_at_a_time():
-    rows = frame([run(rung="laptop"), run(rung="small", seed=2)])
-    with pytest.raises(Refused, match="several rungs, laptop and small"):
+def test_a_set_of_several_scales_is_compared_one_at_a_time():
+    rows = frame([run(scale="laptop"), run(scale="small", seed=2)])
+    with pytest.raises(ConfigError, match="several scales, laptop and small"):
         cells(rows, rows)
 
 
 def test_a_bundle_of_nothing_is_refused(tmp_path):
-    with pytest.raises(Refused, match="run the workflow first"):
+    with pytest.raises(ConfigError, match="run the workflow first"):
         bundle.main([str(tmp_path / "b.zip"), "--results", str(tmp_path), "--reports", str(tmp_path / "reports")])
     assert not (tmp_path / "b.zip").exists()
 
 
 def test_a_published_set_is_read_with_who_asked_for_it():
-    found = read(PUBLISHED / "small_cpu")
-    assert len(found.records) == len(list((PUBLISHED / "small_cpu").glob("*.json")))
-    assert set(found.runs["rung"]) == {"small_cpu"} and found.runs["macs_torch"].notna().any()
+    found = read(PRECOMPUTED / "small_cpu")
+    assert len(found.records) == len(list((PRECOMPUTED / "small_cpu").glob("*.json")))
+    assert set(found.runs["scale"]) == {"small_cpu"} and found.runs["macs_torch"].notna().any()
 
 
 def ended(*words) -> int:
@@ -194,7 +196,11 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
 
 def test_a_cell_of_two_questions_is_one_number():
     rows = frame(
-        [run(ablation, seed=seed) | {"cell": "one"} for ablation in ("span_limit", "models") for seed in (1, 2)]
+        [
+            run(ablation, seed=seed) | {"configuration": "one"}
+            for ablation in ("span_limit", "models")
+            for seed in (1, 2)
+        ]
     )
     assert {one["key"][0] for one in cells(rows, rows)[0]} == {"span_limit"}
 
@@ -223,9 +229,9 @@ def test_one_seed_tells_no_noise_but_equal_is_equal():
     assert found["dev bpc"] is None and found["executed"] is False
 
 
-def test_what_only_one_has_is_told_and_rungs_meet_by_rank():
+def test_what_only_one_has_is_told_and_scales_meet_by_rank():
     a = frame([run(S=S) for S in (16, 64)] + [run(variant="adaptive")])
-    b = frame([run(S=S, rung="small") for S in (256, 1024)])
+    b = frame([run(S=S, scale="small") for S in (256, 1024)])
     lines, only_a, only_b = cells(a, b)
     assert {one["key"][3] for one in lines} == {1.0, 2.0}  # the largest S beside the largest
     assert [key[2] for key in only_a] == ["adaptive"] and not only_b

@@ -87,10 +87,10 @@ def test_penalty_and_its_gradient():
 def test_the_window_and_cache_follow_the_span():
     """Reference values at S = 8192: z' = 0 remembers 128 inputs; z' = .01 reaches 114 keys and remembers 192."""
     span = Adaptive(SHAPE, limit=8192)
-    assert span.remember(int(span.reach(span.extent(None)).max())) == 128
+    assert span.cache_length(int(span.reach(span.extent(None)).max())) == 128
     span.fraction.data.fill_(0.01)
     reach = int(span.reach(span.extent(None)).max())
-    assert (reach, span.remember(reach)) == (114, 192)
+    assert (reach, span.cache_length(reach)) == (114, 192)
 
 
 def test_after_a_step_the_fraction_lies_between_0_and_1():
@@ -117,7 +117,7 @@ def test_dynamic_spans_start_at_their_bias():
 
 
 def test_adaptive_at_z_S_equals_fixed():
-    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 0.0}})
+    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
     for layer in adaptive.attentions:
         layer.span.fraction.data.fill_(1.0)
     same(copied(make(PLAIN), adaptive), adaptive)
@@ -133,8 +133,8 @@ def test_dynamic_tells_the_farthest_reach_of_all_it_evaluated():
 
 
 def test_dynamic_with_a_constant_span_equals_adaptive():
-    dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "loss": 0.0, "start": 0.0}})
-    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "loss": 0.0}})
+    dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "penalty_weight": 0.0, "start": 0.0}})
+    adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
     adaptive = copied(adaptive, dynamic)
     for one, other in zip(adaptive.attentions, dynamic.attentions, strict=True):
         one.span.fraction.data.fill_(0.4375)  # z = 3.5: no whole number, where the two sides of a derivative differ
@@ -151,7 +151,7 @@ def test_top_k_with_k_at_least_the_keys_equals_all(k):
 
 def test_transformer_xl_without_memory_equals_the_plain_transformer_on_each_block():
     """With nothing remembered, a block does not know the ones before it."""
-    attention = {**PLAIN, "span": {"name": "full", "memory": 7}, "position": {"name": "transformer_xl"}}
+    attention = {**PLAIN, "span": {"name": "full", "cache": 7}, "position": {"name": "transformer_xl"}}
     net = make(attention, "transformer_xl").eval()
     tokens = stream(14)
     alone = torch.cat([net(tokens[:, :7], net.start(2))[0], net(tokens[:, 7:], net.start(2))[0]], 1)
@@ -164,7 +164,7 @@ def test_top_k_never_leaves_a_head_without_keys():
     """Selection comes after the mask: the winners lie inside the head's own span."""
     attention = {
         **PLAIN,
-        "span": {"name": "adaptive", "limit": 8, "ramp": 2, "loss": 0.0},
+        "span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 0.0},
         "selection": {"name": "top_k", "k": 1},
     }
     net = make(attention)

@@ -8,12 +8,10 @@ import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tests._runs import everything, failed, run
-from workflow.frame import frame, gather, provenance
-from workflow.pages.numbers import number, percent
-from workflow.pages.site import TEMPLATES
-from workflow.published import join
-from workflow.scripts import table as script
-from workflow.tables import (
+from workflow.papers.published import join
+from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.site import TEMPLATES
+from workflow.report.tables import (
     adaptive_span_costs,
     adaptive_span_shares,
     adaptive_span_table1,
@@ -22,7 +20,9 @@ from workflow.tables import (
     quality_against_cost,
     span_by_k_grid,
 )
-from workflow.tables._cells import COLUMNS, behind, interval, measured, once, setting
+from workflow.report.tables._cells import COLUMNS, behind, interval, measured, once, setting
+from workflow.results.runs_table import frame, gather, provenance
+from workflow.scripts import table as script
 
 
 def at(cells, row, column):
@@ -126,7 +126,7 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
 @pytest.mark.parametrize("make", [run, failed])
 def test_every_table_stands_on_good_and_on_failed_runs(name, make, tmp_path):
     runs = everything(make)
-    cells = import_module(f"workflow.tables.{name}").build(runs)
+    cells = import_module(f"workflow.report.tables.{name}").build(runs)
     assert list(cells.columns) == COLUMNS and len(cells)
     assert not cells.duplicated(["row", "column"]).any()
     joined = join(cells)
@@ -135,7 +135,7 @@ def test_every_table_stands_on_good_and_on_failed_runs(name, make, tmp_path):
 
 @pytest.mark.parametrize("name", script.names())
 def test_every_table_stands_without_runs(name):
-    cells = import_module(f"workflow.tables.{name}").build(everything().head(0))
+    cells = import_module(f"workflow.report.tables.{name}").build(everything().head(0))
     assert not (cells["status"] == "failed").any()
 
 
@@ -211,7 +211,7 @@ def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
     (tmp_path / "runs.json").write_text(json.dumps(rows))
     script.main(["adaptive_span_table3", str(tmp_path / "runs.json"), str(tmp_path / "t")])
     content = json.loads((tmp_path / "t.json").read_text())
-    assert content["provenance"] == "rung test; a device; 2 seeds; 10 steps; text: words"
+    assert content["provenance"] == "scale test; a device; 2 seeds; 10 steps; text: words"
     tidy = pd.read_csv(tmp_path / "t.csv")
     dynamic = tidy[(tidy["row"] == "Dynamic span") & (tidy["column"] == "avg. span")].iloc[0]
     assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (40, 149, "as.t3.dynamic.span")
@@ -233,7 +233,7 @@ def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
 
 def test_gather_joins_measures_by_cell(tmp_path):
     from tests._jobs import job
-    from workflow.records import Record
+    from workflow.results.record import Record
     from workflow.training.origin import describe, pick_device
 
     made = job()
@@ -241,12 +241,12 @@ def test_gather_joins_measures_by_cell(tmp_path):
         status="ok", digest=made.digest, job=made, metrics={"dev_bpc": 2.0}, origin=describe(pick_device("cpu"), "fp32")
     )
     asked = {"ablation": "a", "paper": "p", "variant": "v", "corpus": "c", "S": 24, "k": None, "text": "toy"}
-    asked |= {"digest": made.digest, "cell": made.cell}
+    asked |= {"digest": made.digest, "configuration": made.cell}
     rows = gather(
         [asked],
         {made.digest: record},
-        {"flops": [{"cell": made.cell, "macs_torch": 7.0, "status": "ok", "reason": None}]},
+        {"flops": [{"configuration": made.cell, "macs_torch": 7.0, "status": "ok", "reason": None}]},
     )
     runs = frame(rows)
     assert runs["macs_torch"][0] == 7 and runs["dev_bpc"][0] == 2 and pd.isna(runs["train_ms"][0])
-    assert provenance(runs).startswith("rung test; cpu: ")
+    assert provenance(runs).startswith("scale test; cpu: ")

@@ -6,9 +6,10 @@ import pandas as pd
 import pytest
 
 from tests._runs import everything
-from workflow import traces
-from workflow.choices import Refused
-from workflow.scripts import figure, table, trace
+from workflow.cli import trace
+from workflow.config.errors import ConfigError
+from workflow.results import provenance as traces
+from workflow.scripts import figure, table
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def made(tmp_path_factory):
 def test_a_figure_carries_its_runs_their_commit_and_its_numbers(ending, made):
     found = traces.read(made / f"f.{ending}")
     assert found.runs == ["span_limit-adaptive-64-None-1", "span_limit-adaptive-64-None-2"]
-    assert found.commits == ["0123abc"] and found.origin.startswith("rung test; a device; 2 seeds")
+    assert found.commits == ["0123abc"] and found.origin.startswith("scale test; a device; 2 seeds")
     assert found.data == (made / "f.csv").read_text()
 
 
@@ -62,9 +63,9 @@ def test_the_command_prints_them(made, capsys):
 def test_other_files_are_refused(name, content, said, tmp_path):
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         traces.read(tmp_path / name)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_figure_of_no_run_says_so(tmp_path):

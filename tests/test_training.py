@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from tests._jobs import VARIANTS, corpus, job
-from workflow.choices import Refused
-from workflow.corpora import store
-from workflow.records import read_record
+from workflow.config.errors import ConfigError
+from workflow.data import store
+from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.tasks.streams import Streams, cut, evaluate
 from workflow.training import checkpoint
@@ -43,7 +43,7 @@ def test_after_a_pass_streams_start_anew_at_a_random_offset_below_the_block():
 
 
 def test_a_text_shorter_than_its_blocks_is_refused():
-    with pytest.raises(Refused, match="block T = 16 needs more than 32"):
+    with pytest.raises(ConfigError, match="block T = 16 needs more than 32"):
         Streams(np.arange(100, dtype=np.uint16), batch=4, block=16, seed=0, device=CPU)
 
 
@@ -74,7 +74,7 @@ def finished(made_job, folder, text=None):
     run = Run(made_job, text or corpus(), folder, CPU)
     run.resume()
     run.train()
-    made = train.finish(run)
+    made = train.evaluate_run(run)
     return made["metrics"], made["facts"], run.net.state_dict()
 
 
@@ -174,7 +174,7 @@ def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, unlim
 
 def test_a_text_of_another_checksum_is_refused(tmp_path, unlimited):
     made = job().model_copy(update={"checksum": "sha256:other"})
-    with pytest.raises(Refused, match="the job was made for sha256:other"):
+    with pytest.raises(ConfigError, match="the job was made for sha256:other"):
         record_of(made, tmp_path)
 
 
@@ -225,9 +225,9 @@ def test_killed_and_started_again_it_ends_with_the_same_record(tmp_path):
 def test_a_broken_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
-    with pytest.raises(Refused, match="not a checkpoint of this suite") as refused:
+    with pytest.raises(ConfigError, match="not a checkpoint of this suite") as error:
         checkpoint.load(path, "x", CPU)
-    assert str(refused.value).isprintable() and path.read_bytes() == content
+    assert str(error.value).isprintable() and path.read_bytes() == content
 
 
 class Evil:
@@ -238,14 +238,14 @@ class Evil:
 def test_code_in_a_checkpoint_is_not_executed(tmp_path):
     path = tmp_path / "checkpoint.pt"
     torch.save({"version": 1, "digest": "x", "evil": Evil()}, path)
-    with pytest.raises(Refused):
+    with pytest.raises(ConfigError):
         checkpoint.load(path, "x", CPU)
     assert not Path("/tmp/executed-by-a-checkpoint").exists()
 
 
 def test_another_jobs_checkpoint_is_refused(tmp_path):
     checkpoint.save(tmp_path / "c.pt", {"digest": "abc"})
-    with pytest.raises(Refused, match="a checkpoint of job abc, not of x"):
+    with pytest.raises(ConfigError, match="a checkpoint of job abc, not of x"):
         checkpoint.load(tmp_path / "c.pt", "x", CPU)
 
 
@@ -265,5 +265,5 @@ def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_gpu_that_is_not_there_is_refused():
-    with pytest.raises(Refused, match="torch sees none; valid here: auto, cpu"):
+    with pytest.raises(ConfigError, match="torch sees none; valid here: auto, cpu"):
         pick_device("cuda")

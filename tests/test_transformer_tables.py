@@ -7,20 +7,20 @@ import pytest
 import torch
 
 from tests._runs import everything, translated
-from workflow.choices import Refused
-from workflow.closed import read_yaml
-from workflow.dag import OF_LAYERS, Dag
-from workflow.figures import aiayn_attention, aiayn_table1_times
-from workflow.frame import frame, load
-from workflow.measure.layer_kinds import LAYERS, REACH
-from workflow.published import join
-from workflow.published import load as printed
-from workflow.rungs import read_measures
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_yaml
+from workflow.costs.layer_kinds import LAYERS, REACH
+from workflow.papers.published import join
+from workflow.papers.published import load as printed
+from workflow.plan.ablations import CONFIG
+from workflow.plan.scales import read_measures
+from workflow.plan.targets import OF_LAYERS, Targets
+from workflow.report.figures import aiayn_attention, aiayn_table1_times
+from workflow.report.tables import aiayn_table1, aiayn_table2, aiayn_table3
+from workflow.report.tables._layers import exponent
+from workflow.results.runs_table import frame, load
 from workflow.scripts import layers, table
 from workflow.scripts.summary import broken
-from workflow.settings import CONFIG
-from workflow.tables import aiayn_table1, aiayn_table2, aiayn_table3
-from workflow.tables._layers import exponent
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 
@@ -228,13 +228,13 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
 
 
 def test_one_length_gives_no_exponent_and_is_refused():
-    with pytest.raises(Refused, match="layer_lengths"):
+    with pytest.raises(ConfigError, match="layer_lengths"):
         read_measures(json.dumps({"translation": HOW | {"layer_lengths": [64]}}))
 
 
 def test_only_what_tells_of_layers_waits_for_them():
-    config = read_yaml(CONFIG / "config.yaml") | {"rung": "smoke", "papers": ["aiayn"], "tasks": ["translation"]}
-    asked = Dag.of(config)
+    config = read_yaml(CONFIG / "config.yaml") | {"scale": "smoke", "papers": ["aiayn"], "tasks": ["translation"]}
+    asked = Targets.of(config)
     waits = {name: asked.sources(kind, name) for kind in ("tables", "figures") for name in getattr(asked, kind)}
     found = {name for name, files in waits.items() if "results/measures/layers.json" in files}
     assert found == set(OF_LAYERS) and len(waits) > len(found)

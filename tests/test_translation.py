@@ -9,14 +9,14 @@ import torch
 
 from tests._jobs import TRANSLATORS, bitext, translation
 from tests.test_training import CPU, assert_same, finished, interrupt
-from workflow.choices import Refused
-from workflow.corpora import pairs
-from workflow.corpora.pairs import BOS, EOS, PAD
-from workflow.measure import sentences
-from workflow.measure.subject import fresh
-from workflow.records import read_record
+from workflow.config.errors import ConfigError
+from workflow.costs import sentences
+from workflow.costs.trained_net import fresh
+from workflow.data import pairs
+from workflow.data.pairs import BOS, EOS, PAD
+from workflow.report.tables._paired import bleu
+from workflow.results.record import read_record
 from workflow.scripts import train
-from workflow.tables._paired import bleu
 from workflow.tasks.batches import Batches, cut, sources, targets
 from workflow.tasks.scores import counts, scores, tokens
 from workflow.tasks.sequences import averaged, fitting, loss, losses
@@ -142,7 +142,9 @@ def test_top_k_in_training_only_decodes_with_every_key():
     assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
 
 
-@pytest.mark.parametrize("changes", [*TRANSLATORS.values(), {"net": {"places": "learned"}}, {"net": {"norm": "pre"}}])
+@pytest.mark.parametrize(
+    "changes", [*TRANSLATORS.values(), {"net": {"positional_encoding": "learned"}}, {"net": {"norm": "pre"}}]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(changes):
     made = translation(**changes)
@@ -171,19 +173,21 @@ def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
     corpus = bitext()
     lengths = [len(one) + 1 for one in (*corpus.dev.source, *corpus.dev.target)]
-    with pytest.raises(Refused, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's longest = 5; raise"):
-        Translation(translation(net={"longest": 5}), corpus, CPU)
+    with pytest.raises(
+        ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's max_length = 5; raise"
+    ):
+        Translation(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
     assert len(fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
     assert len(fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
-    with pytest.raises(Refused, match="every pair of train is longer than the net's longest = 1"):
+    with pytest.raises(ConfigError, match="every pair of train is longer than the net's max_length = 1"):
         fitting(corpus, 1)
 
 
 def test_a_job_whose_span_is_shorter_than_a_sentence_is_refused():
-    with pytest.raises(Refused, match="memory = 16 is less than a sentence of the net's longest = 17"):
-        translation(net={"longest": 17})
+    with pytest.raises(ConfigError, match="memory = 16 is less than a sentence of the net's max_length = 17"):
+        translation(net={"max_length": 17})
 
 
 def test_a_whole_run_is_a_record(tmp_path, monkeypatch):

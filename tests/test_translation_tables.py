@@ -5,18 +5,13 @@ import pandas as pd
 import pytest
 
 from tests._runs import translated
-from workflow.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure3, explicit_sparse_figure4
-from workflow.figures._style import plt
-from workflow.frame import frame
-from workflow.published import join
-from workflow.tables import (
-    explicit_sparse_table1,
-    explicit_sparse_table4,
-    explicit_sparse_table5,
-    sparse_where,
-)
-from workflow.tables._cells import ratio
-from workflow.tables._paired import bootstrap, chance, gain
+from workflow.papers.published import join
+from workflow.report.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure3, explicit_sparse_figure4
+from workflow.report.figures._style import plt
+from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
+from workflow.report.tables._cells import ratio
+from workflow.report.tables._paired import bootstrap, chance, gain
+from workflow.results.runs_table import frame
 from workflow.tasks.scores import counts
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from nltk import Tree
 
-from workflow.choices import Refused
-from workflow.corpora import pairs, statements, treebanks
-from workflow.corpora.brackets import line
-from workflow.corpora.linear import rebuilt
-from workflow.corpora.tree_catalogue import TreeCatalogue
-from workflow.rungs import load_corpora
+from workflow.config.errors import ConfigError
+from workflow.data import pairs, statements, treebanks
+from workflow.data.brackets import line
+from workflow.data.linear import rebuilt
+from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.plan.scales import load_corpora
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
 LINES = [f"(S (NP (DT the) (NN {one})) (VP (VBZ sees) (NP (DT a) (NN {two}))))" for one in WORDS for two in WORDS]
@@ -87,9 +87,9 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
 )
 def test_a_users_trees_that_cannot_be_read(lines, said, tmp_path):
     catalogue, name = users(tmp_path, lines)
-    with pytest.raises(Refused, match=said) as refused:
+    with pytest.raises(ConfigError, match=said) as error:
         treebanks.load(catalogue, name, None)
-    assert "\n" not in str(refused.value)
+    assert "\n" not in str(error.value)
 
 
 SECTIONS = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
@@ -111,13 +111,13 @@ def test_a_licensed_copy_is_read_by_section(tmp_path):
 
 
 def test_a_copy_that_is_not_whole_is_refused(tmp_path):
-    with pytest.raises(Refused, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
+    with pytest.raises(ConfigError, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
         load_corpora("parsing").checksum("ptb")
     catalogue = sectioned(tmp_path / "a", leave_out="22")
-    with pytest.raises(Refused, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):
+    with pytest.raises(ConfigError, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):
         catalogue.checksum("ptb", str(tmp_path / "a"))
     catalogue = sectioned(tmp_path / "b", trees={"train": 9, "dev": 4, "test": 4})
-    with pytest.raises(Refused, match="train has 8 trees, the official one 9"):
+    with pytest.raises(ConfigError, match="train has 8 trees, the official one 9"):
         treebanks.load(catalogue, "ptb", str(tmp_path / "b"))
 
 

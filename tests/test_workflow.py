@@ -1,4 +1,4 @@
-"""The whole line, from config to pages, at rung smoke, in a folder of its own."""
+"""The whole line, from config to pages, at scale smoke, in a folder of its own."""
 
 import json
 import os
@@ -12,17 +12,17 @@ import pytest
 from tests import _site
 from tests._copied import ROOT, copied, ended
 from tests._runs import failed, run
-from workflow.claims.asked import known_claims
-from workflow.records import write_record, write_text
+from workflow.compare import bundles
+from workflow.compare.result_set import read
+from workflow.report.claims.schema import known_claims
+from workflow.results.record import write_record, write_text
 from workflow.scripts.summary import broken
-from workflow.sets import bundles
-from workflow.sets.reading import read
 
 COMMANDS = re.findall(r"^    python -m (workflow\.scripts\.\w+[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
 
 
 def snakemake(folder, *words):
-    config = ("--config", "rung=smoke", "tasks=[char_lm,translation,captioning,parsing]")
+    config = ("--config", "scale=smoke", "tasks=[char_lm,translation,captioning,parsing]")
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return ended(folder, "snakemake", *config, *words, env={**os.environ, "PATH": path})
 
@@ -96,14 +96,19 @@ def test_a_paper_brings_every_page_that_its_own_lead_to(done, tmp_path):
 
 
 def test_the_summary_misses_no_run_that_left_nothing(tmp_path):
-    rows = {name: run(variant=name) | {"digest": name, "cell": f"cell of {name}"} for name in ("well", "gone", "torn")}
+    rows = {
+        name: run(variant=name) | {"digest": name, "configuration": f"cell of {name}"}
+        for name in ("well", "gone", "torn")
+    }
     rows["broke"] = failed() | {"digest": "broke"}
     for name in ("well", "broke"):
         write_record(tmp_path / "runs" / name / "record.json", _site.record(rows[name]))
     write_text(tmp_path / "runs" / "torn" / "record.json", "{")
     assert "nothing was run" in broken(tmp_path)[0]
     write_text(tmp_path / "plan.json", json.dumps(list(rows.values())))
-    flops = [{"cell": f"cell of {name}", "status": "error", "reason": "off"} for name in ("well", "of another plan")]
+    flops = [
+        {"configuration": f"cell of {name}", "status": "error", "reason": "off"} for name in ("well", "of another plan")
+    ]
     write_text(tmp_path / "measures" / "flops.json", json.dumps(flops))
     said = broken(tmp_path)
     assert said[0] == "span_limit: fixed (broke): diverged: mean loss nan"

@@ -29,7 +29,7 @@ def choose(axis: str, settings: dict, shape: Shape):
 
 
 def layers(count: int, shape: Shape, attention: dict, kind: type, **settings) -> list:
-    """`count` layers of a kind of `Heads` with its settings; what a position shares between layers is shared."""
+    """`count` layers of a kind of `MultiHeadBase` with its settings; what a position shares between layers is shared."""
     position, made = None, []
     for _ in range(count):
         position = position.for_next_layer() if position else choose("position", attention["position"], shape)

@@ -7,32 +7,34 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Shape:
-    """width d and heads h of the layer that holds a choice; queries and keys of a head are `key` wide, values `value`.
+    """d_model and heads h of the layer that holds a choice; queries and keys of a head are d_k wide, values d_v.
 
     Both are d / h where nothing else is said (Attention Is All You Need varies them alone, Table 3 rows A and B).
     """
 
-    width: int
+    d_model: int
     heads: int
-    key: int | None = None
-    value: int | None = None
+    d_k: int | None = None
+    d_v: int | None = None
 
     def __post_init__(self):
-        if self.width % self.heads and None in (self.key, self.value):
-            raise ValueError(f"heads h = {self.heads} must divide width d = {self.width}, or key and value be given")
-        for name in ("key", "value"):
+        if self.d_model % self.heads and None in (self.d_k, self.d_v):
+            raise ValueError(f"heads h = {self.heads} must divide d_model = {self.d_model}, or d_k and d_v be given")
+        for name in ("d_k", "d_v"):
             if getattr(self, name) is None:
-                object.__setattr__(self, name, self.width // self.heads)
+                object.__setattr__(self, name, self.d_model // self.heads)
 
 
 class Choice(nn.Module):
     """Base of all choices.
 
-    example: settings with which the contract tests build one. needs_distance: whether a span or position asks how far
+    example: settings with which the contract tests build one. from_grid: settings that an ablation's grid of S and k gives,
+    e.g. {"limit": "S"}. needs_distance: whether a span or position asks how far
     a key is from its query; one that does cannot stand in cross attention.
     """
 
     example: dict = {}
+    from_grid: dict = {}
     needs_distance = True
 
     def penalty(self) -> Tensor | float:

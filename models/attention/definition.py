@@ -4,13 +4,13 @@ import torch
 from torch import Tensor
 
 from models.attention import formula
-from models.attention.memory import Past
+from models.attention.engine.stream_cache import Past
 
 
 def start(layer, batch: int) -> Past:
     """The memory of streams that have not begun: no inputs, 0 B d."""
     weight = layer.key.weight
-    return (weight.new_empty(0, batch, layer.shape.width),)
+    return (weight.new_empty(0, batch, layer.shape.d_model),)
 
 
 def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
@@ -21,5 +21,5 @@ def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
     seen = torch.cat([inputs[:, max(0, inputs.size(1) - bound) :], x], 1)
     k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
     y = formula.attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
-    kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.remember(bound) :]
+    kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.cache_length(bound) :]
     return y.transpose(1, 2), (kept.transpose(0, 1),)

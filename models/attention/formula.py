@@ -43,7 +43,7 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
     log_m = None
     if x is not None:
         visible = visible & (x <= reach)
-        score = _with_places(score, q, choices.position, x, reach)
+        score = _with_position(score, q, choices.position, x, reach)
         log_m = choices.span.log_mask(x.clamp(min=1), z)
     score = score / math.sqrt(q.size(-1))
     masked = score if log_m is None else score + log_m
@@ -53,9 +53,9 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
     return choices.normaliser(kept).masked_fill(empty, 0.0)
 
 
-def _with_places(score: Tensor, q: Tensor, position, x: Tensor, reach: int) -> Tensor:
-    places = position.keys(reach)  # columns x = reach .. 1
-    if places is None:
+def _with_position(score: Tensor, q: Tensor, position, x: Tensor, reach: int) -> Tensor:
+    position_keys = position.keys(reach)  # columns x = reach .. 1
+    if position_keys is None:
         return score
     column = (reach - x).clamp(0, reach - 1).expand_as(score)
-    return score + (position.query(q) @ places).gather(-1, column)
+    return score + (position.query(q) @ position_keys).gather(-1, column)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from models.kernels.banded_backward import key_gradients, place_gradients, query_gradients
 from models.kernels.banded_forward import forward
-from models.kernels.once import once
+from models.kernels.no_double_backward import once
 
 TILE = {2: 64, 4: 16, 8: 16}  # queries and keys of a tile by the bytes of a number: what a program's registers hold
 WIDEST = 128  # dk and dv: beyond, a tile no longer fits
@@ -28,7 +28,7 @@ def attend(
     q: Tensor,
     k: Tensor,
     v: Tensor,
-    places: Tensor,
+    position_keys: Tensor,
     z: Tensor | None,
     reach: Tensor,
     *,
@@ -43,18 +43,18 @@ def attend(
     for 1 / sqrt(dk). k, v and places are taken to the type of q; 16 and 32 bits are added up in 32, 64 in 64. Gradients
     go to q, k (all K keys), v, places and z, the same bits from run to run. Tensors that are not contiguous are copied.
     """
-    k, v, places = (one.to(q.dtype) for one in (k, v, places))
-    return Banded.apply(q, k, v, places, z, reach, ramp, attends_self, scale)
+    k, v, position_keys = (one.to(q.dtype) for one in (k, v, position_keys))
+    return Banded.apply(q, k, v, position_keys, z, reach, ramp, attends_self, scale)
 
 
 class Banded(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, places, z, reach, ramp, attends_self, scale):
-        (B, h, T, _), K, W = q.shape, k.size(2), places.size(1)
+    def forward(ctx, q, k, v, position_keys, z, reach, ramp, attends_self, scale):
+        (B, h, T, _), K, W = q.shape, k.size(2), position_keys.size(1)
         acc = torch.promote_types(q.dtype, torch.float32)
-        q, k, v, places = (one.contiguous() for one in (q, k, v, places.T))
+        q, k, v, position_keys = (one.contiguous() for one in (q, k, v, position_keys.T))
         z = None if z is None else z.to(acc).flatten()
-        inputs = (q, k, v, places, z, reach.clamp(max=min(K, W)).to(q.device, torch.int32))
+        inputs = (q, k, v, position_keys, z, reach.clamp(max=min(K, W)).to(q.device, torch.int32))
         ctx.sizes = (h, T, K, W, K - T + attends_self, ramp)
         ctx.shapes = _shapes(q, v, scale)
         y, lse = q.new_empty(B, h, T, v.size(3)), q.new_empty(B, h, T, dtype=acc)
@@ -66,8 +66,8 @@ class Banded(torch.autograd.Function):
     @once
     def backward(ctx, dy):
         *inputs, y, lse = ctx.saved_tensors
-        q, k, v, places, z, _ = inputs
-        (B, h, T, dk), K, W, N = q.shape, k.size(2), places.size(0), ctx.shapes["N"]
+        q, k, v, position_keys, z, _ = inputs
+        (B, h, T, dk), K, W, N = q.shape, k.size(2), position_keys.size(0), ctx.shapes["N"]
         inputs += [dy.contiguous(), lse, (dy.to(lse.dtype) * y).sum(-1)]
         tiles, groups, diagonals = triton.cdiv(T, N), min(GROUPS, B * h), triton.cdiv(W, N) + 1
         grad_q, grad_k, grad_v = (torch.empty_like(one) for one in (q, k, v))

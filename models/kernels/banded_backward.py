@@ -27,7 +27,7 @@ from models.kernels.banded_tiles import (
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_gradients(
-    q, k, v, places, z, reach, dy, lse, delta, grad_q, grad_z, h, T, K, W, offset, ramp,
+    q, k, v, position_keys, z, reach, dy, lse, delta, grad_q, grad_z, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
     """Writes the gradients of q: (B h) T dk, and of z in parts: (B h) tiles.
@@ -44,7 +44,7 @@ def query_gradients(
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        near, far = stretches(places, first, W, dk, DK, N)
+        near, far = stretches(position_keys, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         _, ds = slopes(score, values, dys, logs, deltas, acc)
         if z is not None:
@@ -62,7 +62,7 @@ def query_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def key_gradients(
-    q, k, v, places, z, reach, dy, lse, delta, grad_k, grad_v, h, T, K, W, offset, ramp,
+    q, k, v, position_keys, z, reach, dy, lse, delta, grad_k, grad_v, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
     """Writes the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see the tile."""
@@ -77,7 +77,7 @@ def key_gradients(
         first = offset + t0 - j0
         queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
         logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-        near, far = stretches(places, first, W, dk, DK, N)
+        near, far = stretches(position_keys, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         weights, ds = slopes(score, values, dys, logs, deltas, acc)
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
@@ -88,7 +88,7 @@ def key_gradients(
 
 @triton.jit(do_not_specialize=NUMBERS)
 def place_gradients(
-    q, k, v, places, z, reach, dy, lse, delta, grad_places, h, T, K, W, offset, ramp, Bh,
+    q, k, v, position_keys, z, reach, dy, lse, delta, grad_places, h, T, K, W, offset, ramp, Bh,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
     """Writes the gradient of places in parts: groups diagonals 2N dk.
@@ -99,7 +99,7 @@ def place_gradients(
     acc: tl.constexpr = lse.dtype.element_ty
     n, group = tl.program_id(0), tl.program_id(1).to(tl.int64)
     first = n * N + 1
-    near, far = stretches(places, first, W, dk, DK, N)
+    near, far = stretches(position_keys, first, W, dk, DK, N)
     near_sum, far_sum = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
         own_reach = tl.load(reach + bh % h)

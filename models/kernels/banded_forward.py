@@ -14,7 +14,7 @@ from models.kernels.banded_tiles import NUMBERS, product, put_rows, rows, scores
 
 @triton.jit(do_not_specialize=NUMBERS)
 def forward(
-    q, k, v, places, z, reach, y, lse, h, T, K, W, offset, ramp,
+    q, k, v, position_keys, z, reach, y, lse, h, T, K, W, offset, ramp,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
     """Writes y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without a visible key."""
@@ -28,7 +28,7 @@ def forward(
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        near, far = stretches(places, first, W, dk, DK, N)
+        near, far = stretches(position_keys, first, W, dk, DK, N)
         score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
         higher = tl.maximum(highest, tl.max(score, 1))
         base = tl.where(higher == float("-inf"), 0.0, higher)  # -inf - -inf has no value

@@ -46,10 +46,10 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 
 @triton.jit
-def stretches(places, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
+def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
     """The near and the far position keys of a tile, N DK each, from places: W dk, rows x = W .. 1."""
-    near = rows(places, W - first + 1, W, dk, DK, N)
-    return near, rows(places, W - first + 1 - N, W, dk, DK, N)
+    near = rows(position_keys, W - first + 1, W, dk, DK, N)
+    return near, rows(position_keys, W - first + 1 - N, W, dk, DK, N)
 
 
 @triton.jit

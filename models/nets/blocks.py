@@ -2,9 +2,9 @@
 
 from torch import Tensor, nn
 
-from models.attention.given import Given, Projected
-from models.attention.layer import Attention
-from models.attention.memory import Past
+from models.attention.engine.stream_cache import Past
+from models.attention.sequence_attention import Projected, SequenceAttention
+from models.attention.stream_attention import StreamAttention
 from models.nets.feed_forward import FeedForward
 
 
@@ -34,11 +34,11 @@ class Block(nn.Module):
     dropout: inside the feed-forward layer; residual_dropout: on the output of each sub-layer.
     """
 
-    def __init__(self, attention, inner: int, dropout: float, residual_dropout: float = 0.0, norm: str = "post"):
+    def __init__(self, attention, d_ff: int, dropout: float, residual_dropout: float = 0.0, norm: str = "post"):
         super().__init__()
-        width = attention.shape.width
+        width = attention.shape.d_model
         self.attention = attention
-        self.feed_forward = FeedForward(width, inner, dropout)
+        self.feed_forward = FeedForward(width, d_ff, dropout)
         self.after_attention = Residual(width, residual_dropout, norm)
         self.after_feed_forward = Residual(width, residual_dropout, norm)
 
@@ -68,16 +68,18 @@ class EncoderBlock(Block):
 class DecoderBlock(Block):
     """Attention to the target so far, attention to the source, then the feed-forward layer."""
 
-    def __init__(self, attention: Attention, cross: Given, inner: int, residual_dropout: float, norm: str):
-        super().__init__(attention, inner, 0.0, residual_dropout, norm)
-        self.cross, self.after_cross = cross, Residual(attention.shape.width, residual_dropout, norm)
+    def __init__(
+        self, attention: StreamAttention, cross: SequenceAttention, d_ff: int, residual_dropout: float, norm: str
+    ):
+        super().__init__(attention, d_ff, 0.0, residual_dropout, norm)
+        self.cross, self.after_cross = cross, Residual(attention.shape.d_model, residual_dropout, norm)
 
-    def forward(self, x: Tensor, past: Past, memory: Projected, visible: Tensor) -> tuple[Tensor, Past]:
+    def forward(self, x: Tensor, past: Past, source: Projected, visible: Tensor) -> tuple[Tensor, Past]:
         """x: R T d in R rows for B sentences, R / B side by side for each, their projected sources and B N of those.
 
-        All rows of a sentence ask its one memory, as if they were places of one row.
+        All rows of a sentence ask its one source, as if they were places of one row.
         """
         x, past = self.attend(x, past)
         asking = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
-        y = self.cross(asking, memory, visible).view_as(x)
+        y = self.cross(asking, source, visible).view_as(x)
         return self.feed(self.after_cross.leave(x, y)), past

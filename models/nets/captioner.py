@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.nets.places import Places
+from models.nets.positional_encoding import PositionalEncoding
 from models.nets.seq2seq import Seq2Seq
 
 
@@ -20,7 +20,7 @@ class Captioner(Seq2Seq):
         patch (side of a patch, even, divides size).
         """
         super().__init__(symbols, attention, net)
-        size, patch, width = net["size"], net["patch"], net["width"]
+        size, patch, width = net["size"], net["patch"], net["d_model"]
         self.sees = net["sees"]
         if self.sees == "pixels":
             if size % patch or patch % 2:
@@ -31,7 +31,7 @@ class Captioner(Seq2Seq):
                 nn.Conv2d(width // 2, width, patch // 2, stride=patch // 2),
                 nn.Flatten(2),
             )
-            self.places = Places("learned", (size // patch) ** 2, width)
+            self.positions = PositionalEncoding("learned", (size // patch) ** 2, width)
         else:
             self.look = nn.Linear(size, width)
         self.target = self.embedding  # there are no words to read
@@ -41,7 +41,7 @@ class Captioner(Seq2Seq):
         x = self.look(source)
         if self.sees == "pixels":
             x = x.transpose(1, 2)
-            x = x + self.places(0, x.size(1))
+            x = x + self.positions(0, x.size(1))
         return dropout(x, self.dropout, self.training), torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
 
     def macs_to_enter(self, N: int) -> int:

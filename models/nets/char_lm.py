@@ -7,24 +7,24 @@ to itself.
 from torch import Tensor, nn
 
 from models.attention import Shape, layers
-from models.attention.layer import Attention
-from models.attention.memory import Past
-from models.nets.attending import Attending
+from models.attention.engine.stream_cache import Past
+from models.attention.stream_attention import StreamAttention
+from models.nets.attention_net import AttentionNet
 from models.nets.blocks import Block
 
 
-class CharLM(Attending):
+class CharLM(AttentionNet):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
         """symbols V; attention and net as in job.json: four choices; layers, width, heads, inner, dropouts."""
         super().__init__()
-        shape = Shape(net["width"], net["heads"])
+        shape = Shape(net["d_model"], net["heads"])
         ways = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
-        made = layers(net["layers"], shape, attention, Attention, **ways)
-        self.embedding = nn.Embedding(symbols, shape.width)  # N(0, 1)
-        self.blocks = nn.ModuleList(Block(layer, net["inner"], net["dropout"]) for layer in made)
-        self.output = nn.Linear(shape.width, symbols)
+        made = layers(net["layers"], shape, attention, StreamAttention, **ways)
+        self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
+        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], net["dropout"]) for layer in made)
+        self.output = nn.Linear(shape.d_model, symbols)
 
     @property
     def attentions(self) -> list:

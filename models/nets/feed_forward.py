@@ -7,8 +7,8 @@ tensor, in memory that all layers share. A fresh page costs ten times a used one
 import torch
 from torch import Tensor, nn
 
-from models.attention.bucket import SCRATCH
-from models.kernels.once import once
+from models.attention.engine.head_groups import SCRATCH
+from models.kernels.no_double_backward import once
 
 LARGE = 1 << 18  # numbers of the inner layer: below, they are not worth the Python
 
@@ -29,14 +29,14 @@ class _Relu2(torch.autograd.Function):
     @once
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
-        dh = torch.mm(dy, w2, out=SCRATCH.take("inner", h.shape, h))
+        dh = torch.mm(dy, w2, out=SCRATCH.take("d_ff", h.shape, h))
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
         return dh @ w1, dh.T @ x, dh.sum(0), dy.T @ h, dy.sum(0)
 
 
 class FeedForward(nn.Sequential):
-    def __init__(self, width: int, inner: int, dropout: float):
-        super().__init__(nn.Linear(width, inner), nn.ReLU(), nn.Dropout(dropout), nn.Linear(inner, width))
+    def __init__(self, width: int, d_ff: int, dropout: float):
+        super().__init__(nn.Linear(width, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, width))
 
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""

@@ -16,13 +16,13 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 
 from models.attention import Shape, layers
-from models.attention.given import Given, Projected
-from models.attention.layer import Attention
-from models.attention.memory import Past, streams
+from models.attention.engine.stream_cache import Past, streams
+from models.attention.sequence_attention import Projected, SequenceAttention
 from models.attention.spans.full import Full
-from models.nets.attending import Attending, told
+from models.attention.stream_attention import StreamAttention
+from models.nets.attention_net import AttentionNet, told
 from models.nets.blocks import DecoderBlock, EncoderBlock
-from models.nets.places import Places
+from models.nets.positional_encoding import PositionalEncoding
 
 PAD, BOS, EOS = 0, 1, 2
 WHERE = ("encoder", "decoder", "cross")
@@ -33,10 +33,10 @@ PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 class State:
     """What decoding B sentences holds, in R rows of which R / B side by side belong to each sentence (its beams).
 
-    memory: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
+    sources: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
     """
 
-    memory: list[Projected]
+    sources: list[Projected]
     visible: Tensor
     past: list[Past]
     length: int = 0
@@ -49,11 +49,11 @@ class State:
         """These sentences alone, with all their rows."""
         beams = self.past[0][0].size(1) // len(self.visible)
         rows = (index[:, None] * beams + torch.arange(beams, device=index.device)).flatten()
-        memory = [(keys[index], values[index]) for keys, values in self.memory]
-        return replace(self.rows(rows), memory=memory, visible=self.visible[index])
+        sources = [(keys[index], values[index]) for keys, values in self.sources]
+        return replace(self.rows(rows), sources=sources, visible=self.visible[index])
 
 
-class Seq2Seq(Attending):
+class Seq2Seq(AttentionNet):
     """Reads a source sentence, tells the next token of a target. Tokens 0 pad, 1 bos, 2 eos.
 
     Span and position of the four choices are those of self-attention: attention to the source has no distances.
@@ -69,16 +69,18 @@ class Seq2Seq(Attending):
         """
         super().__init__()
         _refuse(attention, net)
-        width, longest, drop, norm = net["width"], net["longest"], net["dropout"], net["norm"]
+        width, max_length, drop, norm = net["d_model"], net["max_length"], net["dropout"], net["norm"]
         encoder, decoder, cross = _attentions(attention, net)
-        self.longest, self.dropout = longest, drop
-        self.encoder = nn.ModuleList(EncoderBlock(layer, net["inner"], 0.0, drop, norm) for layer in encoder)
+        self.max_length, self.dropout = max_length, drop
+        self.encoder = nn.ModuleList(EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder)
         pairs = zip(decoder, cross, strict=True)
-        self.decoder = nn.ModuleList(DecoderBlock(*pair, net["inner"], drop, norm) for pair in pairs)
+        self.decoder = nn.ModuleList(DecoderBlock(*pair, net["d_ff"], drop, norm) for pair in pairs)
         self.after_encoder, self.after_decoder = (_last(norm, width) for _ in range(2))
-        self.source_places, self.target_places = (Places(net["places"], longest, width) for _ in range(2))
+        self.source_positions, self.target_positions = (
+            PositionalEncoding(net["positional_encoding"], max_length, width) for _ in range(2)
+        )
         self.embedding = nn.Embedding(symbols, width)
-        shared = net["share"] == "all"
+        shared = net["tie_embeddings"]
         self.target, self.output = (self.embedding if shared else nn.Embedding(symbols, width) for _ in range(2))
         for module in self.modules():
             _start(module)
@@ -108,7 +110,7 @@ class Seq2Seq(Attending):
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """B N -> what the encoder reads, B N d, and which of it is no padding, B N."""
-        return self._embed(source, self.embedding, self.source_places(0, source.size(1))), source != PAD
+        return self._embed(source, self.embedding, self.source_positions(0, source.size(1))), source != PAD
 
     def macs_to_enter(self, N: int) -> int:
         """Multiply-accumulates of `enter` for a source of N."""
@@ -125,46 +127,52 @@ class Seq2Seq(Attending):
 
     def _decode(self, target: Tensor, state: State) -> tuple[Tensor, State]:
         """R T tokens after those that the state has read -> R T d, and the state with these read."""
-        x = self._embed(target, self.target, self.target_places(state.length, target.size(1)))
+        x = self._embed(target, self.target, self.target_positions(state.length, target.size(1)))
         kept = []
-        for block, past, memory in zip(self.decoder, state.past, state.memory, strict=True):
-            x, past = block(x, past, memory, state.visible)
+        for block, past, source in zip(self.decoder, state.past, state.sources, strict=True):
+            x, past = block(x, past, source, state.visible)
             kept.append(past)
         return self.after_decoder(x), replace(state, past=kept, length=state.length + target.size(1))
 
-    def _embed(self, tokens: Tensor, embedding: nn.Embedding, places: Tensor) -> Tensor:
-        x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + places
+    def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
+        x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + positions
         return dropout(x, self.dropout, self.training)
 
     def _read_out(self, x: Tensor) -> Tensor:
         return linear(x, self.output.weight)
 
 
-def _attentions(attention: dict, net: dict) -> tuple[list[Given], list[Attention], list[Given]]:
+def _attentions(
+    attention: dict, net: dict
+) -> tuple[list[SequenceAttention], list[StreamAttention], list[SequenceAttention]]:
     """The attention layers of encoder and decoder, and those from the decoder to the source."""
-    shape = Shape(net["width"], net["heads"], net["key"], net["value"])
-    full = {"span": {"name": "full", "memory": net["longest"]}}
-    encoder, decoder, cross = ({**attention, **({} if part in attention["at"] else PLAIN | full)} for part in WHERE)
+    shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"])
+    full = {"span": {"name": "full", "cache": net["max_length"]}}
+    encoder, decoder, cross = (
+        {**attention, **({} if part in attention["apply_to"] else PLAIN | full)} for part in WHERE
+    )
     cross |= {**full, "position": {"name": "none"}}
     count, drop = net["layers"], net["attention_dropout"]
     return (
-        layers(count, shape, encoder, Given, reads_itself=True, dropout=drop),
-        layers(count, shape, decoder, Attention, attends_self=True, dropout=drop),
-        layers(count, shape, cross, Given, reads_itself=False, dropout=drop),
+        layers(count, shape, encoder, SequenceAttention, reads_itself=True, dropout=drop),
+        layers(count, shape, decoder, StreamAttention, attends_self=True, dropout=drop),
+        layers(count, shape, cross, SequenceAttention, reads_itself=False, dropout=drop),
     )
 
 
 def _refuse(attention: dict, net: dict) -> None:
     """ValueError, in one line, for what the net cannot be made of."""
-    for part in attention["at"]:
+    for part in attention["apply_to"]:
         if part not in WHERE:
             raise ValueError(f"unknown part '{part}' in at; valid: {', '.join(WHERE)}")
     if net["share"] not in ("all", "none"):
         raise ValueError(f"unknown share '{net['share']}'; valid: all, none")
-    span, longest = attention["span"], net["longest"]
-    memories = [value for value in (span.get("memory"), span.get("evaluation_memory")) if value]
-    if min(memories, default=longest) < longest:
-        raise ValueError(f"span {span['name']} remembers {min(memories)}, less than a sentence of longest = {longest}")
+    span, max_length = attention["span"], net["max_length"]
+    caches = [value for value in (span.get("cache"), span.get("evaluation_cache")) if value]
+    if min(caches, default=max_length) < max_length:
+        raise ValueError(
+            f"span {span['name']} remembers {min(caches)}, less than a sentence of max_length = {max_length}"
+        )
 
 
 def _last(norm: str, width: int) -> nn.Module:

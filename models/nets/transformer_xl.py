@@ -19,7 +19,7 @@ class TransformerXLNet(CharLM):
     def __init__(self, symbols: int, attention: dict, net: dict):
         super().__init__(symbols, attention, net)
         dropout = net["dropout"]
-        self.blocks = nn.ModuleList(Block(layer, net["inner"], dropout, dropout) for layer in self.attentions)
+        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], dropout, dropout) for layer in self.attentions)
         self.bias = self.output.bias
         del self.output
         self.dropout = dropout

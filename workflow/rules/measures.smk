@@ -53,7 +53,7 @@ rule throughput:
 
 rule layers:
     input:
-        "workflow/measure/layer_kinds.py",
+        "workflow/costs/layer_kinds.py",
     output:
         "results/measures/layers.json",
     log:

@@ -9,7 +9,7 @@ rule jobs:
         config=asked.as_json,
         jobs=sorted(asked.jobs),
     shell:
-        "python -m workflow.scripts.jobs {params.config:q} {output} > {log} 2>&1"
+        "python -m workflow.scripts.plan {params.config:q} {output} > {log} 2>&1"
 
 
 rule train:
@@ -39,7 +39,7 @@ rule gather:
         measures=expand(
             "results/measures/{kind}.json", kind=("flops", "memory", "throughput")
         ),
-        source="workflow/frame.py",
+        source="workflow/results/runs_table.py",
     output:
         "results/runs.json",
     log:
@@ -47,4 +47,4 @@ rule gather:
     conda:
         "../../environment.yml"
     shell:
-        "python -m workflow.scripts.gather {input.plan} {output} > {log} 2>&1"
+        "python -m workflow.scripts.runs_table {input.plan} {output} > {log} 2>&1"

@@ -3,9 +3,9 @@
 import argparse
 from pathlib import Path
 
-from workflow.choices import Refused
-from workflow.scripts._main import run
-from workflow.sets import bundles
+from workflow.cli._main import run
+from workflow.compare import bundles
+from workflow.config.errors import ConfigError
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -15,11 +15,11 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
     if options.out.suffix != ".zip" or options.out.resolve().is_relative_to(options.reports.resolve()):
-        raise Refused(f"{options.out}: expected a name that ends in .zip, outside {options.reports}")
+        raise ConfigError(f"{options.out}: expected a name that ends in .zip, outside {options.reports}")
     if not (options.reports / "index.html").exists():
-        raise Refused(f"{options.reports}: no index.html in it; run the workflow first")
+        raise ConfigError(f"{options.reports}: no index.html in it; run the workflow first")
     if not (options.results / "runs.json").exists():
-        raise Refused(f"{options.results}: no runs.json in it; run the workflow first")
+        raise ConfigError(f"{options.results}: no runs.json in it; run the workflow first")
     made = bundles.write(options.out, options.results, options.reports, bundles.commits_of(options.results))
     print(f"{options.out}: {len(made.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 

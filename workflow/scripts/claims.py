@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.choices import Refused
-from workflow.claims.ledger import ledger
-from workflow.frame import load, provenance
-from workflow.records import write_text
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.errors import ConfigError
+from workflow.report.claims.ledger import ledger
+from workflow.results.record import write_text
+from workflow.results.runs_table import load, provenance
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out")
     options = parser.parse_args(argv)
     if options.runs == Path(f"{options.out}.json"):
-        raise Refused(f"{options.out}: would be written over its own input, {options.runs}")
+        raise ConfigError(f"{options.out}: would be written over its own input, {options.runs}")
     runs = load(options.runs)
     lines, origin = ledger(runs), provenance(runs)
     write_text(f"{options.out}.json", json.dumps({"provenance": origin, "claims": lines}, indent=1))

@@ -4,14 +4,14 @@ import argparse
 import os
 from pathlib import Path
 
-from workflow.choices import refuse_unknown
-from workflow.corpora import bitexts, captioned, captions, embedded, files, pairs, splits, store, treebanks
-from workflow.corpora.caption_catalogue import CaptionCatalogue
-from workflow.corpora.catalogue import Catalogue
-from workflow.corpora.pair_catalogue import PairCatalogue
-from workflow.corpora.tree_catalogue import TreeCatalogue
-from workflow.rungs import load_corpora
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.errors import check_known
+from workflow.data import bitexts, captioned, captions, embedded, files, pairs, splits, store, treebanks
+from workflow.data.caption_catalogue import CaptionCatalogue
+from workflow.data.catalogue import Catalogue
+from workflow.data.pair_catalogue import PairCatalogue
+from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.plan.scales import load_corpora
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
     catalogues = {task: load_corpora(task) for task in WRITERS}
     task = next((task for task, one in catalogues.items() if one.knows(options.name)), None)
     if task is None:
-        refuse_unknown("data set", options.name, [name for one in catalogues.values() for name in one.choices])
+        check_known("data set", options.name, [name for one in catalogues.values() for name in one.choices])
     print(WRITERS[task](catalogues[task], options.name, options.out, options.data_dir or None))
 
 

@@ -1,6 +1,6 @@
 """Measure the engine against its definition: `python -m workflow.scripts.engine OUT --how HOW [--device auto]`.
 
-How: `engine` of the rung's measure of char_lm. First the gate: numbers and gradients of both in 64 bits, or nothing is
+How: `engine` of the scale's measure of char_lm. First the gate: numbers and gradients of both in 64 bits, or nothing is
 timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and how jobs
 and threads share the machine.
 """
@@ -13,45 +13,46 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.choices import Refused
-from workflow.launch import allocator
-from workflow.measure import engine_cells, engine_facts
-from workflow.measure.bench import bench
-from workflow.measure.lease import lease
-from workflow.measure.weigh import in_fresh_process, weigh
-from workflow.records import write_text
-from workflow.rungs import Engine, read_measures
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.environment import allocator
+from workflow.config.errors import ConfigError
+from workflow.costs import engine_cases as engine_cases
+from workflow.costs import engine_facts
+from workflow.costs.benchmark import bench
+from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.lease import lease
+from workflow.plan.scales import Engine, read_measures
+from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
 
 NAMES = ("fixed", "adaptive")
 
 
 def timed(how: Engine, device: str) -> dict:
-    """cells: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there."""
+    """cases: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there."""
     found = bench("test_engine.py", {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device})
     rounds, chosen = defaultdict(list), set()
     for one in found:
         info = one["extra_info"]
         chosen |= set(info["chosen"])
         rounds[info["what"], info["name"], info["S"], info["way"]] += one["stats"]["data"]
-    cells = [_row(how, cell, rounds.get((cell.what, cell.name, cell.S, cell.way))) for cell in engine_cells.cells(how)]
-    return {"cells": cells, "chosen": sorted(chosen)}
+    cases = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in engine_cases.cases(how)]
+    return {"cases": cases, "chosen": sorted(chosen)}
 
 
-def _row(how: Engine, cell: engine_cells.Cell, seconds: list[float] | None) -> dict:
-    row = {"what": cell.what, "name": cell.name, "S": cell.S, "way": cell.way}
+def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
+    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.way}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))
-    row |= {"macs": engine_cells.product_macs(how)} if cell.what == "product" else {}
+    row |= {"macs": engine_cases.product_macs(how)} if case.what == "product" else {}
     return row | {"status": "ok", "reason": None, "ms": median, "low": low, "high": high, "rounds": len(seconds)}
 
 
-def step_bytes(how: Engine, cell: engine_cells.Cell, device: str) -> dict:
+def step_bytes(how: Engine, case: engine_cases.Case, device: str) -> dict:
     """Two training steps above the libraries."""
     on = torch.device(device)
-    return weigh(lambda: (engine_cells.training_step(how, cell, on), 1), on, how.threads)
+    return weigh(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
 
 
 def weighed(how: Engine, device: str) -> list[dict]:
@@ -59,8 +60,8 @@ def weighed(how: Engine, device: str) -> list[dict]:
     for S in how.lengths:
         for name in NAMES:
             for way in ("engine", "definition"):
-                cell = engine_cells.Cell("step", name, S, way)
-                found = in_fresh_process(step_bytes, how, cell, device)
+                case = engine_cases.Case("step", name, S, way)
+                found = in_fresh_process(step_bytes, how, case, device)
                 told = {key: found.get(key) for key in ("status", "reason", "bytes")}
                 rows.append({"name": name, "S": S, "way": way, **told})
     return rows
@@ -82,13 +83,13 @@ def measure(how: Engine, device: torch.device) -> dict:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="engine", description="Measure the engine against its definition.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     how = options.how["char_lm"].engine if "char_lm" in options.how else None
     if how is None:
-        raise Refused("how: char_lm has no measure.engine: this rung does not ask for the engine's page")
+        raise ConfigError("how: char_lm has no measure.engine: this scale does not ask for the engine's page")
     write_text(options.out, json.dumps(measure(how, pick_device(options.device)), indent=1))
 
 

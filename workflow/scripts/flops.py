@@ -9,10 +9,10 @@ from pathlib import Path
 
 import torch
 
-from workflow.measure import subject
-from workflow.measure.kinds import KINDS
-from workflow.records import write_text
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.costs import trained_net as subject
+from workflow.costs.kinds import KINDS
+from workflow.results.record import write_text
 from workflow.training.watchdog import status_of
 
 AGREE = 0.01  # our count and a counter's may differ by this share; beyond, the cell is an error
@@ -22,7 +22,13 @@ def measure(row: dict, runs: Path, device: torch.device) -> dict:
     """The counts of one cell; a disagreement is a failure with its reason."""
     if not subject.weights_of(row, runs).exists():
         return subject.came_with_the_project("flops", row)
-    made = {"cell": row["cell"], "digest": row["digest"], "device": device.type, "status": "ok", "reason": None}
+    made = {
+        "configuration": row["configuration"],
+        "digest": row["digest"],
+        "device": device.type,
+        "status": "ok",
+        "reason": None,
+    }
     try:
         job, net = subject.load(row, runs, device)
         made |= KINDS[job.task].count(job, net, device)

@@ -1,6 +1,6 @@
 """Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --how HOW`
 
-Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the rung's measure
+Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the scale's measure
 of translation. Every memory in a process of its own; the timings take turns, with the device to themselves.
 """
 
@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.measure.layer_kinds import LAYERS, step, turn
-from workflow.measure.lease import lease
-from workflow.measure.weigh import in_fresh_process, weigh
-from workflow.records import write_text
-from workflow.rungs import Measure, read_measures
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.layer_kinds import LAYERS, step, turn
+from workflow.costs.lease import lease
+from workflow.plan.scales import Measure, read_measures
+from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import status_of
 
@@ -65,7 +65,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="layers", description="Weigh and time four kinds of layer.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks

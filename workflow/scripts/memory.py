@@ -12,12 +12,13 @@ from pathlib import Path
 
 import torch
 
-from workflow.measure import streams, subject
-from workflow.measure.kinds import KINDS
-from workflow.measure.weigh import in_fresh_process, weigh
-from workflow.records import write_text
-from workflow.rungs import Measure, read_measures
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.costs import streams
+from workflow.costs import trained_net as subject
+from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.kinds import KINDS
+from workflow.plan.scales import Measure, read_measures
+from workflow.results.record import write_text
 from workflow.training.origin import pick_device
 
 
@@ -58,7 +59,7 @@ def longest(row: dict, runs: Path, device: str, how: Measure) -> dict:
 def measure(row: dict, runs: Path, device: str, how: Measure) -> dict:
     if not subject.weights_of(row, runs).exists():
         return subject.came_with_the_project("memory", row)
-    made = {"cell": row["cell"], "digest": row["digest"], "memory_budget_bytes": how.memory_mb << 20}
+    made = {"configuration": row["configuration"], "digest": row["digest"], "memory_budget_bytes": how.memory_mb << 20}
     trained = in_fresh_process(training, row, runs, device)
     evaluated = in_fresh_process(evaluation, row, runs, device)
     failed = next((found for found in (trained, evaluated) if found["status"] != "ok"), None)
@@ -82,14 +83,14 @@ def searched(rows: list[dict]) -> set[str]:
             name, limit = attention["span"]["name"], attention["span"]["limit"]
             if name not in best or limit > best[name]["job"]["attention"]["span"]["limit"]:
                 best[name] = row
-    return {row["cell"] for row in best.values()}
+    return {row["configuration"] for row in best.values()}
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="memory", description="Weigh every cell; find the longest S that fits.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
@@ -100,7 +101,7 @@ def main(argv: list[str] | None = None) -> None:
     for row in rows:
         how = options.how[row["job"]["task"]]
         made = measure(row, runs, options.device, how)
-        search = row["cell"] in seek and made["status"] == "ok" and "longest_S" not in made
+        search = row["configuration"] in seek and made["status"] == "ok" and "longest_S" not in made
         found.append(made | (longest(row, runs, options.device, how) if search else {}))
     write_text(options.out, json.dumps(found, indent=1))
 

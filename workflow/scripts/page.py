@@ -4,21 +4,21 @@ import argparse
 import json
 from pathlib import Path
 
-from workflow.choices import Refused, refuse_unknown
-from workflow.pages import contexts
-from workflow.pages.run import run as run_page
-from workflow.pages.site import Site
-from workflow.pages.uses import uses
-from workflow.records import read_record
-from workflow.scripts._main import run
-from workflow.settings import PAPERS, known_ablations
+from workflow.cli._main import run
+from workflow.config.errors import ConfigError, check_known
+from workflow.plan.ablations import PAPERS, known_ablations
+from workflow.report.pages import contexts
+from workflow.report.pages.run import run as run_page
+from workflow.report.pages.site import Site
+from workflow.report.pages.uses import uses
+from workflow.results.record import read_record
 
 KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "status", "pivot", "engine")
 
 
 def write_runs(site: Site) -> None:
     """A page for every run of the plan."""
-    from workflow.pages.learning import curve
+    from workflow.report.pages.learning import curve
 
     rows = json.loads((site.results / "runs.json").read_text(encoding="utf-8"))
     first = {row["digest"]: row for row in reversed(rows)}
@@ -45,9 +45,9 @@ def write(site: Site, kind: str, name: str | None) -> None:
     elif kind in ("index", "analytic", "status", "pivot", "engine"):
         site.write(f"{kind}.html.j2", f"{kind}.html", **getattr(contexts, kind)(site))
     elif name is None:
-        raise Refused(f"page '{kind}' needs a name")
+        raise ConfigError(f"page '{kind}' needs a name")
     else:
-        refuse_unknown(kind, name, PAPERS if kind == "paper" else known_ablations())
+        check_known(kind, name, PAPERS if kind == "paper" else known_ablations())
         site.write(f"{kind}.html.j2", f"{kind}s/{name}.html", **getattr(contexts, kind)(site, name))
 
 

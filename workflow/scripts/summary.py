@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from workflow.choices import Refused
-from workflow.closed import parse_json
-from workflow.frame import MEASURES
-from workflow.records import read_record
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse_json
+from workflow.results.record import read_record
+from workflow.results.runs_table import MEASURES
 
 
 def broken(results: Path) -> list[str]:
@@ -16,7 +16,7 @@ def broken(results: Path) -> list[str]:
         return [f"{path}: not made, so nothing was run: see logs/jobs.log"]
     plan = parse_json(path.read_bytes(), str(path))
     names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
-    cells = {row["cell"]: names[row["digest"]] for row in reversed(plan)}
+    cells = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
     runs = {digest: _run(results / "runs" / digest / "record.json", digest) for digest in sorted(names)}
     lines = [f"{names[digest]}: {found}" for digest, found in runs.items() if found]
     for kind in MEASURES:
@@ -31,14 +31,16 @@ def _run(path: Path, digest: str) -> str | None:
         return f"not run: see logs/train/{digest}.log"
     try:
         record = read_record(path)
-    except (Refused, OSError) as error:
+    except (ConfigError, OSError) as error:
         return f"unreadable: {error}"
     return None if record.status == "ok" else f"{record.status}: {record.reason}"
 
 
 def _measures(path: Path, cells: dict[str, str]) -> list[str]:
     """What went wrong in the measures of one kind."""
-    return _bad(path, lambda one: f"{cells[one['cell']]}: {path.stem}", lambda one: one["cell"] in cells)
+    return _bad(
+        path, lambda one: f"{cells[one['configuration']]}: {path.stem}", lambda one: one["configuration"] in cells
+    )
 
 
 def _layers(path: Path) -> list[str]:
@@ -52,8 +54,8 @@ def _bad(path: Path, name, counts=lambda one: True) -> list[str]:
         return []
     try:
         found = parse_json(path.read_bytes(), str(path))
-    except Refused as refused:
-        return [f"unreadable: {refused}"]
+    except ConfigError as error:
+        return [f"unreadable: {error}"]
     bad = [one for one in found if counts(one) and one["status"] != "ok"]
     return [f"{name(one)}: {one['status']}: {one['reason']}" for one in bad]
 

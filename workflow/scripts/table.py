@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow import traces
-from workflow.choices import refuse_unknown
-from workflow.frame import load, provenance
-from workflow.pages.numbers import missing, number, percent
-from workflow.published import join
-from workflow.records import write_text
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.errors import check_known
+from workflow.papers.published import join
+from workflow.report.pages.numbers import missing, number, percent
+from workflow.results import provenance as traces
+from workflow.results.record import write_text
+from workflow.results.runs_table import load, provenance
 
-HERE = Path(__file__).parent.parent / "tables"
+HERE = Path(__file__).parent.parent / "report" / "tables"
 # the column of a cell -> its name in the CSV, in the order of the CSV
 TIDY = {
     "row": "row",
@@ -91,8 +91,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("runs", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
-    refuse_unknown("table", options.name, names())
-    builder, runs = import_module(f"workflow.tables.{options.name}"), load(options.runs)
+    check_known("table", options.name, names())
+    builder, runs = import_module(f"workflow.report.tables.{options.name}"), load(options.runs)
     cells = join(builder.build(runs))
     used = runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
     origin = getattr(builder, "origin", lambda runs: provenance(used))(runs)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.measure import subject
-from workflow.measure.bench import bench
-from workflow.measure.lease import lease
-from workflow.records import write_text
-from workflow.rungs import read_measures
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.costs import trained_net as subject
+from workflow.costs.benchmark import bench
+from workflow.costs.lease import lease
+from workflow.plan.scales import read_measures
+from workflow.results.record import write_text
 from workflow.training.origin import pick_device
 
 COLUMNS = ("ms", "tokens_per_s", "spread", "turns")
@@ -27,7 +27,7 @@ def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
     """
     rounds, turns, about = defaultdict(list), defaultdict(list), {}
     for one in benchmarks:
-        key = one["extra_info"]["cell"], one["extra_info"]["kind"]
+        key = one["extra_info"]["configuration"], one["extra_info"]["kind"]
         rounds[key] += one["stats"]["data"]
         turns[key].append(1000 * float(np.median(one["stats"]["data"])))
         about[key] = one["extra_info"]
@@ -50,9 +50,15 @@ def rows(plan: list[dict], found: dict, device: str, runs: Path) -> list[dict]:
         if not subject.weights_of(row, runs).exists():
             made.append(subject.came_with_the_project("throughput", row))
             continue
-        one = {"cell": row["cell"], "digest": row["digest"], "device": device, "status": "ok", "reason": None}
+        one = {
+            "configuration": row["configuration"],
+            "digest": row["digest"],
+            "device": device,
+            "status": "ok",
+            "reason": None,
+        }
         for kind in ("train", "predict"):
-            timed = found.get((row["cell"], kind))
+            timed = found.get((row["configuration"], kind))
             if timed is None:
                 one |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
                 continue
@@ -65,7 +71,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="throughput", description="Time every cell.")
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/rungs/, by task, as JSON")
+    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     device = pick_device(options.device)

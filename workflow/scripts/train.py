@@ -14,16 +14,16 @@ from pathlib import Path
 import psutil
 import torch
 
-from workflow.choices import Refused
-from workflow.jobs import Job, read_job
-from workflow.launch import ENGINES
-from workflow.measure.lease import lease
-from workflow.measure.memory import peak_bytes
-from workflow.records import Cost, Point, Record, published, read_record, write_record, write_text
-from workflow.scripts._main import run
+from workflow.cli._main import run
+from workflow.config.environment import ENGINES
+from workflow.config.errors import ConfigError
+from workflow.config.job import Job, read_job
+from workflow.costs.lease import lease
+from workflow.costs.memory import peak_bytes
+from workflow.results.record import Cost, Point, Record, published, read_record, write_record, write_text
 from workflow.tasks import TASKS
 from workflow.training import checkpoint
-from workflow.training.engines import chosen, prepare
+from workflow.training.backends import chosen, prepare
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import limit_memory, status_of, time_limit
@@ -33,7 +33,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
     """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
     corpus = TASKS[job.task].read(data)
     if corpus.checksum != job.checksum:
-        raise Refused(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
+        raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
@@ -51,7 +51,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
         checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": attempt.net.state_dict()})
         return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **made)
     except (Exception, MemoryError) as error:
-        if isinstance(error, Refused):
+        if isinstance(error, ConfigError):
             raise
         log = (attempt.log if attempt else []) + traceback.format_exc().splitlines()
         reason = f"{type(error).__name__}: {error}".strip()[:500]
@@ -100,7 +100,7 @@ def main(argv: list[str] | None = None) -> None:
     if found:
         record = read_record(found)
         if record.job != job:
-            raise Refused(f"{found}: the record of another job; delete it")
+            raise ConfigError(f"{found}: the record of another job; delete it")
         print(f"record of job {job.digest} came with the project: {found.parent.name}")
     else:
         device = pick_device(options.device)

@@ -4,12 +4,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workflow.choices import Refused
-from workflow.corpora import captioned
-from workflow.corpora.pairs import decode
-from workflow.jobs import Job, refuse_to_cut
+from workflow.config.errors import ConfigError
+from workflow.config.job import Job, refuse_to_cut
+from workflow.data import captioned
+from workflow.data.pairs import decode
+from workflow.tasks.caption_attention import looks
 from workflow.tasks.caption_scores import meteor, scores
-from workflow.tasks.looks import looks
 from workflow.tasks.sequences import Sequences
 
 SHOWN = 10  # pictures whose captions a record quotes
@@ -30,9 +30,9 @@ class Captioning(Sequences):
         pictures = self.pictures[[int(one[0]) for one in numbers]]
         return pictures / 255 if pictures.dtype == torch.uint8 else pictures.float()
 
-    def finish(self, net):
+    def evaluate_run(self, net):
         """Besides, what the net looked at while it wrote of a few test pictures."""
-        metrics, facts, macs = super().finish(net)
+        metrics, facts, macs = super().evaluate_run(net)
         return metrics, {**facts, "looks": looks(net, self)}, macs
 
     def asked(self, split: str) -> list[np.ndarray]:
@@ -64,6 +64,6 @@ def _refuse_other_pictures(job: Job, corpus: captioned.Captioned) -> None:
     there = f"pictures of {shape[2]} x {shape[3]} pixels" if pixels else f"{shape[1]} regions of {shape[2]} features"
     if net.sees != ("pixels" if pixels else "features") or net.size != shape[-1]:
         said = f"data set '{corpus.name}' has {there}, the net reads {net.sees} of size {net.size}"
-        raise Refused(f"{said}; set sees and size in the rung's captioning.yaml")
+        raise ConfigError(f"{said}; set sees and size in the scale's captioning.yaml")
     if net.sees == "features":
         refuse_to_cut(job.attention, corpus.pictures.shape[1], "regions")

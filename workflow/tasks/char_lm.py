@@ -2,14 +2,15 @@
 
 import torch
 
-from models.attention import engine
-from models.attention.memory import Past
-from workflow.corpora import store
-from workflow.jobs import Job
-from workflow.measure import formulas, graph
-from workflow.records import Macs
+from models.attention.engine import engine
+from models.attention.engine.stream_cache import Past
+from workflow.config.job import Job
+from workflow.costs import graph
+from workflow.data import store
+from workflow.papers import formulas
+from workflow.results.record import Macs
 from workflow.tasks.streams import Streams, bits, evaluate, losses
-from workflow.training.engines import computing
+from workflow.training.backends import computing
 from workflow.training.gradients import precision
 from workflow.training.probes import probe
 
@@ -42,12 +43,12 @@ class CharLM:
     def after_step(self, net, step: int) -> None:
         pass
 
-    def glance(self, net) -> dict[str, float]:
+    def validate(self, net) -> dict[str, float]:
         dev, _ = self._evaluate(net, "dev", self.job.evaluation.dev_tokens)
         facts = net.facts()
         return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
-    def finish(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
         """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
         test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
         dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)
@@ -66,7 +67,7 @@ class CharLM:
         block, shape = self.job.training.block, self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
         return Macs(
-            paper=formulas.mac(L=shape.layers, d=shape.width, ff=shape.inner, S=span),
+            paper=formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
             dense=graph.dense(net, block),
             executed=graph.executed(net, tokens, block),
         )

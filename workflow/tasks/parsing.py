@@ -2,8 +2,8 @@
 
 from nltk import Tree
 
-from workflow.corpora.brackets import line
-from workflow.corpora.linear import rebuilt
+from workflow.data.brackets import line
+from workflow.data.linear import rebuilt
 from workflow.tasks import bracketing
 from workflow.tasks.sequences import Sequences
 

@@ -7,12 +7,12 @@ from torch import Tensor
 from torch.nn.functional import log_softmax
 
 from models.decoding import beam
-from workflow.choices import Refused
-from workflow.corpora import pairs
-from workflow.corpora.pairs import PAD
-from workflow.jobs import Job
-from workflow.measure import graph
-from workflow.records import Macs
+from workflow.config.errors import ConfigError
+from workflow.config.job import Job
+from workflow.costs import graph
+from workflow.data import pairs
+from workflow.data.pairs import PAD
+from workflow.results.record import Macs
 from workflow.tasks.batches import Batches, sources, targets
 from workflow.training.gradients import precision
 
@@ -43,12 +43,14 @@ def losses(net, training, batches: list[tuple[Tensor, Tensor]]):
         yield smoothed, told, count / sum(counts)
 
 
-def fitting(corpus: pairs.Pairs, longest: int) -> pairs.Split:
-    """The training pairs that a net reads whole, their ends counted; `Refused` where there are none."""
+def fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
+    """The training pairs that a net reads whole, their ends counted; `ConfigError` where there are none."""
     both = zip(corpus.train.source, corpus.train.target, strict=True)
-    kept = [pair for pair in both if max(map(len, pair)) < longest]
+    kept = [pair for pair in both if max(map(len, pair)) < max_length]
     if not kept:
-        raise Refused(f"data set '{corpus.name}': every pair of train is longer than the net's longest = {longest}")
+        raise ConfigError(
+            f"data set '{corpus.name}': every pair of train is longer than the net's max_length = {max_length}"
+        )
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
@@ -70,21 +72,21 @@ class Sequences:
     def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device):
         self.job, self.corpus, self.device = job, corpus, device
         self._refuse_long_sentences()
-        self.train = fitting(corpus, job.net.longest)
+        self.train = fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
         self.tokens = 0
         self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
         """What is scored is scored whole."""
-        limit = self.job.net.longest
+        limit = self.job.net.max_length
         for split in ("dev", "test"):
             for side in ("source", "target"):
                 for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
                     if len(sentence) >= limit:
                         place = f"data set '{self.corpus.name}': {side} sentence {n:,} of {split}"
-                        said = f"{place} has {len(sentence) + 1} pieces with its end, the net's longest = {limit}"
-                        raise Refused(f"{said}; raise longest and memory in the rung, or break the sentence up")
+                        said = f"{place} has {len(sentence) + 1} pieces with its end, the net's max_length = {limit}"
+                        raise ConfigError(f"{said}; raise max_length and cache in the scale, or break the sentence up")
 
     def sources(self, sentences: list) -> Tensor:
         """What the net reads, one row a sentence."""
@@ -104,11 +106,11 @@ class Sequences:
         if rest == 0 and turns < training.average:
             self.kept.append({name: one.detach().to("cpu", copy=True) for name, one in net.state_dict().items()})
 
-    def glance(self, net) -> dict[str, float]:
+    def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
-    def finish(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
         """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
         net.load_state_dict(averaged(self.kept))
         metrics, facts = {}, net.facts()
@@ -157,7 +159,7 @@ class Sequences:
     def write(self, net, sentences: list) -> list[list[int]]:
         net.eval()
         how, found = self.job.evaluation, {}
-        options = {"width": how.beam, "alpha": how.alpha, "longest": self.job.net.longest, "extra": self.extra}
+        options = {"width": how.beam, "alpha": how.alpha, "max_length": self.job.net.max_length, "extra": self.extra}
         for rows in self._by_length(sentences):
             source = self.sources([sentences[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):

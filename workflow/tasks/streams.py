@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from models.attention.memory import Past
-from models.attention.memory import streams as of_streams
-from workflow.choices import Refused
+from models.attention.engine.stream_cache import Past
+from models.attention.engine.stream_cache import streams as of_streams
+from workflow.config.errors import ConfigError
 from workflow.training.gradients import precision
 
 
@@ -31,7 +31,7 @@ class Streams:
     def __init__(self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
         if self.data.size(1) <= 2 * block:
-            raise Refused(
+            raise ConfigError(
                 f"the training text gives {self.data.size(1)} characters to each of {batch} streams; "
                 f"block T = {block} needs more than {2 * block}"
             )
@@ -94,7 +94,9 @@ def evaluate(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 
     device = next(net.parameters()).device
     starts = range(0, data.size(1) - block, block)
     if not starts:
-        raise Refused(f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams")
+        raise ConfigError(
+            f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams"
+        )
     before, total = net.training, 0.0
     net.eval()
     past = net.start(streams)

@@ -3,9 +3,9 @@
 from contextlib import contextmanager
 
 from models.attention import All
-from workflow.corpora import pairs
-from workflow.records import Macs
-from workflow.tasks.maps import attention_maps
+from workflow.data import pairs
+from workflow.results.record import Macs
+from workflow.tasks.attention_maps import attention_maps
 from workflow.tasks.scores import counts, scores
 from workflow.tasks.sequences import Sequences
 
@@ -15,9 +15,9 @@ SHOWN = 10  # sentences that a record quotes, each with its reference and the ou
 class Translation(Sequences):
     """Sentences of one language for those of another."""
 
-    def finish(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
         """Besides, BLEU with every key where only some were kept, and what the attention looked at."""
-        metrics, facts, macs = super().finish(net)
+        metrics, facts, macs = super().evaluate_run(net)
         if self.job.attention.selection["name"] != "all":
             with every_key(net):
                 for split in ("dev", "test"):

@@ -4,29 +4,31 @@ from pathlib import Path
 
 import torch
 
-from workflow.choices import Refused
-from workflow.place import whole
+from workflow.config.errors import ConfigError
+from workflow.config.files import atomic_write
 
 VERSION = 1
 
 
 def save(path: Path, state: dict) -> None:
     """`state`: tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
-    with whole(path) as file:
+    with atomic_write(path) as file:
         torch.save({"version": VERSION, **state}, file)
 
 
 def load(path: Path, digest: str, device: torch.device) -> dict:
-    """The state saved for the job `digest`. `Refused` where the file is truncated, foreign or another job's."""
+    """The state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's."""
     try:
         state = torch.load(path, map_location=device, weights_only=True)
     except (OSError, MemoryError, torch.OutOfMemoryError):
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
-        raise Refused(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
+        raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
     found = state.get("version") if isinstance(state, dict) else None
     if found != VERSION:
-        raise Refused(f"{path}: checkpoint version {found!r}, this suite reads {VERSION}; delete it to start anew")
+        raise ConfigError(f"{path}: checkpoint version {found!r}, this suite reads {VERSION}; delete it to start anew")
     if state.get("digest") != digest:
-        raise Refused(f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew")
+        raise ConfigError(
+            f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew"
+        )
     return state

@@ -5,11 +5,11 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor
 
-from workflow.sections import Training
+from workflow.config.job_schema import Training
 
 
 def precision(training: Training, device: torch.device):
-    """bf16 where the rung asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
+    """bf16 where the scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
     half = training.precision == "bf16" and device.type == "cuda"
     return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from models.nets import build
-from workflow.jobs import Job
+from workflow.config.job import Job
 from workflow.tasks import TASKS
 from workflow.training import checkpoint
 from workflow.training.gradients import gradients
@@ -85,7 +85,7 @@ class Run:
         point = {
             "step": self.step,
             f"train_{self.task.unit}": self.task.scale(self.total.item() / since),
-            **self.task.glance(self.net),
+            **self.task.validate(self.net),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)

@@ -11,12 +11,12 @@ from pathlib import Path
 import psutil
 import torch
 
-from workflow.choices import Refused
-from workflow.launch import allocator
-from workflow.records import Origin
+from workflow.config.environment import allocator
+from workflow.config.errors import ConfigError
+from workflow.results.record import Origin
 
 ROOT = Path(__file__).parent.parent.parent
-DECIDES = ("models", "workflow/training", "workflow/tasks", "workflow/corpora", "workflow/scripts/train.py")
+DECIDES = ("models", "workflow/training", "workflow/tasks", "workflow/data", "workflow/scripts/train.py")
 LIBRARIES = ("torch", "numpy", "sympy")
 
 
@@ -33,7 +33,7 @@ def source_digest() -> str:
 def pick_device(asked: str) -> torch.device:
     """auto: a GPU where there is one."""
     if asked == "cuda" and not torch.cuda.is_available():
-        raise Refused("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
+        raise ConfigError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
     return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
 
 

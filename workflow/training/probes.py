@@ -2,10 +2,11 @@
 
 import torch
 
-from models.attention import engine, formula
-from models.attention.chunks import band
+from models.attention import formula
+from models.attention.engine import engine
+from models.attention.engine.chunks import band
 from workflow.tasks.streams import cut
-from workflow.training.engines import computing
+from workflow.training.backends import computing
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
 QUERIES = 64
@@ -15,7 +16,7 @@ QUERIES = 64
 def probe(net, corpus) -> dict:
     """Facts from one stretch of dev text: mean weight per key by distance, and spans that depend on the input."""
     net.eval()
-    longest = max(layer.span.limit or layer.span.remember(0) for layer in net.attentions)
+    longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
     length = min(longest + QUERIES, len(corpus.dev))
     tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
     past = net.start(1)

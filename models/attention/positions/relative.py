@@ -11,11 +11,12 @@ from models.attention.choice import Choice, Shape
 
 class Relative(Choice):
     example = {"limit": 24}
+    from_grid = {"limit": "S"}
 
     def __init__(self, shape: Shape, *, limit: int):
         super().__init__()
         self.limit = limit
-        self.table = nn.Parameter(torch.randn(shape.key, limit))  # the last column is x = 1, the first x = S
+        self.table = nn.Parameter(torch.randn(shape.d_k, limit))  # the last column is x = 1, the first x = S
 
     def for_next_layer(self) -> "Relative":
         return self

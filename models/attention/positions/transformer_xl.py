@@ -19,9 +19,9 @@ class TransformerXL(Choice):
     def __init__(self, shape: Shape, *, clamp: int | None = None):
         super().__init__()
         self.shape, self.clamp = shape, clamp
-        self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.key))
-        self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.key))
-        self.project = nn.Linear(shape.width, shape.heads * shape.key, bias=False)  # W_r
+        self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
+        self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
+        self.project = nn.Linear(shape.d_model, shape.heads * shape.d_k, bias=False)  # W_r
         self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
 
     def for_next_layer(self) -> "TransformerXL":
@@ -42,8 +42,8 @@ class TransformerXL(Choice):
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:
             distance = distance.clamp(max=self.clamp)
-        r = self.project(dropout(halves(distance, self.shape.width), self.dropout, self.training))
-        return r.view(window, self.shape.heads, self.shape.key).permute(1, 2, 0)
+        r = self.project(dropout(halves(distance, self.shape.d_model), self.dropout, self.training))
+        return r.view(window, self.shape.heads, self.shape.d_k).permute(1, 2, 0)
 
     def macs(self, block: int, window: int) -> int:
         return window * self.project.weight.numel()

@@ -15,6 +15,7 @@ from models.attention.choice import Choice, Shape
 
 class TopK(Choice):
     example = {"k": 3}
+    from_grid = {"k": "k"}
 
     def __init__(self, shape: Shape, *, k: int):
         super().__init__()

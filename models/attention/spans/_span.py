@@ -32,7 +32,7 @@ class Span(Choice):
         """How many of the nearest keys have m = 1 and no gradient whatever the query: the engine masks the others."""
         return 0
 
-    def remember(self, window: int) -> int:
+    def cache_length(self, window: int) -> int:
         """How many past inputs a layer keeps for the next block, given the window it just used."""
         return self.limit
 

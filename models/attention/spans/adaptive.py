@@ -16,13 +16,14 @@ CACHE_STEP = 64  # the cache grows and shrinks in steps, as in the released code
 
 
 class Adaptive(Span):
-    example = {"limit": 8, "ramp": 3, "loss": 0.01}
+    example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
+    from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, loss: float = 2e-6):
+    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, penalty_weight: float = 2e-6):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
-        self.limit, self.ramp, self.loss = limit, ramp, loss
+        self.limit, self.ramp, self.penalty_weight = limit, ramp, penalty_weight
         self.fraction = nn.Parameter(torch.zeros(shape.heads, 1, 1))  # z'
 
     def extent(self, inputs: Tensor) -> Tensor:
@@ -37,11 +38,11 @@ class Adaptive(Span):
     def reach(self, z: Tensor) -> Tensor:
         return ramp_reach(z, self.ramp, self.limit).flatten()
 
-    def remember(self, window: int) -> int:
+    def cache_length(self, window: int) -> int:
         return min(self.limit, CACHE_STEP * math.ceil(window / CACHE_STEP) + CACHE_STEP)
 
     def penalty(self) -> Tensor:
-        return self.loss * self.limit * self.fraction.mean()
+        return self.penalty_weight * self.limit * self.fraction.mean()
 
     def after_step(self) -> None:
         self.fraction.data.clamp_(0, 1)

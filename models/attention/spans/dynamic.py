@@ -15,14 +15,15 @@ from models.attention.spans._span import Span
 
 class Dynamic(Span):
     follows_input = True
-    example = {"limit": 8, "ramp": 3, "loss": 0.01}
+    example = {"limit": 8, "ramp": 3, "penalty_weight": 0.01}
+    from_grid = {"limit": "S"}
 
-    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, loss: float = 2e-6, start: float = -4.0):
+    def __init__(self, shape: Shape, *, limit: int, ramp: int = 32, penalty_weight: float = 2e-6, start: float = -4.0):
         super().__init__(shape)
         if ramp > limit:
             raise ValueError(f"ramp R = {ramp} must not exceed S = {limit}")
-        self.limit, self.ramp, self.loss = limit, ramp, loss
-        self.weight = nn.Parameter(torch.zeros(shape.heads, shape.width))  # v
+        self.limit, self.ramp, self.penalty_weight = limit, ramp, penalty_weight
+        self.weight = nn.Parameter(torch.zeros(shape.heads, shape.d_model))  # v
         self.bias = nn.Parameter(torch.full((shape.heads,), start))  # b
         self._fraction = torch.tensor(0.0)  # mean over heads, time and batch of the last block: for the penalty
         self._seen: list[Tensor] = []  # evaluated spans by head since the last facts()
@@ -48,7 +49,7 @@ class Dynamic(Span):
         return ramp_reach(z, self.ramp, self.limit).amax((0, 2, 3))
 
     def penalty(self) -> Tensor:
-        return self.loss * self.limit * self._fraction
+        return self.penalty_weight * self.limit * self._fraction
 
     def macs(self, block: int, window: int) -> int:
         return block * self.weight.numel()

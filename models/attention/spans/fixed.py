@@ -9,6 +9,7 @@ from models.attention.spans._span import Span
 
 class Fixed(Span):
     example = {"limit": 5}
+    from_grid = {"limit": "S"}
 
     def __init__(self, shape: Shape, *, limit: int):
         super().__init__(shape)

@@ -2,7 +2,7 @@
 
     m(x) = 1
 
-In evaluation `evaluation_memory` M keys are seen from every position alike (Transformer-XL's "same length").
+In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same length").
 """
 
 from models.attention.choice import Shape
@@ -10,21 +10,21 @@ from models.attention.spans._span import Span
 
 
 class Full(Span):
-    example = {"memory": 6}
+    example = {"cache": 6}
     needs_distance = False
 
-    def __init__(self, shape: Shape, *, memory: int, evaluation_memory: int | None = None):
+    def __init__(self, shape: Shape, *, cache: int, evaluation_cache: int | None = None):
         super().__init__(shape)
-        self.memory = memory
-        self.evaluation_memory = evaluation_memory or memory
+        self.cache = cache
+        self.evaluation_cache = evaluation_cache or cache
 
     @property
     def limit(self) -> int | None:
-        return None if self.training else self.evaluation_memory
+        return None if self.training else self.evaluation_cache
 
-    def remember(self, window: int) -> int:
-        return self.memory if self.training else self.evaluation_memory
+    def cache_length(self, window: int) -> int:
+        return self.cache if self.training else self.evaluation_cache
 
     def facts(self) -> dict:
-        span = float(self.evaluation_memory)
+        span = float(self.evaluation_cache)
         return {"spans": [span] * self.heads, "mean_span": span, "max_span": span}

@@ -1,0 +1,1 @@
+"""The numbers of the definition without computing what no head can see."""

@@ -1,0 +1,38 @@
+"""What attention over a stream and over a given sequence share."""
+
+from torch import Tensor, nn
+
+from models.attention.choice import Choice, Shape
+
+
+class MultiHeadBase(nn.Module):
+    """Projections without biases around the four choices (Attention Is All You Need, section 3.2.2)."""
+
+    def __init__(self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0):
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
+        keys, values = shape.heads * shape.d_k, shape.heads * shape.d_v
+        self.query, self.key, self.value = (nn.Linear(shape.d_model, to, bias=False) for to in (keys, keys, values))
+        self.out = nn.Linear(values, shape.d_model, bias=False)
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [self.span, self.selection, self.normaliser, self.position]
+
+    @property
+    def drop(self) -> float:
+        """Dropout on the weights in the mode the layer is in."""
+        return self.dropout if self.training else 0.0
+
+    def bounds(self) -> list[int]:
+        """How far any head may ever see, by its span and by its position."""
+        return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
+
+    def split(self, part: Tensor) -> Tensor:
+        """B T c -> B h T c/h."""
+        return part.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+
+    def merge(self, y: Tensor) -> Tensor:
+        """B h T dv -> B T d."""
+        return self.out(y.transpose(1, 2).flatten(2))

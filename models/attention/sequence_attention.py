@@ -1,0 +1,50 @@
+"""Multi-head attention over a sequence that is given whole: a source sentence, or the layer's own input."""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import dropout
+
+from models.attention import formula
+from models.attention.choice import Choice, Shape
+from models.attention.multi_head import MultiHeadBase
+
+Projected = tuple[Tensor, Tensor]  # keys B h N dk and values B h N dv
+
+
+class SequenceAttention(MultiHeadBase):
+    """Encoder self-attention and encoder-decoder attention (Attention Is All You Need, section 3.2.3).
+
+    reads_itself: queries and keys are places of one sequence, x = |t - j| + 1; else keys have no distance, and only a
+    span and a position that need none may be chosen.
+    """
+
+    def __init__(
+        self, shape: Shape, span, selection, normaliser, position, *, reads_itself: bool, dropout: float = 0.0
+    ):
+        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        self.reads_itself = reads_itself
+        for axis, choice in (("span", span), ("position", position)):
+            if choice.needs_distance and not reads_itself:
+                name = type(choice).__name__
+                raise ValueError(f"{axis} {name} needs distances, which cross attention has not; valid: full, none")
+
+    @property
+    def choices(self) -> list[Choice]:
+        """Without distances, span and position have no say and no facts."""
+        return super().choices if self.reads_itself else [self.selection, self.normaliser]
+
+    def project(self, sequence: Tensor) -> Projected:
+        """Keys and values of a sequence B N d, once for all queries that will ever ask it."""
+        return self.split(self.key(sequence)).contiguous(), self.split(self.value(sequence)).contiguous()
+
+    def forward(self, x: Tensor, source: Projected, visible: Tensor) -> Tensor:
+        """x: B T d asks the projected sequence, of which `visible` (B N, bool) is no padding -> B T d."""
+        k, v = source
+        distance, reach = None, k.size(-2)
+        if self.reads_itself:
+            place = torch.arange(reach, device=x.device)
+            distance, reach = (place[:, None] - place).abs() + 1, min([*self.bounds(), reach])
+        z = self.span.extent(x)
+        q, visible = self.split(self.query(x)), visible[:, None, None]
+        weights = formula.weigh(q, k, z, self, visible, distance, reach)
+        return self.merge(dropout(weights, self.drop) @ v)

@@ -1,0 +1,1 @@
+"""What people call; what rules call is in workflow/scripts."""

@@ -1,0 +1,132 @@
+"""Say what would run, and what it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
+
+Nothing is run and nothing is written. Estimates come from the nearest records: those in results/runs and those that
+came with the project.
+"""
+
+import argparse
+import os
+from collections import Counter
+from pathlib import Path
+
+from workflow.cli._main import run
+from workflow.config.errors import ConfigError
+from workflow.config.job import Job
+from workflow.config.strict import load_yaml, parse_json, read_yaml
+from workflow.monitor import estimate
+from workflow.monitor.progress import spell
+from workflow.plan.ablations import CONFIG
+from workflow.plan.targets import Targets
+from workflow.results.record import PRECOMPUTED, Record, published, read_record
+from workflow.results.runs_table import MEASURES
+
+
+def known(results: Path) -> list[Record]:
+    """Every record at hand that can be read."""
+    found = []
+    for path in (*sorted(results.glob("runs/*/record.json")), *sorted(PRECOMPUTED.glob("*/*.json"))):
+        try:
+            found.append(read_record(path))
+        except ConfigError:  # of another version: no estimate rests on it
+            continue
+    return found
+
+
+def told(asked: Targets, results: Path, lanes: int) -> list[str]:
+    """The lines that are printed."""
+    jobs = asked.jobs
+    waiting = {digest: job for digest, job in jobs.items() if not _there(digest, results)}
+    cells = len({job.configuration for job in jobs.values()})
+    lines = [f"scale {asked.config.scale}: {len(jobs)} runs in {cells} cells, {len(jobs) - len(waiting)} cached"]
+    for task, count in Counter(job.task for job in jobs.values()).items():
+        left = sum(job.task == task for job in waiting.values())
+        lines.append(f"  {task}: {count} runs, {left} to run")
+    records = known(results)
+    lines += _costs(waiting, records, lanes, asked.gpus) if waiting else ["nothing is left to train"]
+    unmade = {rule: seconds for rule, seconds in asked.expected_seconds.items() if not _made(rule, jobs, results)}
+    unmade.pop("train")
+    lines.append(
+        f"measures: {', '.join(unmade)} to make, about {spell(sum(unmade.values()))} on two cores"
+        if unmade
+        else "measures: all cached; made again only where what they measure has changed"
+    )
+    seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
+    lines += [f"{task}: one seed shows no difference; it takes two" for task, count in seeds.items() if count == 1]
+    for task, effect in estimate.visible(records, seeds).items():
+        lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
+    return lines
+
+
+def _there(digest: str, results: Path) -> bool:
+    return bool(published(digest)) or (results / "runs" / digest / "record.json").exists()
+
+
+def _made(rule: str, jobs: dict[str, Job], results: Path) -> bool:
+    """Whether the measure is there; one that is told by cells is made again where a run or a cell is new."""
+    path = results / "measures" / f"{rule}.json"
+    if not path.exists() or rule not in MEASURES:
+        return path.exists()
+    rows = parse_json(path.read_bytes(), str(path))
+    here = {one.get("configuration") for one in rows if isinstance(one, dict)}
+    return here >= {job.configuration for job in jobs.values()} and all(_there(digest, results) for digest in jobs)
+
+
+def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int) -> list[str]:
+    if not any(one.cost for one in records):
+        return ["no record is at hand: what it takes is not known"]
+    pairs = [(job, estimate.nearest(job, records)) for job in waiting.values()]
+    near = {one.digest: one for _, one in pairs}
+    on_gpu = not any(one.origin.device.startswith("cpu") for one in near.values())
+    side = 1 if on_gpu else lanes
+    took = sum(estimate.seconds(job, one) for job, one in pairs)
+    hours = f"{took / 3600:.2g} {'GPU' if on_gpu else 'core'}-hours"
+    devices = ", ".join(sorted({one.origin.device for one in near.values()}))
+    source = f"from {len(near)} nearest records, on {devices}"
+    lines = [f"training: about {spell(took / side)}, {side} side by side; {hours} ({source})"]
+    if gpus and not on_gpu:
+        lines.append("no record of a GPU is at hand: on one it takes less, how much is not known")
+    disk = sum(estimate.disk(job, one) for job, one in pairs)
+    return [*lines, *_doubts(pairs), _memory(pairs), f"disk: about {disk / 2**20:,.0f} MiB"]
+
+
+def _doubts(pairs: list[tuple[Job, Record]]) -> list[str]:
+    """Why the time may be far off."""
+    lines = []
+    if unknown := sorted({job.task for job, one in pairs if one.job.task != job.task}):
+        lines.append(f"no record of {', '.join(unknown)} is at hand: theirs is a guess from another task")
+    far = max(estimate.work(job) / estimate.work(one.job) for job, one in pairs)
+    if far > estimate.FAR:
+        lines.append(f"the largest run is {far:,.0f} times the work of its nearest record: this is a guess")
+    return lines
+
+
+def _memory(pairs: list[tuple[Job, Record]]) -> str:
+    needed = [estimate.memory(job, one) for job, one in pairs]
+    known = [one for one in needed if one is not None]
+    if not known:
+        return "memory: not known"
+    rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
+    return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="plan", description="Say what would run, and what it would take.")
+    parser.add_argument(
+        "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
+    )
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    options = parser.parse_args(argv)
+    if not options.results.is_dir():
+        raise ConfigError(f"{options.results}: no such results folder")
+    raw = read_yaml(CONFIG / "config.yaml")
+    for one in options.config:
+        key, sign, value = one.partition("=")
+        if not sign:
+            raise ConfigError(f"--config {one}: expected KEY=VALUE")
+        raw[key] = load_yaml(value)
+    print("\n".join(told(Targets.of(raw), options.results, max(1, options.cores))))
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,118 @@
+"""Begin a choice, a question or a claim of your own: `python -m workflow.cli.new KIND NAME`.
+
+KIND: span, selection, normaliser (a file of maths, named in models/attention/__init__.py; the contract tests fail until
+the maths is there), ablation or claim (a file of config that works as it stands). Each gets a section in docs/added.md.
+"""
+
+import argparse
+import ast
+import keyword
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from workflow.cli._main import run
+from workflow.config.errors import ConfigError
+from workflow.plan.ablations import PAPERS, known
+from workflow.report.claims.measures import APART
+from workflow.results.record import write_text
+
+TEMPLATES = Path(__file__).parent / "templates"
+AXES = {"span": "SPANS", "selection": "SELECTIONS", "normaliser": "NORMALISERS"}
+FOLDERS = {kind: f"models/attention/{kind}s/{{}}.py" for kind in AXES}
+FOLDERS |= {kind: f"config/{kind}s/{{}}.yaml" for kind in ("ablation", "claim")}
+NAMED, ADDED = "models/attention/__init__.py", "docs/added.md"
+HEAD = "# What was added to the suite\n"
+
+
+def begin(root: Path, kind: str, name: str) -> list[Path]:
+    """The files that were written or changed; `ConfigError` for a name that cannot be one, or is one already."""
+    for needed in (NAMED, "config/claims"):
+        if not (root / needed).exists():
+            raise ConfigError(f"{root}: no {needed} here; start this in the suite's own folder")
+    path, titled = root / FOLDERS[kind].format(name), "".join(part.capitalize() for part in name.split("_"))
+    _refuse_unfit(root, kind, name, titled)
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
+    )
+    before = _text(root / ADDED) if (root / ADDED).exists() else HEAD
+    files = {path: made.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
+    files[root / ADDED] = f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n"
+    if kind in AXES:
+        files[root / NAMED] = tidy(named(_text(root / NAMED), kind, name, titled))
+    for place, text in files.items():
+        write_text(place, text)
+    return [*files]
+
+
+def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
+        raise ConfigError(
+            f"name '{name}': expected small letters, digits and _, beginning with a letter, no word of Python's"
+        )
+    path = root / FOLDERS[kind].format(name)
+    if path.exists():
+        raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} is there already")
+    if kind in AXES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
+        raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
+    if kind == "ablation":
+        taken = {
+            *PAPERS,
+            APART,
+            *known(root / "workflow/report/tables", "py"),
+            *known(root / "workflow/report/figures", "py"),
+        }
+        rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
+        taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
+        if name in taken:
+            raise ConfigError(
+                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; take another"
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not text ({error})") from None
+
+
+def tidy(source: str) -> str:
+    """Imports in order, lines of the usual length."""
+    for words in (["check", "--quiet", "--select", "I", "--fix"], ["format", "--quiet"]):
+        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", NAMED, "-"]
+        source = subprocess.run(command, input=source, capture_output=True, text=True, check=True).stdout
+    return source
+
+
+def named(source: str, kind: str, name: str, titled: str) -> str:
+    """models/attention/__init__.py with its import and its line in the dict of the axis."""
+    try:
+        nodes = ast.parse(source).body
+        literal = next(one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == AXES[kind])
+    except (SyntaxError, StopIteration, AttributeError):
+        raise ConfigError(f"{NAMED}: no dict {AXES[kind]} that can be read") from None
+    lines = source.splitlines(keepends=True)
+    end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
+    comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "
+    source = f'{source[:end]}{comma}"{name}": {titled}{source[end:]}'
+    first = source.index("from models.attention.choice")
+    return f"{source[:first]}from models.attention.{kind}s.{name} import {titled}\n{source[first:]}"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="new", description="Begin a choice, a question or a claim of your own.")
+    parser.add_argument("kind", choices=FOLDERS)
+    parser.add_argument("name")
+    options = parser.parse_args(argv)
+    for path in begin(Path.cwd(), options.kind, options.name):
+        print(path.relative_to(Path.cwd()))
+    then = "pytest tests/test_contract.py" if options.kind in AXES else "snakemake"
+    print(f"write what it is, then: {then}")
+
+
+if __name__ == "__main__":
+    run(main)

@@ -1,0 +1,55 @@
+"""Write the JSON schemas of what crosses between the rooms: `python -m workflow.cli.schemas [FOLDER]`.
+
+They are made from the models in the code, for readers and for other programs; a test finds them stale.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from workflow.cli._main import run
+from workflow.compare.bundles import Manifest
+from workflow.config.job import AnyJob
+from workflow.data.caption_catalogue import CaptionCatalogue
+from workflow.data.catalogue import Catalogue
+from workflow.data.pair_catalogue import PairCatalogue
+from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.papers.published import Paper
+from workflow.plan.ablations import Ablation, Config
+from workflow.plan.scales import Scale
+from workflow.report.claims.schema import Claim
+from workflow.results.record import Record, write_text
+
+HERE = Path(__file__).parent.parent / "schemas"
+MODELS = {
+    "job": AnyJob,
+    "record": Record,
+    "config": Config,
+    "scale": Scale,
+    "ablation": Ablation,
+    "catalogue": Catalogue,
+    "pair_catalogue": PairCatalogue,
+    "caption_catalogue": CaptionCatalogue,
+    "tree_catalogue": TreeCatalogue,
+    "claim": Claim,
+    "manifest": Manifest,
+    "published": Paper,
+}
+
+
+def text(name: str) -> str:
+    return json.dumps(TypeAdapter(MODELS[name]).json_schema(), indent=1) + "\n"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="schemas", description="Write the JSON schemas.")
+    parser.add_argument("folder", type=Path, nargs="?", default=HERE)
+    options = parser.parse_args(argv)
+    for name in MODELS:
+        write_text(options.folder / f"{name}.json", text(name))
+
+
+if __name__ == "__main__":
+    run(main)

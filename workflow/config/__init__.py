@@ -1,0 +1,1 @@
+"""What a person writes, read strictly: choices, jobs, files."""

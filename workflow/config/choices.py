@@ -1,0 +1,88 @@
+"""What can be chosen on each axis of attention, read from the source without importing torch.
+
+A choice is one file under `models/attention/<axis>/`. Its name is the file's name; its settings are
+the keyword-only arguments of its class. So a dry run knows every name and every setting, and the
+file of maths stays the only place that states them.
+"""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from workflow.config.errors import ConfigError, check_known
+
+ATTENTION = Path(__file__).parents[2] / "models" / "attention"
+AXES = {  # axis -> folder
+    "span": "spans",
+    "selection": "selections",
+    "normaliser": "normalisers",
+    "position": "positions",
+}
+REQUIRED = object()
+
+
+@cache
+def choice_names(axis: str) -> tuple[str, ...]:
+    """The choices of one axis, e.g. names("span") == ("adaptive", "dynamic", "fixed", "full")."""
+    folder = ATTENTION / AXES[axis]
+    return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
+
+
+@cache
+def choice_settings(axis: str, name: str) -> dict:
+    """The settings of one choice with their defaults; `REQUIRED` marks one without a default."""
+    for node in ast.walk(_source(axis, name)):
+        if isinstance(node, ast.FunctionDef) and node.name == "__init__":
+            pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+            return {arg.arg: REQUIRED if value is None else ast.literal_eval(value) for arg, value in pairs}
+    return {}
+
+
+@cache
+def from_grid(axis: str, name: str) -> dict[str, str]:
+    """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}, as its class says in `from_grid`."""
+    for node in ast.walk(_source(axis, name)):
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["from_grid"]:
+            return ast.literal_eval(node.value)
+    return {}
+
+
+def axis_of(name: str) -> str:
+    """The axis that has a choice of this name: no two axes share one."""
+    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
+    check_known("choice of attention", name, axes)
+    return axes[name]
+
+
+@cache
+def _source(axis: str, name: str) -> ast.Module:
+    check_known(axis, name, choice_names(axis))
+    return ast.parse((ATTENTION / AXES[axis] / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
+    """One choice with all its settings spelled out.
+
+    choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice; grid: S
+    and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself wins
+    over the grid, and the grid over the scale.
+    """
+    if choice is None:
+        raise ConfigError(f"no {axis} is named; valid: {', '.join(choice_names(axis))}")
+    if not isinstance(choice, str | dict):
+        raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {choice!r}")
+    given = {"name": choice} if isinstance(choice, str) else dict(choice)
+    name = given.pop("name", None)
+    known = choice_settings(axis, str(name))
+    for key in given:
+        check_known(f"setting of {axis} '{name}'", key, known)
+    from_ablation = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
+    filled = {**known, **defaults.get(name, {}), **from_ablation, **given}
+    missing = [key for key, value in filled.items() if value is REQUIRED]
+    if missing:
+        raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'")
+    for key, value in filled.items():
+        left_out = value is None and known[key] is None
+        if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise ConfigError(f"{axis} '{name}': {key} must be a number, got {value!r}")
+    return {"name": name, **filled}

@@ -1,0 +1,21 @@
+"""What is set before a process starts, chosen once and told in every record.
+
+The allocator keeps what it once had and asks for large pages: a fresh page costs ten times a used one (docs/log.md).
+"""
+
+import os
+
+ENGINES = ("auto", "band", "small", "gathered", "triton", "definition")  # as models.attention.engine.backend has them
+ALLOCATOR = "GLIBC_TUNABLES"
+KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
+
+
+def environment() -> dict[str, str]:
+    """Variables for processes that compute; what the user has set stands."""
+    tunables = ":".join(f"glibc.malloc.{name}={value}" for name, value in KEEPS_PAGES.items())
+    return {ALLOCATOR: os.environ.get(ALLOCATOR, tunables)}
+
+
+def allocator() -> str:
+    """How this process was started, for its record."""
+    return os.environ.get(ALLOCATOR, "as the system has it")

@@ -1,0 +1,82 @@
+"""Peak memory of one cell, in a process of its own: what one measures must not stand on what another left.
+
+The processes are forked from one that has imported the libraries and touched nothing, so that the memory of a cell
+is what its process holds above that.
+"""
+
+import gc
+import multiprocessing
+from collections.abc import Callable
+
+import torch
+
+from workflow.costs.memory import forget_peak, peak_bytes, reserved_bytes
+from workflow.training.optimisers import Adam
+from workflow.training.watchdog import limit_memory, status_of
+
+STEPS = 2  # the second step holds what the optimiser allocated in the first
+
+
+def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600) -> dict:
+    """`work(*arguments)` in a forked process; a process that dies or takes too long gives oom or timeout."""
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
+    process.start()
+    there.close()
+    found = {"status": "timeout", "reason": f"no answer in {seconds:.0f} s"}
+    try:
+        if here.poll(seconds):
+            found = here.recv()
+    except EOFError:
+        found = {"status": "oom", "reason": "the process was killed"}
+    process.kill() if process.is_alive() and found["status"] == "timeout" else None
+    process.join()
+    return found
+
+
+def _send(pipe, work, arguments) -> None:
+    gc.freeze()  # what the parent holds is not looked through again and again
+    try:
+        answer = {"status": "ok", "reason": None, **work(*arguments)}
+    except (Exception, MemoryError) as error:
+        answer = {"status": status_of(error), "reason": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+    pipe.send(answer)
+    pipe.close()
+
+
+def weigh(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
+    """Bytes above the libraries at the peak of `STEPS` calls of the function that `make()` gives.
+
+    `make` loads the net, so that its weights count; what it needs for a while to do so does not.
+    """
+    torch.set_num_threads(threads)
+    _load_libraries()
+    gc.collect()
+    forget_peak(device)
+    base = 0 if device.type == "cuda" else peak_bytes(device)
+    if budget is not None:
+        _bound(budget, device)
+    step, _ = make()
+    gc.collect()
+    forget_peak(device)
+    for _ in range(STEPS):
+        step()
+    return {"bytes": peak_bytes(device) - base, "reserved": reserved_bytes(device)}
+
+
+def _load_libraries() -> None:
+    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to the cell."""
+    one = torch.nn.Parameter(torch.ones(1))
+    optimiser = Adam([one], 0.0, 1.0)
+    (one * one).sum().backward()
+    optimiser.step()
+
+
+def _bound(budget: int, device: torch.device) -> None:
+    """Let the process hold `budget` bytes more than it does now."""
+    if device.type == "cuda":
+        torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))
+    else:
+        with open("/proc/self/status") as status:
+            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
+        limit_memory(held + budget)

@@ -1,0 +1,96 @@
+"""The four kinds of layer of Attention Is All You Need, Table 1, each as a function of a sequence B n d.
+
+A step is one pass forward and back over a single random sequence: what a layer adds to a training step.
+"""
+
+import time
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from models.attention import Shape, choose
+from models.attention.sequence_attention import SequenceAttention
+from models.attention.stream_attention import StreamAttention
+
+HEADS = 1  # the table's n^2 d counts one product of all queries with all keys
+REACH = 32  # r of restricted self-attention: keys that a query sees
+KERNEL = 3  # k of the convolution
+PLAIN = {"selection": "all", "normaliser": "softmax", "position": "none"}
+FEWEST, MOST = 3, 200  # rounds of one turn
+
+
+class SelfAttention(nn.Module):
+    """Every place asks every place."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.attention = _attention(SequenceAttention, width, {"name": "full", "cache": 1}, reads_itself=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        visible = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        return self.attention(x, self.attention.project(x), visible)
+
+
+class Restricted(nn.Module):
+    """Every place asks itself and the `REACH` - 1 before it."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.attention = _attention(StreamAttention, width, {"name": "fixed", "limit": REACH}, attends_self=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.attention(x, self.attention.start(len(x)))[0]
+
+
+class Recurrent(nn.LSTM):
+    def __init__(self, width: int):
+        super().__init__(width, width, batch_first=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x)[0]
+
+
+class Convolutional(nn.Conv1d):
+    def __init__(self, width: int):
+        super().__init__(width, width, KERNEL, padding=KERNEL // 2)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.transpose(1, 2)).transpose(1, 2)
+
+
+LAYERS = {"self": SelfAttention, "rnn": Recurrent, "conv": Convolutional, "local": Restricted}
+
+
+def _attention(kind: type, width: int, span: dict, **settings):
+    shape = Shape(width, HEADS)
+    others = (choose(axis, {"name": PLAIN[axis]}, shape) for axis in ("selection", "normaliser", "position"))
+    return kind(shape, choose("span", span, shape), *others, **settings)
+
+
+def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], None]:
+    """One pass forward and back of a fresh layer over one sequence of n places."""
+    torch.manual_seed(0)
+    layer = LAYERS[name](width).to(device)
+    x = torch.randn(1, n, width, device=device, requires_grad=True)
+
+    def run() -> None:
+        layer.zero_grad(set_to_none=True)
+        x.grad = None
+        layer(x).sum().backward()
+
+    return run
+
+
+def turn(run: Callable[[], None], seconds: float, device: torch.device) -> list[float]:
+    """Seconds of each of as many rounds as fit into `seconds`, after one to warm up and one to guess from."""
+
+    def timed() -> float:
+        start = time.perf_counter()
+        run()
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        return time.perf_counter() - start
+
+    timed()
+    return [timed() for _ in range(max(FEWEST, min(MOST, int(seconds / timed()))))]

@@ -1,0 +1,92 @@
+"""What runs would cost, from the nearest records there are: time, memory, disk, and the smallest effect seeds can show.
+
+No net is built and nothing is measured: a run takes as long as the nearest one, times how much more it multiplies.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+
+from workflow.config.choices import AXES
+from workflow.config.job import Job
+from workflow.plan.scales import load_corpora
+from workflow.results.record import Record
+from workflow.results.statistics import smallest
+
+RECORD_BYTES = 150_000  # record, curve and job, roughly
+FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess and a memory is not known
+ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
+
+
+@cache
+def score(task: str) -> str:
+    """What a run of the task is judged by: the metric that config/tasks names, on test."""
+    return f"test_{load_corpora(task).metric}"
+
+
+def per_update(job: Job) -> int:
+    """Characters, or pieces with their padding, that an update learns from."""
+    training = job.training
+    return training.block * training.batch if job.task == "char_lm" else training.tokens * training.accumulate
+
+
+def work(job: Job) -> float:
+    """Multiply-accumulates of the training, roughly: L (4 d^2 + 2 d ff + 2 S d) for each token of each update."""
+    net, training, span = job.net, job.training, job.attention.span
+    reach = min(span.get("limit") or span.get("cache") or 0, getattr(net, "max_length", math.inf))
+    layer = 4 * net.d_model**2 + 2 * net.d_model * net.d_ff + 2 * reach * net.d_model
+    return training.steps * per_update(job) * net.layers * layer
+
+
+def nearest(job: Job, records: Iterable[Record]) -> Record | None:
+    """The record whose work and choices are nearest, of the same task where there is one; None without a record."""
+    costed = [one for one in records if one.cost]
+    alike = [one for one in costed if one.job.task == job.task]
+    return min(alike or costed, key=lambda one: _distance(job, one.job), default=None)
+
+
+def _distance(job: Job, other: Job) -> float:
+    choices = sum(getattr(job.attention, axis)["name"] != getattr(other.attention, axis)["name"] for axis in AXES)
+    return abs(math.log(work(job) / work(other))) + ELSEWHERE * choices
+
+
+def seconds(job: Job, record: Record) -> float:
+    """Of one run, on the record's device."""
+    return record.cost.seconds * work(job) / work(record.job)
+
+
+def disk(job: Job, record: Record) -> float:
+    """Bytes of a run's folder: its weights in 32 bits, as many more as its matrices are larger, and what is told."""
+    return 4 * record.cost.parameters * _matrices(job) / _matrices(record.job) + RECORD_BYTES
+
+
+def memory(job: Job, record: Record) -> float | None:
+    """Bytes at the peak; None where the record tells nothing: of another task, or its update is so much smaller."""
+    if record.job.task != job.task:
+        return None
+    larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
+    return record.cost.peak_memory_bytes if larger <= FAR else None
+
+
+def _matrices(job: Job) -> int:
+    return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
+
+
+def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:
+    """By task, the smallest difference of its score that so many pairs of seeds would show four times out of five.
+
+    The scatter is that between seeds of one cell, pooled over all cells with several; none known: the task is left out.
+    """
+    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in records:
+        if one.status == "ok" and score(one.job.task) in one.metrics:
+            cells[one.job.task, one.job.configuration].append(one.metrics[score(one.job.task)])
+    found = {}
+    for task, count in seeds.items():
+        several = [values for (name, _), values in cells.items() if name == task and len(values) > 1]
+        if several and count > 1:
+            squares = sum(sum((one - sum(values) / len(values)) ** 2 for one in values) for values in several)
+            scatter = math.sqrt(squares / sum(len(values) - 1 for values in several))
+            found[task] = smallest(math.sqrt(2) * scatter, count)
+    return found

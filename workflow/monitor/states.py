@@ -1,0 +1,76 @@
+"""How far every run of the plan is: done, running, failed or waiting. Read from records and logs; nothing is asked."""
+
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
+from workflow.config.job import JOBS, Job
+from workflow.config.strict import parse
+from workflow.monitor.estimate import per_update, score
+from workflow.monitor.progress import spell
+from workflow.plan.plan import read_plan
+from workflow.results.record import read_record
+
+STATES = ("running", "failed", "done", "waiting")
+QUIET = 600  # seconds after which nobody writes a log any more
+POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILINE)  # as the loop says it
+
+
+@dataclass(frozen=True)
+class State:
+    """state: one of `STATES`; told: its score, its loss and the time left, or its reason."""
+
+    digest: str
+    name: str
+    state: str
+    told: str
+
+
+def states(plan: Path, results: Path, logs: Path, now: float | None = None) -> list[State]:
+    """One for each run of the plan, the running ones first."""
+    if not plan.exists():
+        raise ConfigError(f"{plan}: no plan yet; start snakemake first")
+    rows = {row["digest"]: row for row in reversed(read_plan(plan))}
+    found = [_state(row, results, logs, time.time() if now is None else now) for row in rows.values()]
+    return sorted(found, key=lambda one: (STATES.index(one.state), one.name, one.digest))
+
+
+def _state(row: dict, results: Path, logs: Path, now: float) -> State:
+    digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
+    at = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
+    name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{at}, seed {job.seed}"
+    record, log = results / "runs" / digest / "record.json", logs / "train" / f"{digest}.log"
+    if record.exists():
+        return State(digest, name, *_ended(record))
+    if log.is_file() and now - log.stat().st_mtime < min(QUIET, job.training.time_limit_s):
+        return State(digest, name, "running", _running(log.read_text(encoding="utf-8", errors="replace"), job))
+    return State(digest, name, "waiting", "")
+
+
+def _ended(path: Path) -> tuple[str, str]:
+    try:
+        record = read_record(path)
+    except (ConfigError, OSError) as error:
+        return "failed", str(error)
+    if record.status != "ok":
+        return "failed", f"{record.status}: {record.reason}"
+    name, took = score(record.job.task), f" in {spell(record.cost.seconds)}" if record.cost else ""
+    return "done", f"{name} {record.metrics.get(name, float('nan')):.4g}{took}"
+
+
+def _running(log: str, job: Job) -> str:
+    """The last point of the curve and the time that the rest takes at its speed."""
+    points = POINT.findall(log)
+    steps = job.training.steps
+    if not points:
+        return f"step 0 of {steps}"
+    step, losses, speed = points[-1]
+    left = (steps - int(step)) * per_update(job) / max(1, int(speed))
+    return f"step {step} of {steps}, {' '.join(losses.split())}, about {spell(left)} left"
+
+
+def counts(found: list[State]) -> str:
+    """3 running, 1 failed, 80 done, 100 waiting"""
+    return ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in STATES)

@@ -1,0 +1,150 @@
+"""What the papers print, cell by cell, from config/published. Tables join it by id."""
+
+from functools import cache
+from typing import Any, Literal
+
+import pandas as pd
+from pydantic import Field
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.papers.formulas import FORMULAS
+from workflow.plan.ablations import CONFIG, PAPERS
+
+FOLDER = CONFIG / "published"
+
+
+class Published(StrictModel):
+    """One published number. row_origin: the row is the paper's own or cited by it; inferred, digitised: not printed."""
+
+    id: str
+    where: str
+    row: str
+    column: str
+    value: float | str | list
+    unit: str
+    kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
+    row_origin: Literal["own", "cited"] | None = None
+    note: str | None = None
+    inferred: bool = False
+    digitised: bool = False
+    heads: list[float] | None = None
+    conflict: str | None = None
+    recomputed_note: str | None = None
+    paper: str = ""
+
+    @property
+    def source(self) -> Literal["published", "inferred", "digitised"]:
+        """What stands behind the value: digits of the paper, what follows from others, or a plot."""
+        return "digitised" if self.digitised else "inferred" if self.inferred else "published"
+
+
+class Paper(StrictModel):
+    paper: str
+    title: str
+    values: list[Published]
+
+
+class Recomputed(StrictModel):
+    formula: str
+    inputs: dict[str, float]
+    times: float = 1
+    note: str | None = None
+
+    @property
+    def result(self) -> float:
+        check_known("formula", self.formula, FORMULAS)
+        inputs = {key: int(value) if float(value).is_integer() else value for key, value in self.inputs.items()}
+        return FORMULAS[self.formula](**inputs) * self.times
+
+
+class Analytic(StrictModel):
+    """recomputed: id -> formula and inputs. open: id -> why it cannot be computed."""
+
+    recomputed: dict[str, Recomputed]
+    open: dict[str, str] = Field(default_factory=dict)
+
+
+class Context(StrictModel):
+    conflicts: list[dict[str, Any]]
+    dropped_symbols: list[dict[str, Any]]
+    related_values: list[dict[str, Any]]
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    return {name: parse(Paper, read_yaml(FOLDER / f"{name}.yaml"), f"config/published/{name}.yaml") for name in PAPERS}
+
+
+@cache
+def load() -> dict[str, Published]:
+    """Every published value by id. `ConfigError` where an id stands twice."""
+    found: dict[str, Published] = {}
+    for name, paper in papers().items():
+        for value in paper.values:
+            if value.id in found:
+                raise ConfigError(f"config/published/{name}.yaml: id '{value.id}' stands twice")
+            found[value.id] = value.model_copy(update={"paper": name})
+    return found
+
+
+@cache
+def analytic() -> Analytic:
+    made = parse(Analytic, read_yaml(FOLDER / "analytic.yaml"), "config/published/analytic.yaml")
+    for key in (*made.recomputed, *made.open):
+        find(key)
+    return made
+
+
+@cache
+def conflicts() -> dict[str, str]:
+    """What is known of two sources that disagree, by the id of the conflict."""
+    context = parse(Context, read_yaml(FOLDER / "context.yaml"), "config/published/context.yaml")
+    return {one["id"]: one["text"] for one in context.conflicts}
+
+
+def find(key: str) -> Published:
+    """`ConfigError` with the nearest id where there is none."""
+    if key not in load():
+        family = [other for other in load() if other.split(".")[:2] == key.split(".")[:2]]
+        check_known("published value", key, family or load())
+    return load()[key]
+
+
+def value(key: str) -> float:
+    return find(key).value
+
+
+def join(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells (see `workflow.report.tables._cells`) with what the paper prints beside them, and the difference in per cent.
+
+    published_source: published | inferred | digitised. What a formula gave on both sides, and a setting, which was
+    chosen and not found, have no difference.
+    """
+    rows = []
+    for cell in cells.to_dict("records"):
+        key = cell.get("published")
+        one = find(key) if isinstance(key, str) else None
+        cell["published_value"] = one.value if one else None
+        for column in ("unit", "kind", "where", "note", "source"):
+            cell[f"published_{column}"] = getattr(one, column) if one else None
+        cell["conflict"] = conflicts().get(one.conflict) if one and one.conflict else None
+        given = one and (cell["kind"] == "setting" or one.source == "inferred" and cell["kind"] == "analytic")
+        cell["difference_pct"] = _difference(cell["value"], one.value) if one and not given else None
+        rows.append(cell)
+    return pd.DataFrame(rows)
+
+
+def _difference(ours, theirs) -> float | None:
+    both = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (ours, theirs))
+    return 100 * (ours / theirs - 1) if both and theirs and ours == ours else None
+
+
+def logs() -> pd.DataFrame:
+    """Training logs that came with the Explicit Sparse Transformer's code: run, topk, step, bpc, spans."""
+    return pd.read_csv(FOLDER / "est_logs.csv")
+
+
+def digitised_spans() -> pd.DataFrame:
+    """Adaptive Attention Span, Figure 4, read off the plot: layer, head_rank, span (about 10 % exact)."""
+    return pd.read_csv(FOLDER / "as_fig4_digitised.csv")

@@ -1,0 +1,1 @@
+"""From the config to jobs and targets. Imports no torch."""

@@ -1,0 +1,132 @@
+"""The claims of the papers, each a small assertion over the records: config/claims/NAME.yaml, read strictly."""
+
+import math
+from functools import cache
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
+from workflow.papers.published import analytic, load
+from workflow.plan.ablations import CONFIG, PaperName, known, known_ablations, known_scales, load_ablation
+from workflow.report.claims.measures import APART, COUNTED, TURNS, UNITS, measured_of
+from workflow.report.tables._layers import LABELS
+
+FOLDER = CONFIG / "claims"
+
+Measure = Annotated[str, one_of("measure", UNITS)]
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Places = (
+    PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Literal["max", "min", "upper"] | None
+)
+
+
+class Side(StrictModel):
+    """Which runs of the ablation. S, k: a number, several, or `max`, `min` or the `upper` half of what was run.
+
+    None: all there are. Of layers S is their length n, and may be every n `below d`, their width. measure: where it is
+    another one than the claim's.
+    """
+
+    variant: str
+    S: Places | Literal["below d"] = None
+    k: Places = None
+    measure: Measure | None = None
+
+
+class Claim(StrictModel):
+    """What a paper says, and what it says of the records.
+
+    The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
+    measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
+    `bound` (none: 0, of a ratio 1), or equal to it within `within`, of a ratio a share. recomputed: published numbers
+    that a formula must give again, in place of all that. scale: the only one whose scores are comparable.
+    """
+
+    claim: str = Field(min_length=1)
+    paper: PaperName
+    where: str
+    ablation: str | None = None
+    corpora: list[str] = []
+    measure: Measure | None = None
+    by: Literal["difference", "ratio", "slope"] = "difference"
+    ours: Side | None = None
+    than: Side | None = None
+    expect: Literal["less", "more", "equal"] | None = None
+    bound: Number | None = None
+    within: Annotated[Number, Field(gt=0)] | None = None
+    recomputed: list[Annotated[str, one_of("number with a formula", analytic().recomputed)]] = []
+    published: list[Annotated[str, one_of("published value", load())]] = []
+    scale: Annotated[str, one_of("scale", known_scales())] | None = None
+
+    @model_validator(mode="after")
+    def asserts_something(self):
+        given = self.model_fields_set - {"claim", "paper", "where", "published"}
+        if self.recomputed and given != {"recomputed"}:
+            raise ConfigError(
+                f"a claim that is recomputed takes nothing of the records, got {min(given - {'recomputed'})}"
+            )
+        missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
+        if not self.recomputed and missing:
+            raise ConfigError(f"'{missing[0]}' is missing: what the records are asked")
+        if (self.expect == "equal") != (self.within is not None):
+            raise ConfigError("expect: equal, and nothing else, takes within: how far apart is equal")
+        if self.by == "ratio" and self.bound is not None and self.bound <= 0:
+            raise ConfigError(f"bound of a ratio must be more than 0, got {self.bound:g}")
+        return self
+
+    @model_validator(mode="after")
+    def asks_of_what_is_there(self):
+        if self.ablation is None:
+            return self
+        check_known("ablation", self.ablation, [*known_ablations(), APART])
+        ablation = None if self.ablation == APART else load_ablation(self.ablation)
+        for side in self.sides:
+            check_known(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else LABELS)
+            measures = [name for name in UNITS if measured_of(name, ablation.task if ablation else APART)]
+            check_known(f"measure of {self.ablation}", self.measured(side), measures)
+            if ablation is None and side.k is not None:
+                raise ConfigError(f"k = {side.k}: layers have no k")
+            if ablation and side.S == "below d":
+                raise ConfigError(f"S = below d: of {APART} alone; here a number, several, max, min or upper")
+        for corpus in self.corpora:
+            check_known(f"corpus of {self.ablation}", corpus, ablation.corpora if ablation else ())
+        return self
+
+    @model_validator(mode="after")
+    def compares_like_with_like(self):
+        kinds = {(UNITS[one], one in TURNS, one in COUNTED) for one in map(self.measured, self.sides)}
+        if len(kinds) > 1:
+            raise ConfigError(
+                f"measures of two kinds cannot be compared: {' and '.join(map(self.measured, self.sides))}"
+            )
+        return self
+
+    @property
+    def sides(self) -> list[Side]:
+        return [side for side in (self.ours, self.than) if side is not None]
+
+    def measured(self, side: Side) -> str:
+        """What is read of a side."""
+        return side.measure or self.measure
+
+    @property
+    def against(self) -> float:
+        """What the effect is compared with."""
+        return self.bound if self.bound is not None else float(self.by == "ratio")
+
+    @property
+    def room(self) -> float:
+        """How far from it is equal: of a ratio in logs, so that `within` as much up is as much down."""
+        return math.log1p(self.within) if self.by == "ratio" else self.within
+
+
+def known_claims() -> list[str]:
+    return known(FOLDER)
+
+
+@cache
+def load_claim(name: str) -> Claim:
+    check_known("claim", name, known_claims())
+    return parse(Claim, read_yaml(FOLDER / f"{name}.yaml"), f"config/claims/{name}.yaml")

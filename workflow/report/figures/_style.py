@@ -1,0 +1,83 @@
+"""One look for all figures, made to be read at the width of a phone, with text kept as text."""
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter  # noqa: E402
+
+from workflow.report.figures._colours import GREY  # noqa: E402
+
+WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
+
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "attention-suite",
+        "svg.fonttype": "none",
+        "font.family": "DejaVu Sans",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": GREY,
+        "axes.grid": True,
+        "grid.color": "#BBBBBB",
+        "grid.linewidth": 0.4,
+        "grid.alpha": 0.6,
+        "legend.frameon": False,
+        "lines.linewidth": 1.6,
+        "figure.constrained_layout.use": True,
+        "figure.max_open_warning": 0,
+    }
+)
+
+
+def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
+    """A figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+    width = width or WIDTH / columns
+    return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
+
+
+def nothing(message: str):
+    """The picture of a figure whose runs are missing or failed: it says so."""
+    figure, axes = canvas()
+    axes.axis("off")
+    axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
+    return figure
+
+
+def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
+    """A line through the means, its interval as a band."""
+    data = data.dropna(subset=["mean"]).sort_values(x)
+    axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    banded = data.dropna(subset=["low", "high"])
+    if len(banded):
+        axes.fill_between(
+            banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0
+        )
+
+
+def holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
+    """The runs whose record has this fact."""
+    return runs[pd.Series([isinstance(one, dict | list) for one in runs[fact]], index=runs.index, dtype=bool)]
+
+
+def counts(axis, log: bool = False) -> None:
+    """Ticks as 150k or 20M; on a logarithmic axis as many as its decades have room for."""
+    if log:
+        low, high = sorted(axis.get_view_interval())
+        decades = np.log10(high / low)
+        steps = (1, 1.5, 2, 3, 5, 7) if decades < 0.7 else (1, 2, 5) if decades < 2.5 else (1,)
+        axis.set_major_locator(LogLocator(subs=steps))
+        axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(EngFormatter(sep=""))
+
+
+def span_axis(axes, values) -> None:
+    """S on a scale of powers of two, every S named."""
+    axes.set_xscale("log", base=2)
+    ticks = sorted(set(values))
+    axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_xlabel("span limit S")

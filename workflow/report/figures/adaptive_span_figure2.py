@@ -1,0 +1,34 @@
+"""Adaptive Attention Span, Figure 2: the soft mask."""
+
+import pandas as pd
+
+from workflow.report.figures._colours import COLOURS, GREY
+from workflow.report.figures._style import canvas
+
+TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
+CAPTION = "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64; x = 1 is the nearest past character."
+R, Z, S = 32, 64, 128
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """No run: the formula alone."""
+    return runs.head(0)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """x and m(x)."""
+    return pd.DataFrame([{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)])
+
+
+def draw(data: pd.DataFrame):
+    figure, axes = canvas(height=2.8)
+    axes.plot(data["x"], data["m"], color=COLOURS["adaptive"])
+    axes.fill_between(data["x"], data["m"], color=COLOURS["adaptive"], alpha=0.12, lw=0)
+    for x, name in ((Z, "z"), (Z + R, "z + R")):
+        axes.axvline(x, color=GREY, lw=0.8, ls=":")
+        axes.annotate(name, (x, 1.04), ha="center", color=GREY, annotation_clip=False)
+    axes.set_xlabel("distance x of the past character")
+    axes.set_ylabel("m(x)")
+    axes.set_xlim(1, S)
+    axes.set_ylim(0, 1.02)
+    return figure

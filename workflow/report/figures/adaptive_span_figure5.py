@@ -1,0 +1,41 @@
+"""Adaptive Attention Span, Figure 5: a dynamic span over real text, character by character."""
+
+import pandas as pd
+
+from workflow.report.figures._colours import COLOURS
+from workflow.report.figures._style import canvas, holding, nothing
+from workflow.report.tables._cells import pick
+
+TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
+CAPTION = "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line."
+LINE = 32  # characters
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    dynamic = pick(runs, ablation="dynamic_span", variant="dynamic", status="ok")
+    return holding(dynamic, "fragment").head(1)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """place, character, span."""
+    found = next(iter(used(runs)["fragment"]), None)
+    if found is None:
+        return pd.DataFrame(columns=["place", "character", "span"])
+    pairs = zip(found["text"], found["span"], strict=True)
+    return pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return nothing("no run with a dynamic span has ended well")
+    lines = [data.iloc[start : start + LINE] for start in range(0, len(data), LINE)]
+    figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
+    for panel, line in zip(axes[:, 0], lines, strict=True):
+        panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
+        shown = ["↵" if one == "<eos>" else "␣" if one == " " else one for one in line["character"]]
+        panel.set_xticks(line["place"], shown, family="DejaVu Sans Mono")
+        panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)
+        panel.tick_params(axis="x", length=0, labelsize=10)
+        panel.grid(axis="x", visible=False)
+        panel.set_ylabel("mean span")
+    return figure

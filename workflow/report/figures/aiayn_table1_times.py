@@ -1,0 +1,52 @@
+"""Attention Is All You Need, Table 1, measured: time of a layer against the length of its sequence."""
+
+import pandas as pd
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from workflow.report.figures._colours import shades
+from workflow.report.figures._style import canvas, nothing
+from workflow.report.tables import _layers
+
+TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
+CAPTION = (
+    "A pass forward and back of one layer over one sequence, both axes logarithmic, so that n^p is a line of slope p; "
+    "bars are as wide as the middle half of the rounds. Slopes are comparable with the formulas (n^2 for "
+    "self-attention, n for the others); heights are not, for the kinds stand on libraries made with unlike care."
+)
+origin, commits = _layers.origin, _layers.commits
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """No run: the layers stand apart."""
+    return runs.head(0)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """layer, n, d, ms, spread (interquartile range over median), exponent of the layer's line."""
+    found = _layers.layers(runs)
+    timed = found[found["status"] == "ok"][["layer", "n", "d", "ms", "spread"]].sort_values(["layer", "n"])
+    powers = {name: _layers.exponent(one["n"], one["ms"]) for name, one in timed.groupby("layer")}
+    return timed.assign(exponent=timed["layer"].map(powers).astype(float))
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return nothing("layers were not measured")
+    figure, axes = canvas()
+    for colour, (name, label) in zip(shades(len(_layers.LABELS)), _layers.LABELS.items(), strict=True):
+        one = data[data["layer"] == name]
+        if len(one):
+            power = one["exponent"].iloc[0]
+            label += f", slope {power:.2f}" if pd.notna(power) else ""
+            half = one["ms"] * one["spread"] / 2
+            axes.errorbar(one["n"], one["ms"], half, color=colour, label=label, marker="o", markersize=4)
+    lengths = sorted(data["n"].unique())
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(lengths, [str(n) for n in lengths])
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_xlabel("length n of the sequence")
+    axes.set_ylabel("ms, forward and back")
+    axes.legend()
+    return figure

@@ -1,0 +1,36 @@
+"""Explicit Sparse Transformer, Figure 4: attention to the source in the bottom and the top layer of the decoder."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.figures import _maps
+
+TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
+CAPTION = (
+    "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "
+    "stands above the map. The first test sentence of fitting length with its reference read in; two nets, one seed. "
+    "▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
+)
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return _maps.compared(runs)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """panel, layer, head (from 1), query, key (places), query_piece, key_piece, weight; bottom layer first."""
+    found = []
+    for run in used(runs).itertuples():
+        for place, layer in enumerate(_maps.layers(run.maps, "cross")):
+            heads = np.array(run.maps["cross"][layer])
+            head = _maps.sharpest(heads)
+            panel = f"{_maps.NAMES[run.variant]}, decoder layer {layer}, head {head + 1}"
+            rows = _maps.rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
+            found.append((place, rows))
+    return pd.DataFrame(
+        [row for _, rows in sorted(found, key=lambda one: one[0]) for row in rows], columns=_maps.COLUMNS
+    )
+
+
+def draw(data: pd.DataFrame):
+    return _maps.draw(data, queries="target", keys="source")

@@ -1,0 +1,63 @@
+"""Top-k on adaptive spans while training: bpc and mean span against steps, beside the logs that came with the code."""
+
+import pandas as pd
+
+from workflow.papers.published import logs
+from workflow.report.figures._colours import shades
+from workflow.report.figures._style import canvas, counts, curve, nothing
+from workflow.report.tables._cells import interval, pick
+
+TITLE = "Top-k on adaptive spans while training"
+CAPTION = (
+    "Left: our runs, means over seeds with 95 % intervals. Right: the three logs released with Explicit Sparse "
+    "Transformer (enwik8, paper's size; none reached its planned 600,000 steps)."
+)
+PANELS = (("dev_bpc", "dev bits per byte"), ("mean_span", "mean span (characters)"))
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    mine = pick(runs, ablation="top_k", status="ok")
+    return mine[mine["variant"].isin(("adaptive", "adaptive_top_k"))]
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """source, k (0: all), seed, step, dev_bpc, mean_span."""
+    rows = []
+    for run in used(runs).itertuples():
+        k = 0 if pd.isna(run.k) else int(run.k)
+        for point in run.curve:
+            row = {"source": "measured", "k": k, "seed": run.seed, "step": point["step"]}
+            rows.append({**row, "dev_bpc": point["dev_bpc"], "mean_span": point["mean_span"]})
+    theirs = logs().assign(source="published", seed=0, k=logs()["topk"].fillna(0).astype(int))
+    theirs = theirs.rename(columns={"val_bpc": "dev_bpc", "span_avg": "mean_span"})
+    columns = ["source", "k", "seed", "step", "dev_bpc", "mean_span"]
+    return pd.DataFrame(rows + theirs.to_dict("records"), columns=columns)
+
+
+def draw(data: pd.DataFrame):
+    if not (data["source"] == "measured").any():
+        return nothing("no run with adaptive spans has ended well")
+    figure, axes = canvas(2, rows=2, height=2.5)
+    kept = sorted(data["k"].unique())
+    colours = dict(zip(kept, shades(len(kept)), strict=True))  # a k has one colour on both sides
+    for column, (source, title) in enumerate((("measured", "measured here"), ("published", "the released logs"))):
+        one = data[data["source"] == source]
+        for panel, (what, label) in zip(axes[:, column], PANELS, strict=True):
+            for k, lines in one.groupby("k"):
+                curve(panel, _means(lines, what), "step", colours[k], _name(k), marker=None)
+            counts(panel.xaxis)
+            panel.set_ylabel(label if column == 0 else "")
+        axes[0][column].set_title(title)
+        axes[0][column].legend()
+        axes[1][column].set_xlabel("step")
+    return figure
+
+
+def _name(k: int) -> str:
+    return f"k = {k}" if k else "all keys"
+
+
+def _means(lines: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Mean and interval over the seeds that have reached a step."""
+    rows = [(step, *interval(at.dropna().tolist())) for step, at in lines.groupby("step")[what] if at.notna().any()]
+    return pd.DataFrame(rows, columns=["step", "mean", "low", "high"])

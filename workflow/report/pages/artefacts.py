@@ -1,0 +1,58 @@
+"""Tables and figures as the templates want them."""
+
+import json
+from importlib import import_module
+
+from workflow.report.pages.site import Site, inline_svg
+from workflow.results import provenance as traces
+
+NOT_MADE = "not made yet"
+
+
+def table(site: Site, name: str) -> dict:
+    """Rows by columns, each cell with its measured and its published value."""
+    path = site.results / "tables" / f"{name}.json"
+    if not path.exists():
+        return {"name": name, "title": name, "missing": NOT_MADE}
+    content = json.loads(path.read_text(encoding="utf-8"))
+    cells = content.pop("cells")
+    rows = list(dict.fromkeys(cell["row"] for cell in cells))
+    columns = list(dict.fromkeys(cell["column"] for cell in cells))
+    stands = {(cell["row"], cell["column"]): _shown(cell) for cell in cells}
+    files = [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")]
+    notes = list(dict.fromkeys(f"{cell['row']}, {cell['column']}: {cell['note']}" for cell in cells if _tell(cell)))
+    units = {column: _unit([cell["unit"] for cell in cells if cell["column"] == column]) for column in columns}
+    return {
+        **content,
+        "name": name,
+        "columns": [(column, units[column]) for column in columns],
+        "rows": [(row, [stands.get((row, column)) for column in columns]) for row in rows],
+        "notes": notes,
+        "files": files,
+    }
+
+
+def _unit(units: list[str]) -> str:
+    return units[0] if len(set(units)) == 1 else ""
+
+
+def _tell(cell: dict) -> bool:
+    """Whether a cell's note belongs under the table: all but what says no more than `not run` and `cited` do."""
+    return bool(cell["note"]) and (cell["status"] == "failed" or cell["value"] is not None)
+
+
+def _shown(cell: dict) -> dict:
+    half = (cell["high"] - cell["low"]) / 2 if cell["high"] is not None else None
+    value = cell["value"] if cell["value"] is not None else cell["published_value"]
+    return {**cell, "half": half, "sort": value if isinstance(value, int | float) else ""}
+
+
+def figure(site: Site, name: str) -> dict:
+    """The picture inline, its title and caption from its builder."""
+    path = site.results / "figures" / f"{name}.svg"
+    builder = import_module(f"workflow.report.figures.{name}")
+    made = {"name": name, "title": builder.TITLE, "caption": builder.CAPTION}
+    if not path.exists():
+        return {**made, "missing": NOT_MADE}
+    files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
+    return {**made, "svg": inline_svg(path, name), "files": files, "runs": traces.read(path).runs}

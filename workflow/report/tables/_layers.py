@@ -1,0 +1,43 @@
+"""The layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured them."""
+
+import math
+
+import pandas as pd
+
+COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit"]
+LABELS = {
+    "self": "Self-Attention",
+    "rnn": "Recurrent",
+    "conv": "Convolutional",
+    "local": "Self-Attention (restricted)",
+}
+
+
+def layers(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row per layer and length; none where nothing was measured."""
+    return pd.DataFrame(runs.attrs.get("layers", []), columns=COLUMNS)
+
+
+def exponent(n: pd.Series, values: pd.Series) -> float | None:
+    """p of values = c n^p, by least squares in the logarithms; None below two positive values."""
+    pairs = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
+    if len(pairs) < 2:
+        return None
+    mean_x, mean_y = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    return sum((x - mean_x) * (y - mean_y) for x, y in pairs) / sum((x - mean_x) ** 2 for x, _ in pairs)
+
+
+def commits(runs: pd.DataFrame) -> list[str]:
+    """Of the source that measured them."""
+    return sorted(layers(runs)["commit"].dropna().unique())
+
+
+def origin(runs: pd.DataFrame) -> str:
+    """What stood behind the numbers, in one line, as `workflow.results.runs_table.provenance` tells of runs."""
+    found = layers(runs)
+    if not len(found):
+        return "layers were not measured"
+    widths = ", ".join(map(str, sorted(found["d"].unique())))
+    rounds = found["rounds"].dropna()
+    timed = f"medians of {rounds.min():.0f} to {rounds.max():.0f} rounds" if len(rounds) else "nothing timed"
+    return f"{', '.join(sorted(found['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"

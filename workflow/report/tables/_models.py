@@ -1,0 +1,63 @@
+"""Tables 1 and 2 of Adaptive Attention Span share this builder; they differ in the text and in the cited rows."""
+
+import pandas as pd
+
+from workflow.papers.published import analytic as recomputed
+from workflow.papers.published import load
+from workflow.report.tables._cells import analytic, cell, cited, measured, pick, setting, table
+
+SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
+MACS = "multiply-adds / character"
+ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, paper size", "#FLOPS, paper size"]
+
+
+def build(runs: pd.DataFrame, corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
+    """rows: (label, key of the published row, our variant or None). Columns as in the paper, ours beside."""
+    mine = pick(runs, ablation="models", corpus=corpus)
+    cells = []
+    for label, key, variant in rows:
+        stem = f"{prefix}.{key}"
+        cells += _trained(label, stem, pick(mine, variant=variant)) if variant else _only_cited(label, stem)
+        cells += _at_paper_size(label, stem)
+    # column by column: every row has #layers, and the first row, a cited one, lacks columns
+    return table(sorted(cells, key=lambda one: ORDER.index(one["column"])))
+
+
+def _id(stem: str, column: str) -> str | None:
+    return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
+
+
+def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
+    cells = [
+        setting(label, "#layers", runs, "layers", "layers", _id(stem, "layers")),
+        measured(label, "avg. span", runs, "mean_span", "characters", _id(stem, "span")),
+        setting(label, "#params", runs, "parameters", "parameters"),
+        measured(label, "#FLOPS", runs, "macs_paper", MACS),
+    ]
+    return cells + [measured(label, name, runs, what, "bpc", _id(stem, name)) for name, what in SCORES]
+
+
+def _only_cited(label: str, stem: str) -> list[dict]:
+    columns = (
+        ("#layers", "layers", "layers"),
+        ("avg. span", "span", "characters"),
+        ("dev", "dev", "bpc"),
+        ("test", "test", "bpc"),
+    )
+    return [cited(label, name, _id(stem, key), unit) for name, key, unit in columns if _id(stem, key)]
+
+
+def _at_paper_size(label: str, stem: str) -> list[dict]:
+    """Parameters and FLOPS by formula, at the size the paper prints them for."""
+    cells = []
+    for column, key, unit in (("#params, paper size", "params", "parameters"), ("#FLOPS, paper size", "flops", MACS)):
+        name = _id(stem, key)
+        if name is None:  # a row of ours that the paper does not have
+            continue
+        one = recomputed().recomputed.get(name)
+        if one:
+            cells.append(analytic(label, column, one.result, unit, name, one.note or ""))
+        else:
+            why = recomputed().open.get(name, "not printed")
+            cells.append(cell(label, column, None, unit, "cited", name, note=why))
+    return cells

@@ -1,0 +1,33 @@
+"""Adaptive Attention Span, section 3: where the FLOPs go as a fixed span grows."""
+
+import pandas as pd
+
+from workflow.papers.formulas import attention_share, feed_forward_share, mac, saving, score_and_value_share
+from workflow.report.tables._cells import analytic, table
+
+TITLE = "Shares of the multiply-adds by span (Adaptive Attention Span, section 3)"
+CAPTION = "Computed for the paper's small model (12 layers, width 512, inner 2048). Projections belong to attention."
+SMALL = {"L": 12, "d": 512, "ff": 2048}
+SPANS = (256, 512, 1024, 2048, 4096, 8192)
+CLAIMS = {
+    (256, "feed-forward"): "as.txt.ff_share_256",
+    (8192, "attention layers"): "as.txt.attn_share_8192",
+    (8192, "saved at mean span 314"): "as.txt.flops_cut",
+}
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    """From formulas alone; `runs` as every builder takes it."""
+    cells = []
+    for S in SPANS:
+        at = {**SMALL, "S": S}
+        label = f"S = {S}"
+        cells.append(analytic(label, "#FLOPS", mac(**at), "multiply-adds / character", f"as.f3.right.fixed.{S}"))
+        shares = {
+            "feed-forward": feed_forward_share(**at),
+            "attention layers": attention_share(**at),
+            "scores and values": score_and_value_share(**at),
+            "saved at mean span 314": saving(**SMALL, S=314, fixed=S),
+        }
+        cells += [analytic(label, name, 100 * share, "%", CLAIMS.get((S, name))) for name, share in shares.items()]
+    return table(cells)

@@ -1,0 +1,33 @@
+"""Adaptive Attention Span, Table 3: spans learned per head and spans computed from the input, on text8."""
+
+import pandas as pd
+
+from workflow.report.tables._cells import measured, pick, setting, table
+
+TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
+CAPTION = (
+    "The paper's rows have S = 1024; ours the largest S of the scale. Comparable: whether dynamic equals "
+    "adaptive, and the share of multiply-adds that either saves against the fixed span."
+)
+ROWS = [
+    ("Adaptive span", "adaptive", "as.t3.adaptive"),
+    ("Dynamic span", "dynamic", "as.t3.dynamic"),
+    ("Fixed span", "fixed", None),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    cells = []
+    for label, variant, stem in ROWS:
+        mine = pick(runs, ablation="dynamic_span", variant=variant)
+        span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
+        cells += [
+            setting(label, "S", mine, "S", "characters"),
+            measured(label, "avg. span", mine, "mean_span", "characters", span),
+            measured(label, "dev", mine, "dev_bpc", "bpc", dev),
+            measured(label, "test", mine, "test_bpc", "bpc"),
+            setting(label, "#params", mine, "parameters", "parameters"),
+            measured(label, "#FLOPS", mine, "macs_paper", "multiply-adds / character"),
+            measured(label, "executed", mine, "macs_executed", "multiply-adds / character"),
+        ]
+    return table(cells)

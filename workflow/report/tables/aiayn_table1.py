@@ -1,0 +1,81 @@
+"""Attention Is All You Need, Table 1: four kinds of layer by the length n of a sequence, by formula and measured."""
+
+import pandas as pd
+
+from workflow.report.tables import _layers
+from workflow.report.tables._cells import analytic, cell, table
+
+TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
+CAPTION = (
+    "The first four columns are formulas: n places, width d, kernel k, neighbourhood r. Measured is a pass forward and "
+    "back of one layer of width d, alone on the device, and what a process of its own holds while it runs. Comparable: "
+    "the exponent of n, fitted as a slope in logarithms, beside that of the formula. The paper counts only the "
+    "products with keys and values; the layers here also project, which grows with n, so that self-attention comes "
+    "near n^2 only where n is much larger than d: see the exponent with projections, over the same n. Short sequences "
+    "cost mostly what every call costs, which lowers the exponent; memory is known to about a quarter of a MiB. Not "
+    "comparable: the times of different kinds, which stand on libraries made with unlike care (the recurrent layer is "
+    "an LSTM, the convolution has kernel 3, restricted self-attention sees 32 keys of the past, attention one "
+    "head); the ledger sets attention beside the LSTM where n is below d, and says so."
+)
+# complexity per layer, sequential operations, maximum path length, exponent of n in the first
+FORMULAS = {
+    "self": ("O(n^2*d)", "O(1)", "O(1)", 2),
+    "rnn": ("O(n*d^2)", "O(n)", "O(n)", 1),
+    "conv": ("O(k*n*d^2)", "O(1)", "O(log_k(n))", 1),
+    "local": ("O(r*n*d)", "O(1)", "O(n/r)", 1),
+}
+MEASURED = (("time", "ms", "ms"), ("memory", "bytes", "bytes"))
+origin, commits = _layers.origin, _layers.commits
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    found, cells = _layers.layers(runs), []
+    for name, label in _layers.LABELS.items():
+        mine = found[found["layer"] == name].sort_values("n")
+        cells += _formulas(name, label)
+        if len(mine):
+            counted = _layers.exponent(mine["n"], _products(name, mine))
+            cells.append(analytic(label, "exponent of n, with projections", counted, ""))
+        cells += [_exponent(label, mine, *which) for which in MEASURED]
+        cells += [_one(label, row, *which) for which in MEASURED for row in mine.to_dict("records")]
+    return table(cells)
+
+
+def _formulas(name: str, label: str) -> list[dict]:
+    complexity, sequential, path, power = FORMULAS[name]
+    return [
+        analytic(label, "complexity per layer", complexity, "", f"ai.t1.{name}.complexity"),
+        analytic(label, "sequential operations", sequential, "", f"ai.t1.{name}.sequential"),
+        analytic(label, "maximum path length", path, "", f"ai.t1.{name}.maximum"),
+        analytic(label, "exponent of n, formula", power, ""),
+    ]
+
+
+def _products(name: str, rows: pd.DataFrame) -> pd.Series:
+    """Multiply-adds of the layer as it is computed, up to a factor: all kinds but one are linear in n."""
+    n, d = rows["n"], rows["d"]
+    return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
+
+
+def _exponent(label: str, rows: pd.DataFrame, column: str, what: str, unit: str) -> dict:
+    """The slope over all lengths at which the layer could be measured."""
+    ok, broken = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
+    value = _layers.exponent(ok["n"], ok[what].astype(float))
+    left_out = "; ".join(f"n = {one.n} left out: {one.status}: {one.reason}" for one in broken.itertuples())
+    status = "ok" if value is not None else "failed" if len(broken) else "not run"
+    spread = _spread(ok) if what == "ms" and value is not None else ""
+    note = "; ".join(filter(None, (spread, left_out))) or ("" if value is not None else "layers were not measured")
+    return cell(label, f"exponent of n, {column}", value, "", "measured", status=status, note=note)
+
+
+def _spread(rows: pd.DataFrame) -> str:
+    fewest, widest = rows["rounds"].min(), rows["spread"].max()
+    return f"medians of {fewest:.0f} rounds or more; middle halves within {widest:.0%} of them"
+
+
+def _one(label: str, row: dict, column: str, what: str, unit: str) -> dict:
+    stands = (label, f"{column}, n = {row['n']}")
+    if row["status"] != "ok":
+        note = f"{row['status']}: {row['reason']}"
+        return cell(*stands, None, unit, "measured", status="failed", note=note)
+    return cell(*stands, row[what], unit, "measured")

@@ -1,0 +1,37 @@
+"""Every span limit S with every k: quality, span and cost of top-k on adaptive spans."""
+
+import pandas as pd
+
+from workflow.report.tables._cells import behind, measured, pick, setting, table
+
+TITLE = "Span limit S by number of kept keys k"
+CAPTION = (
+    "Adaptive spans; k = all is the same net without selection. Multiply-adds by the paper's formula at the mean span, "
+    "of one block by torch and fvcore beside our count of the same graph, and as executed. Counts of one "
+    "block, memory and speeds are measured once per cell."
+)
+COLUMNS = [
+    ("dev", "dev_bpc", "bpc"),
+    ("avg. span", "mean_span", "characters"),
+    ("#FLOPS", "macs_paper", "multiply-adds / character"),
+    ("executed", "macs_executed", "multiply-adds / character"),
+    ("one block, ours", "macs_analytic", "multiply-adds / character"),
+    ("one block, torch", "macs_torch", "multiply-adds / character"),
+    ("one block, fvcore", "macs_fvcore", "multiply-adds / character"),
+    ("training memory", "memory_train_bytes", "bytes"),
+    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
+    ("training speed", "train_tokens_per_s", "characters / s"),
+    ("prediction speed", "predict_tokens_per_s", "characters / s"),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    mine, cells = pick(runs, ablation="span_by_k"), []
+    for S in sorted(mine["S"].dropna().unique()):
+        for k in [None, *sorted(mine["k"].dropna().unique())]:
+            at = pick(mine, S=S)
+            at = at[at["k"].isna()] if k is None else pick(at, k=k)
+            label = f"S = {S:.0f}, k = {'all' if k is None else f'{k:.0f}'}"
+            cells.append(setting(label, "#params", at, "parameters", "parameters"))
+            cells += [measured(label, column, behind(at, what), what, unit) for column, what, unit in COLUMNS]
+    return table(cells)

@@ -1,0 +1,1 @@
+"""What runs leave behind: records, the runs table, statistics, provenance."""

@@ -1,0 +1,95 @@
+"""What a figure's file says of itself: the runs behind it, their commit, its numbers. Written and read here alone.
+
+It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a PNG.
+"""
+
+import json
+import logging
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pandas as pd
+from PIL import Image
+from pypdf import PdfReader
+from pypdf.errors import PyPdfError
+
+from workflow.config.errors import ConfigError
+from workflow.config.strict import StrictModel, parse
+
+SOURCE = "{http://purl.org/dc/elements/1.1/}source"
+UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
+UNREADABLE += (RecursionError, Image.DecompressionBombError)
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file that cannot be read is told in one line, by us
+
+
+def commits(builder, runs: pd.DataFrame, used: pd.DataFrame) -> list[str]:
+    """Behind a table or figure: those of the runs it uses, or what its builder says where it stands on no run."""
+    if hasattr(builder, "commits"):
+        return builder.commits(runs)
+    return sorted(used["commit"].unique()) if len(used) else []
+
+
+def told(used: pd.DataFrame, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
+    """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn."""
+    runs = sorted(used["digest"].unique()) if len(used) else []
+    return json.dumps({"origin": origin, "runs": runs, "commits": commits, "data": numbers.to_csv(index=False)})
+
+
+def metadata(title: str, origin: str, told: str) -> dict[str, dict[str, str | None]]:
+    """For each format what matplotlib writes into the file; no date, so that the same data give the same bytes."""
+    return {
+        "svg": {"Title": title, "Description": origin, "Source": told, "Date": None},
+        "pdf": {"Title": title, "Subject": origin, "Keywords": told, "CreationDate": None},
+        "png": {"Title": title, "Description": origin, "Source": told},
+    }
+
+
+class Trace(StrictModel):
+    """What a figure carries. data: its numbers, as CSV."""
+
+    origin: str
+    runs: list[str]
+    commits: list[str]
+    data: str
+
+
+def read(path: Path) -> Trace:
+    """Of a figure (.svg, .pdf, .png) or of a table (.json); `ConfigError` for any other file."""
+    readers = {".svg": _svg, ".pdf": _pdf, ".png": _png, ".json": _table}
+    if path.suffix not in readers:
+        raise ConfigError(f"{path}: expected a figure or table of this suite: {', '.join(readers)}")
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file")
+    try:
+        found = readers[path.suffix](path)
+    except UNREADABLE as error:
+        raise ConfigError(f"{path}: cannot be read ({type(error).__name__}: {error})") from None
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path}: says nothing of the runs behind it; only files that this suite made do")
+    return parse(Trace, found, f"{path}: says nothing of the runs behind it")
+
+
+def _svg(path: Path):
+    found = ElementTree.parse(path).find(f".//{SOURCE}")
+    return json.loads(found.text) if found is not None and found.text else None
+
+
+def _pdf(path: Path):
+    found = PdfReader(path).metadata
+    return json.loads(found["/Keywords"]) if found and "/Keywords" in found else None
+
+
+def _png(path: Path):
+    with Image.open(path) as opened:
+        found = opened.info.get("Source")
+    return json.loads(found) if found else None
+
+
+def _table(path: Path):
+    """A table's JSON has cells, each with the digests behind it."""
+    content = json.loads(path.read_bytes())
+    if not isinstance(content, dict) or "cells" not in content:
+        return None
+    runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
+    data = pd.DataFrame(content["cells"]).to_csv(index=False)
+    return {"origin": content["provenance"], "runs": runs, "commits": content.get("commits", []), "data": data}

@@ -1,0 +1,73 @@
+"""What every head of a trained translator looks at in one sentence pair (both papers' attention visualisations)."""
+
+import torch
+from torch import nn
+
+from models.attention import definition
+from workflow.tasks.batches import sources, targets
+from workflow.training.backends import computing
+
+SHORTEST, LONGEST = 6, 16  # pieces, so that every row and column of a picture can be named
+PLACES = 3  # decimals
+
+
+class _Recorder(nn.Module):
+    """A normaliser that remembers what it gave."""
+
+    def __init__(self, normaliser):
+        super().__init__()
+        self.normaliser = normaliser
+
+    def forward(self, kept):
+        self.seen = self.normaliser(kept)
+        return self.seen
+
+
+@torch.no_grad()
+def attention_maps(net, corpus) -> dict:
+    """For the first fitting test pair: its pieces, and weights of the first and last layer, by kind of attention.
+
+    {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
+    """
+    chosen = next(
+        (
+            i
+            for i, pair in enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
+            if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair)
+        ),
+        None,
+    )
+    if chosen is None:
+        return {}
+    device = next(net.parameters()).device
+    source, target = sources([corpus.test.source[chosen]]), targets([corpus.test.target[chosen]])[:, :-1]
+    found = weights(net, source.to(device), target.to(device))
+    names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
+    return {"source": names[0], "target": names[1], **found}
+
+
+def weights(net, source, target) -> dict:
+    """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
+    net.eval()
+    kinds = {
+        "encoder": [block.attention for block in net.encoder],
+        "decoder": [block.attention for block in net.decoder],
+        "cross": [block.cross for block in net.decoder],
+    }
+    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
+    for layer, normaliser in before:
+        layer.normaliser = _Recorder(normaliser)
+    with computing(kinds["decoder"], definition):
+        net(source, target)
+    found = {kind: _ends([layer.normaliser.seen[0] for layer in layers]) for kind, layers in kinds.items()}
+    for layer, normaliser in before:
+        layer.normaliser = normaliser
+    net.train()
+    return found
+
+
+def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
+    """First and last layer, rounded."""
+    ends = {1: layers[0], len(layers): layers[-1]}
+    scale = 10**PLACES
+    return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}
