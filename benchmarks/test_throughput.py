@@ -1,7 +1,7 @@
-"""Throughput of every cell of a plan, through pytest-benchmark: a training step and one more character.
+"""Throughput of the configurations of an ablation, through pytest-benchmark: a training step and one more character.
 
-Run by `python -m workflow.scripts.throughput`, alone on the device. The cells take turns (A B C, A B C, ...), so that
-a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
+Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...), so
+that a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
 """
 
 import json
@@ -12,38 +12,34 @@ from pathlib import Path
 import pytest
 import torch
 
-from workflow.costs import trained_net as subject
-from workflow.costs.kinds import KINDS
-from workflow.plan.scales import read_measures
+from workflow.costs.trained_net import TrainedRun
+from workflow.plan.scales import read_measure
+from workflow.tasks.spec import TASKS, load
 from workflow.training.origin import pick_device
 
-PLAN = os.environ.get("THROUGHPUT_PLAN")
-HOW = read_measures(os.environ.get("THROUGHPUT_HOW", "{}"))
-RUNS = Path(PLAN).parent / "runs" if PLAN else Path()
-ROWS = (
-    [row for row in subject.cells(json.loads(Path(PLAN).read_text())) if subject.weights_of(row, RUNS).exists()]
-    if PLAN
-    else []
-)
+WEIGHTS = os.environ.get("THROUGHPUT_WEIGHTS")
+MEASURE = read_measure(os.environ["THROUGHPUT_MEASURE"]) if WEIGHTS else None
+RUNS = [TrainedRun.at(Path(path)) for path in json.loads(WEIGHTS or "[]")]
 TURNS = [
-    (turn, kind, row)
-    for turn in range(max((how.passes for how in HOW.values()), default=0))
-    for row in ROWS
+    (turn, kind, trained)
+    for turn in range(MEASURE.passes if MEASURE else 0)
+    for trained in RUNS
     for kind in ("train", "predict")
-    if turn < HOW[row["job"]["task"]].passes
 ]
+IDS = [f"{turn}-{kind}-{trained.job.configuration}" for turn, kind, trained in TURNS]
 
 
-@pytest.mark.skipif(not PLAN, reason="needs a plan: run python -m workflow.scripts.throughput")
-@pytest.mark.parametrize("turn, kind, row", TURNS, ids=[f"{t}-{kind}-{row['configuration']}" for t, kind, row in TURNS])
-def test_throughput(benchmark, turn, kind, row):
+@pytest.mark.skipif(not WEIGHTS, reason="needs trained nets: run python -m workflow.scripts.throughput")
+@pytest.mark.parametrize("turn, kind, trained", TURNS, ids=IDS)
+def test_throughput(benchmark, turn, kind, trained):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
-    job, net = subject.load(row, RUNS, device)
+    job, net = trained.load(device)
     torch.set_num_threads(job.training.threads)
-    how, of = HOW[job.task], KINDS[job.task]
-    step, tokens = (
-        of.training_step(job, net, device) if kind == "train" else of.prediction(job, net, device, how.predict_batch)
-    )
+    costs = load(TASKS[job.task].costs)
+    if kind == "train":
+        step, tokens = costs.training_step(job, net, device)
+    else:
+        step, tokens = costs.prediction(job, net, device, MEASURE.predict_batch)
 
     def synchronised():
         step()
@@ -53,6 +49,6 @@ def test_throughput(benchmark, turn, kind, row):
     synchronised()
     start = time.perf_counter()
     synchronised()
-    rounds = max(3, min(200, int(how.seconds / (time.perf_counter() - start))))
-    benchmark.extra_info.update(configuration=row["configuration"], digest=row["digest"], kind=kind, tokens=tokens)
+    rounds = max(3, min(200, int(MEASURE.seconds / (time.perf_counter() - start))))
+    benchmark.extra_info.update(configuration=job.configuration, digest=job.digest, kind=kind, tokens=tokens)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests._jobs import corpus, job
-from workflow.cli._main import run
 from workflow.config.choices import complete_choice
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.job_schema import AttentionChoices, CharLMNet, StreamTraining
 from workflow.config.strict import parse, read_yaml

@@ -74,7 +74,7 @@ def finished(made_job, folder, text=None):
     run = Run(made_job, text or corpus(), folder, CPU)
     run.resume()
     run.train()
-    made = train.evaluate_run(run)
+    made = train.evaluate(run)
     return made["metrics"], made["facts"], run.net.state_dict()
 
 

@@ -8,18 +8,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from workflow.cli._main import run
 from workflow.compare.differences import cells, origins, other_scales
-from workflow.compare.result_set import Results, read
+from workflow.compare.result_set import ResultSet, read
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import aside
+from workflow.config.files import output_path
 from workflow.report.pages.numbers import number, percent
 from workflow.report.pages.site import Site
 
 MOVED = 3
 
 
-def compared(a: Results, b: Results) -> dict:
+def compared(a: ResultSet, b: ResultSet) -> dict:
     """What the page and the terminal tell."""
     lines, *only = cells(a.runs, b.runs)
     by_rank = other_scales(a.runs, b.runs)
@@ -65,7 +65,9 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="compare", description="Compare two sets of results.")
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
-    parser.add_argument("--page", type=lambda word: aside(word, ".html"), help="write the comparison as a page, too")
+    parser.add_argument(
+        "--page", type=lambda word: output_path(word, ".html"), help="write the comparison as a page, too"
+    )
     options = parser.parse_args(argv)
     found = compared(read(options.a), read(options.b))
     if not found["lines"]:

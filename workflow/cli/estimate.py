@@ -9,66 +9,64 @@ import os
 from collections import Counter
 from pathlib import Path
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
+from workflow.config.files import config_file
 from workflow.config.job import Job
-from workflow.config.strict import load_yaml, parse_json, read_yaml
+from workflow.config.strict import load_yaml, read_yaml
 from workflow.monitor import estimate
-from workflow.monitor.progress import spell
-from workflow.plan.ablations import CONFIG
+from workflow.monitor.durations import spell
 from workflow.plan.targets import Targets
-from workflow.results.record import PRECOMPUTED, Record, published, read_record
-from workflow.results.runs_table import MEASURES
+from workflow.results.precomputed import PRECOMPUTED, precomputed
+from workflow.results.record import Record, read_record
 
 
-def known(results: Path) -> list[Record]:
-    """Every record at hand that can be read."""
-    found = []
-    for path in (*sorted(results.glob("runs/*/record.json")), *sorted(PRECOMPUTED.glob("*/*.json"))):
+def known(runs: Path) -> list[Record]:
+    """Every record at hand that can be read, each run once."""
+    records: dict[str, Record] = {}
+    for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("*/*.json"))):
         try:
-            found.append(read_record(path))
+            record = read_record(path)
         except ConfigError:  # of another version: no estimate rests on it
             continue
-    return found
+        records.setdefault(record.digest, record)
+    return list(records.values())
 
 
-def told(asked: Targets, results: Path, lanes: int) -> list[str]:
+def report(targets: Targets, results: Path, lanes: int) -> list[str]:
     """The lines that are printed."""
-    jobs = asked.jobs
+    jobs = targets.jobs
     waiting = {digest: job for digest, job in jobs.items() if not _there(digest, results)}
-    cells = len({job.configuration for job in jobs.values()})
-    lines = [f"scale {asked.config.scale}: {len(jobs)} runs in {cells} cells, {len(jobs) - len(waiting)} cached"]
-    for task, count in Counter(job.task for job in jobs.values()).items():
+    count = len(targets.configurations)
+    head = f"scale {targets.config.scale}: {len(jobs)} runs of {count} configurations"
+    lines = [f"{head}, {len(jobs) - len(waiting)} cached"]
+    for task, number in Counter(job.task for job in jobs.values()).items():
         left = sum(job.task == task for job in waiting.values())
-        lines.append(f"  {task}: {count} runs, {left} to run")
-    records = known(results)
-    lines += _costs(waiting, records, lanes, asked.gpus) if waiting else ["nothing is left to train"]
-    unmade = {rule: seconds for rule, seconds in asked.expected_seconds.items() if not _made(rule, jobs, results)}
-    unmade.pop("train")
-    lines.append(
-        f"measures: {', '.join(unmade)} to make, about {spell(sum(unmade.values()))} on two cores"
-        if unmade
-        else "measures: all cached; made again only where what they measure has changed"
-    )
-    seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in asked.measures}
-    lines += [f"{task}: one seed shows no difference; it takes two" for task, count in seeds.items() if count == 1]
+        lines.append(f"  {task}: {number} runs, {left} to run")
+    records = known(results / "runs")
+    lines += _costs(waiting, records, lanes, targets.gpus) if waiting else ["nothing is left to train"]
+    lines.append(_measures(targets, results, lanes))
+    seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in targets.measures}
+    lines += [f"{task}: one seed shows no difference; it takes two" for task, number in seeds.items() if number == 1]
     for task, effect in estimate.visible(records, seeds).items():
         lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
     return lines
 
 
 def _there(digest: str, results: Path) -> bool:
-    return bool(published(digest)) or (results / "runs" / digest / "record.json").exists()
+    return bool(precomputed(digest)) or (results / "runs" / digest / "record.json").exists()
 
 
-def _made(rule: str, jobs: dict[str, Job], results: Path) -> bool:
-    """Whether the measure is there; one that is told by cells is made again where a run or a cell is new."""
-    path = results / "measures" / f"{rule}.json"
-    if not path.exists() or rule not in MEASURES:
-        return path.exists()
-    rows = parse_json(path.read_bytes(), str(path))
-    here = {one.get("configuration") for one in rows if isinstance(one, dict)}
-    return here >= {job.configuration for job in jobs.values()} and all(_there(digest, results) for digest in jobs)
+def _measures(targets: Targets, results: Path, lanes: int) -> str:
+    """What is still to be measured, and about how long that takes on two cores."""
+    left = {}
+    for kind, files in estimate.measure_files(targets).items():
+        missing = [file for file in files if not (results / Path(file).relative_to("results")).exists()]
+        if missing:
+            left[kind] = estimate.measure_seconds(targets, kind, missing, lanes)
+    if not left:
+        return "measures: all cached; made again only where what they measure has changed"
+    return f"measures: {', '.join(left)} to make, about {spell(sum(left.values()))} on two cores"
 
 
 def _costs(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int) -> list[str]:
@@ -110,7 +108,7 @@ def _memory(pairs: list[tuple[Job, Record]]) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="plan", description="Say what would run, and what it would take.")
+    parser = argparse.ArgumentParser(prog="estimate", description="Say what would run, and what it would take.")
     parser.add_argument(
         "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
     )
@@ -119,13 +117,13 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such results folder")
-    raw = read_yaml(CONFIG / "config.yaml")
+    raw = read_yaml(config_file("config.yaml"))
     for one in options.config:
         key, sign, value = one.partition("=")
         if not sign:
             raise ConfigError(f"--config {one}: expected KEY=VALUE")
         raw[key] = load_yaml(value)
-    print("\n".join(told(Targets.of(raw), options.results, max(1, options.cores))))
+    print("\n".join(report(Targets.of(raw), options.results, max(1, options.cores))))
 
 
 if __name__ == "__main__":

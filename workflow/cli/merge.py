@@ -6,20 +6,20 @@ A SET is a bundle, a results folder or a set under results/precomputed. A line f
 import argparse
 from pathlib import Path
 
-from workflow.cli._main import run
 from workflow.compare.merged import merged, sections
 from workflow.compare.result_set import read
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import aside
+from workflow.config.files import output_path
 from workflow.report.pages.site import Site
 from workflow.results.record import write_text
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="merge", description="Set results of several machines side by side.")
-    parser.add_argument("out", type=lambda word: aside(word, ".csv"), metavar="OUT.csv")
+    parser.add_argument("out", type=lambda word: output_path(word, ".csv"), metavar="OUT.csv")
     parser.add_argument("sets", type=Path, nargs="+")
-    parser.add_argument("--page", type=lambda word: aside(word, ".html"), help="write them as a page, too")
+    parser.add_argument("--page", type=lambda word: output_path(word, ".html"), help="write them as a page, too")
     options = parser.parse_args(argv)
     found = merged([read(path) for path in options.sets])
     if not len(found):

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.plan.ablations import PAPERS, known
+from workflow.papers import PAPERS
 from workflow.report.claims.measures import APART
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
-AXES = {"span": "SPANS", "selection": "SELECTIONS", "normaliser": "NORMALISERS"}
-FOLDERS = {kind: f"models/attention/{kind}s/{{}}.py" for kind in AXES}
+REGISTRIES = {"span": "SPANS", "selection": "SELECTIONS", "normaliser": "NORMALISERS"}
+FOLDERS = {kind: f"models/attention/{kind}s/{{}}.py" for kind in REGISTRIES}
 FOLDERS |= {kind: f"config/{kind}s/{{}}.yaml" for kind in ("ablation", "claim")}
 NAMED, ADDED = "models/attention/__init__.py", "docs/added.md"
 HEAD = "# What was added to the suite\n"
@@ -41,7 +41,7 @@ def begin(root: Path, kind: str, name: str) -> list[Path]:
     before = _text(root / ADDED) if (root / ADDED).exists() else HEAD
     files = {path: made.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
     files[root / ADDED] = f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n"
-    if kind in AXES:
+    if kind in REGISTRIES:
         files[root / NAMED] = tidy(named(_text(root / NAMED), kind, name, titled))
     for place, text in files.items():
         write_text(place, text)
@@ -56,14 +56,14 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     path = root / FOLDERS[kind].format(name)
     if path.exists():
         raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} is there already")
-    if kind in AXES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
+    if kind in REGISTRIES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
         raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
     if kind == "ablation":
         taken = {
             *PAPERS,
             APART,
-            *known(root / "workflow/report/tables", "py"),
-            *known(root / "workflow/report/figures", "py"),
+            *builder_names("tables"),
+            *builder_names("figures"),
         }
         rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
         taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
@@ -92,9 +92,11 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
     """models/attention/__init__.py with its import and its line in the dict of the axis."""
     try:
         nodes = ast.parse(source).body
-        literal = next(one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == AXES[kind])
+        literal = next(
+            one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == REGISTRIES[kind]
+        )
     except (SyntaxError, StopIteration, AttributeError):
-        raise ConfigError(f"{NAMED}: no dict {AXES[kind]} that can be read") from None
+        raise ConfigError(f"{NAMED}: no dict {REGISTRIES[kind]} that can be read") from None
     lines = source.splitlines(keepends=True)
     end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
     comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "
@@ -110,7 +112,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
         print(path.relative_to(Path.cwd()))
-    then = "pytest tests/test_contract.py" if options.kind in AXES else "snakemake"
+    then = "pytest tests/test_contract.py" if options.kind in REGISTRIES else "snakemake"
     print(f"write what it is, then: {then}")
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from workflow.cli._main import run
 from workflow.compare.bundles import Manifest
+from workflow.config.command_line import run
 from workflow.config.job import AnyJob
 from workflow.data.caption_catalogue import CaptionCatalogue
 from workflow.data.catalogue import Catalogue
 from workflow.data.pair_catalogue import PairCatalogue
 from workflow.data.tree_catalogue import TreeCatalogue
 from workflow.papers.published import Paper
-from workflow.plan.ablations import Ablation, Config
+from workflow.plan.ablations import Ablation
+from workflow.plan.config import Config
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
 from workflow.results.record import Record, write_text

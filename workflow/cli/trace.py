@@ -7,8 +7,14 @@ the page and the record of each run behind it lie, or, with --data, its numbers 
 import argparse
 from pathlib import Path
 
-from workflow.cli._main import printable, run
-from workflow.results import provenance as traces
+from workflow.config.command_line import printable, run
+from workflow.results import provenance
+
+
+def _page(digest: str) -> str:
+    """The page of a run, of those that are there the first; where none is, where it would lie."""
+    pages = sorted(Path("reports").glob(f"*/ablations/*/{digest}.html"))
+    return pages[0].as_posix() if pages else f"reports/SCALE/ablations/ABLATION/{digest}.html"
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -16,13 +22,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--data", action="store_true", help="print the numbers behind it, as CSV, and nothing else")
     options = parser.parse_args(argv)
-    found = traces.read(options.file)
+    found = provenance.read(options.file)
     if options.data:
         print(found.data, end="")
         return
     lines = [f"origin: {found.origin}", f"commit: {', '.join(found.commits) or 'none: computed or cited'}"]
     lines.append(f"runs: {len(found.runs)}")
-    lines += [f"  {one}  reports/runs/{one}.html  results/runs/{one}/record.json" for one in found.runs]
+    lines += [f"  {digest}  {_page(digest)}  results/runs/{digest}/record.json" for digest in found.runs]
     print("\n".join(map(printable, lines)))
 
 

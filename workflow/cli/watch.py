@@ -1,7 +1,7 @@
-"""Look while it runs: `python -m workflow.cli.watch [--every SECONDS] [--once]`.
+"""Look while it runs: `python -m workflow.cli.watch [--scale laptop] [--every SECONDS] [--once]`.
 
 Shows every run of the plan, done, running with its loss and the time left, failed with the reason, or waiting; the same
-stands in reports/progress.html, which loads itself again. Ends when nothing is running or waiting, or by Ctrl-C.
+stands in reports/SCALE/progress.html, which loads itself again. Ends when nothing is running or waiting, or by Ctrl-C.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from workflow.cli._main import printable, run
+from workflow.config.command_line import printable, run
 from workflow.config.errors import ConfigError
 from workflow.monitor.states import State, counts, states
 from workflow.report.pages.site import Site
@@ -30,15 +30,17 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="watch", description="Look at the runs while they run.")
     parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS")
     parser.add_argument("--once", action="store_true")
+    parser.add_argument("--scale", default="laptop", help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     parser.add_argument("--logs", type=Path, default=Path("logs"))
     options = parser.parse_args(argv)
     if not 0.1 <= options.every <= 86400:
         raise ConfigError(f"--every {options.every:g}: expected seconds from 0.1 to 86,400")
-    site = Site(options.results, options.reports)
+    results = options.results / options.scale
+    site = Site(results, options.reports / options.scale)
     while True:
-        found = states(options.results / "plan.json", options.results, options.logs)
+        found = states(results, options.results / "runs", options.logs)
         over = options.once or all(one.state in ("done", "failed") for one in found)
         told = {"counts": counts(found), "states": found, "every": None if over else max(1, round(options.every))}
         site.write("progress.html.j2", "progress.html", title="How far the runs are", **told)

@@ -1,6 +1,6 @@
 """One archive of everything that a run of the workflow leaves: records, measures, tables, figures, pages, checksums.
 
-manifest.json: {"version", "commits", "files": {path: sha256}}; the rest lies as it did, results/... and reports/....
+manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies as it did, results/... and reports/....
 The same results and pages give the same bytes.
 """
 
@@ -13,12 +13,20 @@ from pathlib import Path, PurePosixPath
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import atomic_write
 from workflow.config.strict import StrictModel, parse, parse_json
-from workflow.results.runs_table import load
+from workflow.plan.plan import read_plan
+from workflow.results.record import read_record
+from workflow.results.registry import COSTS
 
-VERSION = 1
+VERSION = 2
 MANIFEST = "manifest.json"
-KEPT = ("plan.json", "runs.json", "claims.*", "runs/*/*.json", "runs/*/curve.csv", "measures/*.json")
-KEPT += ("tables/*", "figures/*")  # and not the weights, nor the texts
+SCALE = (
+    "*.json",
+    "ledger.csv",
+    *(f"{folder}/*.json" for folder in ("ablations", "claims", *COSTS)),
+    "tables/*",
+    "figures/*",
+)
+RUN = ("job.json", "record.json", "curve.csv")  # and not the weights, nor the texts
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 BROKEN = (
     zipfile.BadZipFile,
@@ -34,23 +42,34 @@ BROKEN = (
 
 class Manifest(StrictModel):
     version: int
+    scale: str
     commits: list[str]
     files: dict[str, str]
 
 
-def kept(results: Path, reports: Path) -> dict[str, Path]:
-    """Path in the archive -> file, in the order of the paths."""
-    found = {f"results/{one.relative_to(results).as_posix()}": one for name in KEPT for one in results.glob(name)}
-    told = [one for one in reports.rglob("*") if one.name != "progress.html"]  # of a moment that is over
-    found |= {f"reports/{one.relative_to(reports).as_posix()}": one for one in told}
+def kept(results: Path, reports: Path, scale: str) -> dict[str, Path]:
+    """Path in the archive -> file, in the order of the paths: one scale's results, its runs, and its pages."""
+    files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
+    digests = {row["digest"] for row in read_plan(results / scale / "plan.json")}
+    files += [results / "runs" / digest / name for digest in digests for name in RUN]
+    found = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
+    pages = [path for path in (reports / scale).rglob("*") if path.name != "progress.html"]  # of a moment that is over
+    found |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in pages}
     return {name: path for name, path in sorted(found.items()) if path.is_file() and not path.is_symlink()}
 
 
-def write(out: Path, results: Path, reports: Path, commits: list[str]) -> Manifest:
+def commits_of(results: Path, scale: str) -> list[str]:
+    """The commits behind the records of a scale."""
+    digests = {row["digest"] for row in read_plan(results / scale / "plan.json")}
+    records = [results / "runs" / digest / "record.json" for digest in digests]
+    return sorted({read_record(path).origin.commit for path in records if path.exists()})
+
+
+def write(out: Path, results: Path, reports: Path, scale: str) -> Manifest:
     """The whole archive or nothing."""
-    files = kept(results, reports)
+    files = kept(results, reports, scale)
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
-    manifest = Manifest(version=VERSION, commits=commits, files=sums)
+    manifest = Manifest(version=VERSION, scale=scale, commits=commits_of(results, scale), files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
         for name, path in files.items():
@@ -94,9 +113,3 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
         if place.is_absolute() or ".." in place.parts or "\\" in name:
             raise ConfigError(f"{path}: {ascii(name)} lies outside the bundle")
     return manifest
-
-
-def commits_of(results: Path) -> list[str]:
-    """The commits behind results/runs.json."""
-    runs = load(results / "runs.json")
-    return sorted(runs["commit"].unique())

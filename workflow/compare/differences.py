@@ -8,12 +8,12 @@ from scipy.stats import ttest_ind
 
 from workflow.config.errors import ConfigError
 from workflow.report.claims.measures import TURNS, by_turns
-from workflow.report.pages.columns import HEADLINE
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
+from workflow.tasks.spec import TASKS
 
 SAME = 1e-3  # what is counted has no noise: a thousandth is rounding
-NAMES = ["ablation", "corpus", "variant", "S", "k"]
+NAMES = ["ablation", "paper_corpus", "variant", "S", "k"]
 
 
 def origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
@@ -45,7 +45,7 @@ def keyed(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
     """With a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
     made = runs.copy()
     for column in ("S", "k") if by_rank else ():
-        groups = made.groupby(["ablation", "corpus", "variant"])[column]
+        groups = made.groupby(["ablation", "paper_corpus", "variant"])[column]
         made[column] = groups.rank(method="dense", ascending=False)
     made["key"] = [tuple(None if pd.isna(one) else one for one in row) for row in made[NAMES].itertuples(index=False)]
     return made
@@ -65,7 +65,7 @@ def cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], li
             continue
         seen.add(cell)
         lines += _ended(key, left[key], right[key])
-        for measure, title, unit in HEADLINE[left[key]["task"].iloc[0]]:
+        for measure, title, unit in TASKS[left[key]["task"].iloc[0]].columns:
             lines += _line(key, measure, title, unit, left[key], right[key])
     tested = [one for one in lines if one["p"] is not None]
     for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):

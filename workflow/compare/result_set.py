@@ -1,4 +1,4 @@
-"""A set of results, read alike wherever it comes from: a results folder, a set under results/precomputed, or a bundle."""
+"""A set of results, read alike wherever it comes from: a scale's folder under results/, a precomputed set, or a bundle."""
 
 import tempfile
 from dataclasses import dataclass
@@ -8,15 +8,18 @@ import pandas as pd
 
 from workflow.compare import bundles
 from workflow.config.errors import ConfigError
-from workflow.config.strict import parse_json, read_yaml
-from workflow.plan.ablations import CONFIG, load_config
+from workflow.config.files import ROOT
+from workflow.config.strict import read_yaml
+from workflow.plan.config import load_config
 from workflow.plan.plan import plan, read_plan
 from workflow.results.record import Record, read_record
-from workflow.results.runs_table import MEASURES, frame, gather
+from workflow.results.registry import COSTS
+from workflow.results.rows import read_rows
+from workflow.results.runs_table import as_frame, build_rows
 
 
 @dataclass(frozen=True)
-class Results:
+class ResultSet:
     """runs: as `workflow.results.runs_table` makes them, of every record that is there; records by digest."""
 
     name: str
@@ -24,49 +27,52 @@ class Results:
     records: dict[str, Record]
 
 
-def read(path: Path) -> Results:
+def read(path: Path) -> ResultSet:
     """`ConfigError` in a line where there is nothing to read."""
     if path.is_file():
         with tempfile.TemporaryDirectory() as folder:
-            bundles.unpack(path, Path(folder))
-            return _folder(Path(folder) / "results", str(path))
+            manifest = bundles.unpack(path, Path(folder))
+            return _scale(Path(folder) / "results" / manifest.scale, str(path))
     if not path.is_dir():
-        raise ConfigError(f"{path}: no such results folder, published set or bundle")
-    return _folder(path, str(path)) if (path / "plan.json").exists() else _published(path)
+        raise ConfigError(f"{path}: no such results folder, precomputed set or bundle")
+    return _scale(path, str(path)) if (path / "plan.json").exists() else _precomputed(path)
 
 
-def _folder(path: Path, name: str) -> Results:
+def _scale(path: Path, name: str) -> ResultSet:
+    """The folder of one scale, the records of all runs beside it."""
     if not (path / "plan.json").exists():
-        raise ConfigError(f"{name}: no plan.json in it; expected a results folder that the workflow has written")
+        raise ConfigError(f"{name}: no plan.json in it; expected a scale's results, such as results/laptop")
     rows = read_plan(path / "plan.json")
-    files = {row["digest"]: path / "runs" / row["digest"] / "record.json" for row in rows}
-    return _made(name, rows, {digest: read_record(file) for digest, file in files.items() if file.exists()}, path)
+    files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in rows}
+    records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
+    costs = {kind: sorted((path / kind).glob("*.json")) for kind in COSTS}
+    return _joined(name, rows, records, costs)
 
 
-def _published(path: Path) -> Results:
-    """Records by digest in one folder; who asked for them is planned again from the config of their scale."""
-    found = {file.stem: read_record(file) for file in sorted(path.glob("*.json"))}
-    if not found:
-        raise ConfigError(f"{path}: neither plan.json nor records in it; expected results of this suite")
-    config = read_yaml(CONFIG / "config.yaml")
-    scales = sorted({record.job.scale for record in found.values()})
-    asked = [row for scale in scales for row in plan(load_config({**config, "scale": scale}))]
-    rows = [{**row.model_dump(), "digest": row.job.digest, "configuration": row.job.configuration} for row in asked]
-    return _made(str(path), rows, found, path)
+def _precomputed(path: Path) -> ResultSet:
+    """Records by digest in one folder; which ablation asked for them is planned again from the config of their scale."""
+    records = {file.stem: read_record(file) for file in sorted(path.glob("*.json"))}
+    if not records:
+        scales = sorted(folder.parent.name for folder in path.glob("*/plan.json"))
+        hint = f"; did you mean {path}/{scales[0]}?" if scales else ""
+        raise ConfigError(f"{path}: neither plan.json nor records in it; expected results of this suite{hint}")
+    config = read_yaml(ROOT / "config" / "config.yaml")
+    scales = sorted({record.job.scale for record in records.values()})
+    rows = [row.record() for scale in scales for row in plan(load_config({**config, "scale": scale}))]
+    costs = {kind: sorted((path / "costs").glob(f"{kind}.json")) for kind in COSTS}
+    return _joined(str(path), rows, records, costs)
 
 
-def _made(name: str, rows: list[dict], records: dict[str, Record], path: Path) -> Results:
+def _joined(name: str, rows: list[dict], records: dict[str, Record], costs: dict[str, list[Path]]) -> ResultSet:
     for digest, record in records.items():
         if record.digest != digest:
             raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
     there = [row for row in rows if row["digest"] in records]
     if not there:
         raise ConfigError(f"{name}: none of its {len(records)} records is asked for by its plan")
-    files = {kind: path / "measures" / f"{kind}.json" for kind in MEASURES}
-    measures = {kind: parse_json(one.read_bytes(), str(one)) for kind, one in files.items() if one.exists()}
+    measured = {kind: [row for file in files for row in read_rows(file)[1]] for kind, files in costs.items()}
     try:
-        return Results(name, frame(gather(there, records, measures)), records)
+        return ResultSet(name, as_frame(build_rows(there, records), measured), records)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ConfigError(
-            f"{name}: measures or facts that are not this suite's ({type(error).__name__}: {error})"
-        ) from None
+        what = f"{type(error).__name__}: {error}"
+        raise ConfigError(f"{name}: measures or facts that are not this suite's ({what})") from None

@@ -4,8 +4,10 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 """
 
 import os
+import shlex
+from pathlib import Path
 
-ENGINES = ("auto", "band", "small", "gathered", "triton", "definition")  # as models.attention.engine.backend has them
+BACKENDS = ("auto", "band", "small", "gather", "triton", "definition")  # as models.attention.engine.backend has them
 ALLOCATOR = "GLIBC_TUNABLES"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 
@@ -19,3 +21,13 @@ def environment() -> dict[str, str]:
 def allocator() -> str:
     """How this process was started, for its record."""
     return os.environ.get(ALLOCATOR, "as the system has it")
+
+
+def command(suite: Path, data_dir: str | None) -> str:
+    """How a rule starts Python: the suite's modules can be imported from any folder, and where data lie is no parameter.
+
+    What the user has set in PYTHONPATH and in the allocator's variable stands.
+    """
+    path = os.pathsep.join(filter(None, (str(suite), os.environ.get("PYTHONPATH"))))
+    variables = {"PYTHONPATH": path, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})
+    return " ".join(["env", *(f"{name}={shlex.quote(value)}" for name, value in variables.items()), "python"])

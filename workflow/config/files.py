@@ -24,7 +24,7 @@ def check_writable(root: Path) -> None:
         raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
 
 
-def aside(word: str | Path, ending: str) -> Path:
+def output_path(word: str | Path, ending: str) -> Path:
     """What a command writes for its user: a name with this ending, outside the folders that the workflow writes to."""
     path = Path(word)
     if path.suffix != ending:
@@ -33,6 +33,17 @@ def aside(word: str | Path, ending: str) -> Path:
         if path.resolve().is_relative_to(Path(folder).resolve()):
             raise ConfigError(f"{path}: {folder}/ is written by the workflow; expected a name outside it")
     return path
+
+
+def config_file(place: str) -> Path:
+    """A file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
+    own = Path("config", place)
+    return own if own.exists() else ROOT / "config" / place
+
+
+def config_names(folder: str) -> list[str]:
+    """The names of the YAML files of a folder under config/, the suite's and those where it is run."""
+    return sorted({path.stem for base in (ROOT, Path()) for path in (base / "config" / folder).glob("*.yaml")})
 
 
 @contextmanager

@@ -118,11 +118,10 @@ def _canonical(content: dict) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
-def read_job(text: str) -> Job:
-    """A job from its JSON text or from the path of a job.json; `ConfigError` where a choice of attention is not here."""
-    inline = text.lstrip().startswith("{")
-    where = "job" if inline else text
-    raw = parse_json(text if inline else Path(text).read_bytes(), where)
+def read_job(path: Path) -> Job:
+    """The job of a job.json; `ConfigError` where it is none, or names a choice of attention that is not here."""
+    where = str(path)
+    raw = parse_json(path.read_bytes(), where)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
     check_known(f"task in {where}", raw.get("task"), JOBS)

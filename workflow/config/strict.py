@@ -15,10 +15,13 @@ PositiveStrictInt = Annotated[PositiveInt, Field(strict=True)]
 
 
 def one_of(what: str, valid) -> AfterValidator:
-    """For an annotation: `ConfigError` with the nearest name unless the value is one of `valid`."""
+    """For an annotation: `ConfigError` with the nearest name unless the value is one of `valid`.
+
+    valid: names, or a function that gives them when a value is checked, so that importing a schema reads no file.
+    """
 
     def known(value):
-        check_known(what, value, valid)
+        check_known(what, value, valid() if callable(valid) else valid)
         return value
 
     return AfterValidator(known)

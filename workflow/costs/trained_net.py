@@ -1,49 +1,54 @@
 """The net to be measured, in the state its training left it: what adaptive heads cost depends on what they learned."""
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from models.nets import build
 from workflow.config.job import Job, read_job
-from workflow.results import record as records
+from workflow.results.precomputed import precomputed_costs
 from workflow.training import checkpoint
 
 
-def cells(plan: list[dict]) -> list[dict]:
-    """One row of the plan for each cell (a job without its seed): the first seed stands for the cell."""
-    first: dict[str, dict] = {}
-    for row in plan:
-        first.setdefault(row["configuration"], row)
-    return list(first.values())
+@dataclass(frozen=True)
+class TrainedRun:
+    """A run whose net is measured. path: its weights, or its record where it came with the project without them."""
+
+    path: Path
+    job: Job
+
+    @classmethod
+    def at(cls, path: Path) -> "TrainedRun":
+        return cls(path, read_job(path.parent / "job.json"))
+
+    @property
+    def about(self) -> dict:
+        """What every row of a measure begins with."""
+        return {"configuration": self.job.configuration, "digest": self.job.digest}
+
+    @property
+    def has_weights(self) -> bool:
+        return self.path.name == "weights.pt" and bool(self._state())
+
+    def _state(self) -> dict:
+        return checkpoint.load(self.path, self.job.digest, torch.device("cpu"))["net"]
+
+    def load(self, device: torch.device):
+        """(job, net) as its training left it."""
+        state = checkpoint.load(self.path, self.job.digest, device)["net"]
+        net = build(self.job.net.model_dump(), self.job.attention.model_dump(), symbols_of(state)).to(device)
+        net.load_state_dict(state)
+        return self.job, net
+
+    def not_measured(self, kind: str) -> dict:
+        """The row of a run without weights: what came with the project, or why there is none."""
+        row = precomputed_costs(kind).get(self.job.configuration)
+        return row or {**self.about, "status": "error", "reason": "not measured: the run left no weights"}
 
 
 def symbols_of(state: dict) -> int:
     return state["embedding.weight"].shape[0]
-
-
-def weights_of(row: dict, runs: Path) -> Path:
-    return runs / row["digest"] / "weights.pt"
-
-
-def came_with_the_project(kind: str, row: dict) -> dict:
-    """The measure of a cell whose run left no weights here: it failed, or it was made elsewhere, measures and all."""
-    for path in sorted(records.PRECOMPUTED.glob(f"*/measures/{kind}.json")):
-        for one in json.loads(path.read_text(encoding="utf-8")):
-            if one["configuration"] == row["configuration"]:
-                return one
-    why = "not measured: the run left no weights"
-    return {"configuration": row["configuration"], "digest": row["digest"], "status": "error", "reason": why}
-
-
-def load(row: dict, runs: Path, device: torch.device):
-    """(job, net) for a row of the plan, as its training left it."""
-    job = read_job(str(runs / row["digest"] / "job.json"))
-    state = checkpoint.load(weights_of(row, runs), row["digest"], device)["net"]
-    net = build(job.net.model_dump(), job.attention.model_dump(), symbols_of(state)).to(device)
-    net.load_state_dict(state)
-    return job, net
 
 
 def fresh(job: Job, device: torch.device, symbols: int = 128):
@@ -66,7 +71,7 @@ def with_limit(job: Job, net, S: int, device: torch.device):
             attention[axis]["limit"] = S
     longer = build(job.net.model_dump(), attention, symbols_of(net.state_dict())).to(device)
     with torch.no_grad():
-        for one, other in zip(longer.attentions, net.attentions, strict=True):
-            if hasattr(other.span, "fraction"):  # z = S z'
-                one.span.fraction.copy_(other.span.fraction * before / S)
+        for raised, trained in zip(longer.attentions, net.attentions, strict=True):
+            if hasattr(trained.span, "fraction"):  # z = S z'
+                raised.span.fraction.copy_(trained.span.fraction * before / S)
     return longer

@@ -7,12 +7,15 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
+from pathlib import Path
 
 from workflow.config.choices import AXES
 from workflow.config.job import Job
+from workflow.plan.reads import reads
 from workflow.plan.scales import load_corpora
+from workflow.plan.targets import Targets
 from workflow.results.record import Record
-from workflow.results.statistics import smallest
+from workflow.results.statistics import smallest_effect
 
 RECORD_BYTES = 150_000  # record, curve and job, roughly
 FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess and a memory is not known
@@ -88,5 +91,39 @@ def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float
         if several and count > 1:
             squares = sum(sum((one - sum(values) / len(values)) ** 2 for one in values) for values in several)
             scatter = math.sqrt(squares / sum(len(values) - 1 for values in several))
-            found[task] = smallest(math.sqrt(2) * scatter, count)
+            found[task] = smallest_effect(math.sqrt(2) * scatter, count)
     return found
+
+
+EACH = {"flops": 6.0, "memory": 8.0, "longest_span": 15.0}  # seconds of a configuration, the start of Python included
+START = 5.0  # seconds that a timing takes before it times
+
+
+def measure_files(targets: Targets) -> dict[str, list[str]]:
+    """What all pages ask to be measured: kind -> files."""
+    wanted: dict[str, dict[str, None]] = defaultdict(dict)
+    for name in targets.ablations:
+        for kind in targets.costs_shown(name):
+            wanted[kind].update(dict.fromkeys(targets.costs_of(name, kind)))
+    files = {kind: list(paths) for kind, paths in wanted.items()}
+    if any("layers" in reads("tables", name) for name in targets.artefacts("tables")):
+        files["layers"] = [f"{targets.results}/layers.json"]
+    return files | ({"steps": targets.steps} if targets.steps else {})
+
+
+def measure_seconds(targets: Targets, kind: str, files: list[str], lanes: int) -> float:
+    """Roughly, on two cores: of what is counted side by side, of what is timed alone."""
+    if kind in EACH:
+        return EACH[kind] * len(files) / lanes
+    if kind == "throughput":
+        return sum(_timed(targets, Path(file).stem) for file in files)
+    if kind == "layers":
+        how = targets.measures["translation"]
+        return START + 4 * len(how.layer_lengths) * (0.2 + how.passes * how.seconds)
+    sizes = targets.measures["char_lm"].engine
+    return 10 + 0.001 * sum(sizes.lengths) * sizes.d_model / 64
+
+
+def _timed(targets: Targets, ablation: str) -> float:
+    how = targets.measures[targets.ablations[ablation].task]
+    return START + 2 * len(targets.nets_of(ablation)) * how.passes * (how.seconds + 0.2)

@@ -8,8 +8,8 @@ from pathlib import Path
 from workflow.config.errors import ConfigError
 from workflow.config.job import JOBS, Job
 from workflow.config.strict import parse
+from workflow.monitor.durations import spell
 from workflow.monitor.estimate import per_update, score
-from workflow.monitor.progress import spell
 from workflow.plan.plan import read_plan
 from workflow.results.record import read_record
 
@@ -28,20 +28,21 @@ class State:
     told: str
 
 
-def states(plan: Path, results: Path, logs: Path, now: float | None = None) -> list[State]:
-    """One for each run of the plan, the running ones first."""
+def states(results: Path, runs: Path, logs: Path, now: float | None = None) -> list[State]:
+    """One for each run of a scale's plan, the running ones first. results: the scale's folder."""
+    plan = results / "plan.json"
     if not plan.exists():
         raise ConfigError(f"{plan}: no plan yet; start snakemake first")
     rows = {row["digest"]: row for row in reversed(read_plan(plan))}
-    found = [_state(row, results, logs, time.time() if now is None else now) for row in rows.values()]
-    return sorted(found, key=lambda one: (STATES.index(one.state), one.name, one.digest))
+    found = [_state(row, runs, logs, time.time() if now is None else now) for row in rows.values()]
+    return sorted(found, key=lambda state: (STATES.index(state.state), state.name, state.digest))
 
 
-def _state(row: dict, results: Path, logs: Path, now: float) -> State:
+def _state(row: dict, runs: Path, logs: Path, now: float) -> State:
     digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
-    at = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
-    name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{at}, seed {job.seed}"
-    record, log = results / "runs" / digest / "record.json", logs / "train" / f"{digest}.log"
+    grid = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
+    name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{grid}, seed {job.seed}"
+    record, log = runs / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
         return State(digest, name, *_ended(record))
     if log.is_file() and now - log.stat().st_mtime < min(QUIET, job.training.time_limit_s):

@@ -7,11 +7,12 @@ import pandas as pd
 from pydantic import Field
 
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import ROOT
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.papers import PAPERS
 from workflow.papers.formulas import FORMULAS
-from workflow.plan.ablations import CONFIG, PAPERS
 
-FOLDER = CONFIG / "published"
+FOLDER = ROOT / "config" / "published"
 
 
 class Published(StrictModel):

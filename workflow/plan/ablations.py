@@ -1,21 +1,16 @@
-"""The files a person edits, read strictly."""
+"""An ablation: a question, its variants, and the tables and figures that answer it. config/ablations/NAME.yaml."""
 
-import os
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from workflow.config.environment import ENGINES
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.job import JOBS
+from workflow.config.files import ROOT, config_file, config_names
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.plan.scales import CONFIG, Scale, load_scale
+from workflow.papers import PAPERS
+from workflow.tasks.spec import TASKS
 
-ROOT = Path(__file__).parents[2]
-PAPERS = ("adaptive_span", "explicit_sparse", "aiayn")
-TASKS = tuple(JOBS)
 PaperName = Annotated[str, one_of("paper", PAPERS)]
 Values = StrictInt | str | list[StrictInt] | None
 
@@ -71,81 +66,22 @@ class Ablation(StrictModel):
     @classmethod
     def builders_exist(cls, names, info):
         for name in names:
-            check_known(
-                info.field_name.removesuffix("s"), name, known(ROOT / "workflow" / "report" / info.field_name, "py")
-            )
+            check_known(info.field_name.removesuffix("s"), name, builder_names(info.field_name))
         return names
 
 
-class Config(StrictModel):
-    """config/config.yaml, with what `snakemake --config` adds."""
-
-    scale: str
-    papers: list[str] = Field(min_length=1)
-    tasks: list[str] = Field(list(TASKS), min_length=1)
-    ablations: list[str] | None = None
-    corpus: str | None = None
-    data_dir: str | None = None
-    device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
-    engine: Annotated[str, one_of("engine", ENGINES)] = "auto"
-
-    @field_validator("papers", "tasks", "ablations")
-    @classmethod
-    def names_exist(cls, names, info):
-        valid = {"papers": PAPERS, "tasks": TASKS, "ablations": known_ablations()}[info.field_name]
-        for name in names or []:
-            check_known(info.field_name.removesuffix("s"), name, valid)
-        return names
-
-    def load_ablations(self) -> dict[str, "Ablation"]:
-        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
-
-        A scale that has no file for a task, or does not name an ablation, leaves it out.
-        """
-        found = {name: load_ablation(name) for name in known_ablations()}
-        wanted = found if self.ablations is None else self.ablations
-        scales = self.load_scales()
-        for scale in scales.values():
-            for name in scale.ablations or []:
-                check_known(f"ablation in config/scales/{self.scale}", name, found)
-        paid = {task: found if scale.ablations is None else scale.ablations for task, scale in scales.items()}
-        return {
-            name: one
-            for name, one in found.items()
-            if one.paper in self.papers and name in wanted and name in paid.get(one.task, ())
-        }
-
-    def load_scales(self) -> dict[str, Scale]:
-        """The scale's settings by task, of the tasks that are asked for."""
-        check_known("scale", self.scale, known_scales())
-        files = known(CONFIG / "scales" / self.scale)
-        for name in files:
-            check_known(f"task in config/scales/{self.scale}", name, TASKS)
-        return {name: load_scale(self.scale, name) for name in files if name in self.tasks}
-
-
-def known(folder: Path, ending: str = "yaml") -> list[str]:
-    """The names that the files of a folder give, those that start with _ left out."""
-    return sorted(path.stem for path in folder.glob(f"*.{ending}") if not path.stem.startswith("_"))
-
-
-def known_scales() -> list[str]:
-    return sorted(path.name for path in (CONFIG / "scales").iterdir() if path.is_dir())
+def builder_names(kind: str) -> list[str]:
+    """The tables, or figures, that there are a file for; those that start with _ are none."""
+    files = (ROOT / "workflow" / "report" / kind).glob("*.py")
+    return sorted(path.stem for path in files if not path.stem.startswith("_") and path.stem != "analytic")
 
 
 def known_ablations() -> list[str]:
-    return known(CONFIG / "ablations")
+    return config_names("ablations")
 
 
 @cache
 def load_ablation(name: str) -> Ablation:
     check_known("ablation", name, known_ablations())
-    return parse(Ablation, read_yaml(CONFIG / "ablations" / f"{name}.yaml"), f"config/ablations/{name}.yaml")
-
-
-def load_config(raw: dict) -> Config:
-    """The mapping that Snakemake holds, checked. The environment's ATTENTION_DATA_DIR stands in for data_dir."""
-    config = parse(Config, raw, "config")
-    if config.data_dir is None:
-        config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
-    return config
+    place = f"ablations/{name}.yaml"
+    return parse(Ablation, read_yaml(config_file(place)), f"config/{place}")

@@ -1,26 +1,15 @@
 """How hard we run: config/scales/SCALE/TASK.yaml, read strictly."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.data.caption_catalogue import CaptionCatalogue
-from workflow.data.catalogue import Catalogue
 from workflow.data.names import Names
-from workflow.data.pair_catalogue import PairCatalogue
-from workflow.data.tree_catalogue import TreeCatalogue
-
-CONFIG = Path(__file__).parents[2] / "config"
-CATALOGUES = {
-    "char_lm": Catalogue,
-    "translation": PairCatalogue,
-    "captioning": CaptionCatalogue,
-    "parsing": TreeCatalogue,
-}
+from workflow.tasks.spec import TASKS
 
 
 def _known_settings(settings: dict, info) -> dict:
@@ -89,9 +78,14 @@ class Measure(StrictModel):
     engine: Engine | None = None
 
 
-def read_measures(text: str) -> dict[str, Measure]:
-    """How costs are measured, by task, from JSON."""
-    return {task: parse(Measure, one, f"measure of {task}") for task, one in parse_json(text, "measures").items()}
+def read_measure(text: str) -> Measure:
+    """How costs are measured, from JSON."""
+    return parse(Measure, parse_json(text, "measure"), "measure")
+
+
+def read_sizes(text: str) -> Engine:
+    """The nets on which the engine is timed, from JSON."""
+    return parse(Engine, parse_json(text, "sizes"), "sizes")
 
 
 class Scale(StrictModel):
@@ -138,13 +132,13 @@ class Scale(StrictModel):
 
 
 def load_scale(scale: str, task: str) -> Scale:
-    return _read(Scale, CONFIG / "scales" / scale / f"{task}.yaml")
+    return _read(Scale, f"scales/{scale}/{task}.yaml")
 
 
 def load_corpora(task: str) -> Names:
     """The data sets of a task, by name."""
-    return _read(CATALOGUES[task], CONFIG / "tasks" / f"{task}.yaml")
+    return _read(TASKS[task].catalogue, f"tasks/{task}.yaml")
 
 
-def _read(model, path: Path):
-    return parse(model, read_yaml(path), path.relative_to(CONFIG.parent).as_posix())
+def _read(model, place: str):
+    return parse(model, read_yaml(config_file(place)), f"config/{place}")

@@ -22,25 +22,18 @@ UNREADABLE += (RecursionError, Image.DecompressionBombError)
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file that cannot be read is told in one line, by us
 
 
-def commits(builder, runs: pd.DataFrame, used: pd.DataFrame) -> list[str]:
-    """Behind a table or figure: those of the runs it uses, or what its builder says where it stands on no run."""
-    if hasattr(builder, "commits"):
-        return builder.commits(runs)
-    return sorted(used["commit"].unique()) if len(used) else []
-
-
-def told(used: pd.DataFrame, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
+def trace_of(used: pd.DataFrame | None, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
     """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn."""
-    runs = sorted(used["digest"].unique()) if len(used) else []
+    runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
     return json.dumps({"origin": origin, "runs": runs, "commits": commits, "data": numbers.to_csv(index=False)})
 
 
-def metadata(title: str, origin: str, told: str) -> dict[str, dict[str, str | None]]:
+def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
     """For each format what matplotlib writes into the file; no date, so that the same data give the same bytes."""
     return {
-        "svg": {"Title": title, "Description": origin, "Source": told, "Date": None},
-        "pdf": {"Title": title, "Subject": origin, "Keywords": told, "CreationDate": None},
-        "png": {"Title": title, "Description": origin, "Source": told},
+        "svg": {"Title": title, "Description": origin, "Source": trace, "Date": None},
+        "pdf": {"Title": title, "Subject": origin, "Keywords": trace, "CreationDate": None},
+        "png": {"Title": title, "Description": origin, "Source": trace},
     }
 
 

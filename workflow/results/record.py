@@ -3,6 +3,8 @@
 Closed and versioned. A run that breaks leaves a record too, with its status and its reason.
 """
 
+import csv
+import io
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,8 +13,7 @@ from workflow.config.files import atomic_write
 from workflow.config.job import AnyJob
 from workflow.config.strict import StrictModel, parse, parse_json
 
-PRECOMPUTED = Path(__file__).parents[2] / "results" / "precomputed"
-VERSION = 1
+VERSION = 2
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
 
@@ -44,22 +45,28 @@ class Macs(StrictModel):
 
 
 class Cost(StrictModel):
-    """engine: what computed attention, for what it was chosen."""
+    """backends: what computed attention, for what it was chosen."""
 
     seconds: float
     tokens_per_s: float
     peak_memory_bytes: int
     parameters: int
     macs: Macs | None = None
-    engine: list[str] = []
+    backends: list[str] = []
 
 
 class Origin(StrictModel):
-    """Where a number comes from. `source` is a digest of every file that can change a number."""
+    """Where a number comes from.
+
+    source: a digest of the files that can change it; sources: the digest of each. accepted: changes of those files that
+    somebody accepted as changing no number, a line each.
+    """
 
     commit: str
     dirty: bool
     source: str
+    sources: dict[str, str] = {}
+    accepted: list[str] = []
     device: str
     driver: str | None
     threads: int
@@ -72,7 +79,7 @@ class Origin(StrictModel):
 
 
 class Record(StrictModel):
-    version: Literal[1] = VERSION
+    version: Literal[2] = VERSION
     status: Status
     reason: str | None = None
     digest: str
@@ -85,15 +92,25 @@ class Record(StrictModel):
     log: list[str] = []
 
 
-def published(digest: str) -> Path | None:
-    """The record of this job among those that came with the project, made on another machine."""
-    return next(iter(sorted(PRECOMPUTED.glob(f"*/{digest}.json"))), None)
-
-
 def write_text(path: str | Path, text: str) -> None:
     """Write a whole file or nothing."""
     with atomic_write(path) as file:
         file.write(text.encode())
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Leave a file alone whose bytes would be the same."""
+    if not path.exists() or path.read_bytes() != text.encode():
+        write_text(path, text)
+
+
+def curve_text(record: "Record") -> str:
+    """The learning curve as CSV."""
+    with io.StringIO(newline="") as text:
+        rows = csv.DictWriter(text, Point.model_fields, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(point.model_dump() for point in record.curve)
+        return text.getvalue()
 
 
 def write_record(path: str | Path, record: Record) -> None:

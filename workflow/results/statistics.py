@@ -1,4 +1,4 @@
-"""What a few runs can tell: intervals, chances, and the smallest effect that could have been seen.
+"""What a few runs can tell: intervals, p values, and the smallest effect that could have been seen.
 
 Few seeds are the rule here, so nothing rests on many: an interval is a bootstrap over pairs, widened to what Student's
 t asks of so few (Hesterberg 2015, section 5.1: a plain percentile interval of three values covers far less than 95 %).
@@ -7,6 +7,7 @@ t asks of so few (Hesterberg 2015, section 5.1: a plain percentile interval of t
 from itertools import product
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import brentq
 from scipy.stats import nct, norm, t
 
@@ -15,17 +16,26 @@ EVERY = 6  # up to so many pairs all resamples are taken
 DRAWN = 10_000
 
 
-def interval(values: list[float]) -> tuple[float, float, float] | None:
-    """Mean and 95 % interval of the mean over pairs; None below two."""
-    found, n = np.array(values, float), len(values)
+def mean_interval(values: list[float]) -> tuple[float, float | None, float | None]:
+    """Mean and 95 % interval over seeds, by Student's t; no interval below two values. What tables and figures show."""
+    mean, n = sum(values) / len(values), len(values)
+    if n < 2:
+        return mean, None, None
+    half = t.ppf(0.975, n - 1) * pd.Series(values).std() / n**0.5
+    return mean, mean - half, mean + half
+
+
+def bootstrap_interval(values: list[float]) -> tuple[float, float, float] | None:
+    """Mean and 95 % interval of the mean over pairs, for claims; None below two."""
+    sample, n = np.array(values, float), len(values)
     if n < 2:
         return None
     drawn = np.array([*product(range(n), repeat=n)]) if n <= EVERY else _draws(n)
-    apart = found[drawn].mean(1) - found.mean()
+    apart = sample[drawn].mean(1) - sample.mean()
     wider = t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
     low = np.quantile(apart, LEVEL / 2, method="lower") * wider  # outwards: few resamples leave wide gaps
     high = np.quantile(apart, 1 - LEVEL / 2, method="higher") * wider
-    return found.mean(), found.mean() + low, found.mean() + high
+    return sample.mean(), sample.mean() + low, sample.mean() + high
 
 
 def _draws(n: int) -> np.ndarray:
@@ -42,12 +52,12 @@ def p_equal(values: list[float], against: float, within: float) -> float:
     return float(t.sf((within - abs(np.mean(values) - against)) / _error(values), len(values) - 1))
 
 
-def detectable(values: list[float]) -> float:
+def detectable_effect(values: list[float]) -> float:
     """The smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
-    return smallest(scatter(values), len(values))
+    return smallest_effect(scatter(values), len(values))
 
 
-def smallest(scatter: float, n: int) -> float:
+def smallest_effect(scatter: float, n: int) -> float:
     """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
     edge = t.ppf(1 - LEVEL / 2, n - 1)  # the other tail adds nothing at effects as large as these
     shift = brentq(lambda one: nct.sf(edge, n - 1, one) - POWER, 1, 37)
@@ -56,19 +66,19 @@ def smallest(scatter: float, n: int) -> float:
 
 def scatter(values: list[float]) -> float:
     """The standard deviation over pairs; rounding is none."""
-    found = np.array(values, float)
-    apart = float(found.std(ddof=1))
-    return 0.0 if apart <= 1e-12 * abs(found).max() else apart
+    sample = np.array(values, float)
+    deviation = float(sample.std(ddof=1))
+    return 0.0 if deviation <= 1e-12 * abs(sample).max() else deviation
 
 
 def _error(values: list[float]) -> float:
     return scatter(values) / len(values) ** 0.5
 
 
-def holm(chances: list[float]) -> list[float]:
+def holm(p_values: list[float]) -> list[float]:
     """Each p for the whole family (Holm 1979): the smallest times their number, the next times one less, rising."""
-    order, found, largest = np.argsort(chances, kind="stable"), [1.0] * len(chances), 0.0
+    order, corrected, largest = np.argsort(p_values, kind="stable"), [1.0] * len(p_values), 0.0
     for rank, place in enumerate(order):
-        largest = max(largest, min(1.0, (len(chances) - rank) * chances[place]))
-        found[place] = largest
-    return found
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        corrected[place] = largest
+    return corrected

@@ -1,33 +1,35 @@
-"""Hold the claims of the papers against the runs: `python -m workflow.scripts.claims RUNS OUT`
+"""Hold the claims of one group against what was measured: `python -m workflow.scripts.claims GROUP OUT INPUTS...`
 
-Writes OUT.json and OUT.csv, a line for each claim.
+GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim, without the verdicts that need the others.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-import pandas as pd
-
-from workflow.cli._main import run
-from workflow.config.errors import ConfigError
-from workflow.report.claims.ledger import ledger
+from workflow.config.command_line import run
+from workflow.config.errors import check_known
+from workflow.plan.claims import ablation_of, known_claims
+from workflow.report.claims.ledger import evidence
+from workflow.report.claims.schema import load_claim
 from workflow.results.record import write_text
-from workflow.results.runs_table import load, provenance
+from workflow.results.runs_table import describe, read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="claims", description="Hold the claims of the papers against the runs.")
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("out")
+    parser = argparse.ArgumentParser(
+        prog="claims", description="Hold the claims of one group against what was measured."
+    )
+    parser.add_argument("group")
+    parser.add_argument("out", type=Path)
+    parser.add_argument("inputs", type=Path, nargs="*")
     options = parser.parse_args(argv)
-    if options.runs == Path(f"{options.out}.json"):
-        raise ConfigError(f"{options.out}: would be written over its own input, {options.runs}")
-    runs = load(options.runs)
-    lines, origin = ledger(runs), provenance(runs)
-    write_text(f"{options.out}.json", json.dumps({"provenance": origin, "claims": lines}, indent=1))
-    tidy = pd.DataFrame([{**one, **{key: " ".join(one[key]) for key in ("digests", "published")}} for one in lines])
-    write_text(f"{options.out}.csv", tidy.assign(**{"measured at": origin}).to_csv(index=False))
+    names = [name for name in known_claims() if ablation_of(name) == options.group]
+    check_known("group of claims", options.group, {ablation_of(name) for name in known_claims()})
+    frames = read_frames(options.inputs)
+    lines = [evidence(name, load_claim(name), frames) for name in names]
+    origin = describe(frames.runs) if frames.runs is not None else None
+    write_text(options.out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.errors import check_known
 from workflow.data import bitexts, captioned, captions, embedded, files, pairs, splits, store, treebanks
 from workflow.data.caption_catalogue import CaptionCatalogue

@@ -1,6 +1,6 @@
-"""Measure the engine against its definition: `python -m workflow.scripts.engine OUT --how HOW [--device auto]`.
+"""Measure the engine against its definition: `python -m workflow.scripts.engine OUT --sizes SIZES [--steps-only]`.
 
-How: `engine` of the scale's measure of char_lm. First the gate: numbers and gradients of both in 64 bits, or nothing is
+SIZES: `measure.engine` of the scale's char_lm, as JSON. First the gate: numbers and gradients of both in 64 bits, or nothing is
 timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and how jobs
 and threads share the machine.
 """
@@ -13,31 +13,34 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.environment import allocator
-from workflow.config.errors import ConfigError
 from workflow.costs import engine_cases as engine_cases
 from workflow.costs import engine_facts
 from workflow.costs.benchmark import bench
 from workflow.costs.fresh_process import in_fresh_process, weigh
 from workflow.costs.lease import lease
-from workflow.plan.scales import Engine, read_measures
+from workflow.plan.scales import Engine, read_sizes
 from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
 
 NAMES = ("fixed", "adaptive")
 
 
-def timed(how: Engine, device: str) -> dict:
-    """cases: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there."""
-    found = bench("test_engine.py", {"ENGINE_HOW": how.model_dump_json(), "ENGINE_DEVICE": device})
+def timed(how: Engine, device: str, only: str = "") -> dict:
+    """cases: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there.
+
+    only: cases of this kind alone, e.g. `step`.
+    """
+    settings = {"ENGINE_SIZES": how.model_dump_json(), "ENGINE_DEVICE": device, "ENGINE_ONLY": only}
     rounds, chosen = defaultdict(list), set()
-    for one in found:
-        info = one["extra_info"]
+    for report in bench("test_engine.py", settings):
+        info = report["extra_info"]
         chosen |= set(info["chosen"])
-        rounds[info["what"], info["name"], info["S"], info["way"]] += one["stats"]["data"]
-    cases = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in engine_cases.cases(how)]
-    return {"cases": cases, "chosen": sorted(chosen)}
+        rounds[info["what"], info["name"], info["S"], info["way"]] += report["stats"]["data"]
+    cases = [case for case in engine_cases.cases(how) if not only or case.what == only]
+    rows = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in cases]
+    return {"cases": rows, "chosen": sorted(chosen)}
 
 
 def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
@@ -67,30 +70,32 @@ def weighed(how: Engine, device: str) -> list[dict]:
     return rows
 
 
-def measure(how: Engine, device: torch.device) -> dict:
-    """All of it, or the gate's refusal alone."""
-    made = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
-    made["origin"] = describe(device, "fp32").model_dump()
-    if made["gate"]["status"] != "ok":
-        return made
+def measure(how: Engine, device: torch.device, steps_only: bool = False) -> dict:
+    """All of it, or training steps alone; where engine and definition disagree, nothing is timed."""
+    report = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
+    report["origin"] = describe(device, "fp32").model_dump()
+    if report["gate"]["status"] != "ok":
+        return report
+    if steps_only:
+        with lease(device, alone=True):
+            return report | timed(how, device.type, only="step") | {"macs": engine_facts.macs(how)}
     memory = weighed(how, device.type)  # before this process starts threads of its own
     with lease(device, alone=True):
-        made |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
-        made |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
-    return made | {"table": engine_facts.table()}
+        report |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
+        report |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
+    return report | {"table": engine_facts.table()}
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="engine", description="Measure the engine against its definition.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
+    parser.add_argument("--sizes", type=read_sizes, required=True, help="measure.engine of a scale, as JSON")
+    parser.add_argument("--steps-only", action="store_true", help="time training steps alone, in about a minute")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
-    how = options.how["char_lm"].engine if "char_lm" in options.how else None
-    if how is None:
-        raise ConfigError("how: char_lm has no measure.engine: this scale does not ask for the engine's page")
-    write_text(options.out, json.dumps(measure(how, pick_device(options.device)), indent=1))
+    report = measure(options.sizes, pick_device(options.device), options.steps_only)
+    write_text(options.out, json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,55 +1,47 @@
-"""Count multiply-accumulates of every cell: `python -m workflow.scripts.flops PLAN OUT`.
+"""Count the multiply-accumulates of one configuration: `python -m workflow.scripts.flops WEIGHTS OUT`.
 
-Ours from shapes, beside torch's counter and fvcore's, on the trained nets.
+WEIGHTS: weights.pt of a run, its job.json beside it. Ours from shapes, beside torch's counter and fvcore's.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import torch
 
-from workflow.cli._main import run
-from workflow.costs import trained_net as subject
-from workflow.costs.kinds import KINDS
+from workflow.config.command_line import run
+from workflow.costs.trained_net import TrainedRun
 from workflow.results.record import write_text
+from workflow.results.rows import write_rows
+from workflow.tasks.spec import TASKS, load
 from workflow.training.watchdog import status_of
 
-AGREE = 0.01  # our count and a counter's may differ by this share; beyond, the cell is an error
+AGREE = 0.01  # our count and a counter's may differ by this share; beyond, the row is an error
 
 
-def measure(row: dict, runs: Path, device: torch.device) -> dict:
-    """The counts of one cell; a disagreement is a failure with its reason."""
-    if not subject.weights_of(row, runs).exists():
-        return subject.came_with_the_project("flops", row)
-    made = {
-        "configuration": row["configuration"],
-        "digest": row["digest"],
-        "device": device.type,
-        "status": "ok",
-        "reason": None,
-    }
+def measure(trained: TrainedRun) -> dict:
+    """The counts of one configuration; a disagreement is a failure with its reason."""
+    if not trained.has_weights:
+        return trained.not_measured("flops")
+    device = torch.device("cpu")
+    row = {**trained.about, "device": device.type, "status": "ok", "reason": None}
     try:
-        job, net = subject.load(row, runs, device)
-        made |= KINDS[job.task].count(job, net, device)
+        job, net = trained.load(device)
+        row |= load(TASKS[job.task].costs).count(job, net, device)
     except Exception as error:
-        return made | {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
+        return row | {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for counter in ("macs_torch", "macs_fvcore"):
-        off = made[counter] / made["macs_analytic"] - 1
-        if abs(off) > AGREE:
-            made |= {"status": "error", "reason": f"{counter} differs from our count by {off:+.1%}"}
-    return made
+        difference = row[counter] / row["macs_analytic"] - 1
+        if abs(difference) > AGREE:
+            row |= {"status": "error", "reason": f"{counter} differs from our count by {difference:+.1%}"}
+    return row
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="flops", description="Count multiply-accumulates of every cell.")
-    parser.add_argument("plan", type=Path)
+    parser = argparse.ArgumentParser(prog="flops", description="Count the multiply-accumulates of a configuration.")
+    parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
-    rows = subject.cells(json.loads(options.plan.read_text()))
-    runs = options.plan.parent / "runs"
-    found = [measure(row, runs, torch.device("cpu")) for row in rows]
-    write_text(options.out, json.dumps(found, indent=1))
+    write_text(options.out, write_rows("flops", [measure(TrainedRun.at(options.weights))]))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
-"""Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --how HOW`
+"""Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --measure MEASURE`
 
 Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the scale's measure
 of translation. Every memory in a process of its own; the timings take turns, with the device to themselves.
 """
 
 import argparse
-import json
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.costs.fresh_process import in_fresh_process, weigh
 from workflow.costs.layer_kinds import LAYERS, step, turn
 from workflow.costs.lease import lease
-from workflow.plan.scales import Measure, read_measures
+from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
+from workflow.results.rows import write_rows
 from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import status_of
 
@@ -65,18 +65,18 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="layers", description="Weigh and time four kinds of layer.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--how", type=read_measures, required=True, help="as in config/scales/, by task, as JSON")
+    parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
-    how = options.how["translation"]
+    how = options.measure
     rows = weighed(how, options.device)  # forks: before this process touches a GPU
     device = pick_device(options.device)
     with lease(device, alone=True):
         time_all(rows, how, device)
     origin = describe(device, "fp32")
     told = {"device": origin.device, "commit": origin.commit}
-    write_text(options.out, json.dumps([row | told for row in rows], indent=1))
+    write_text(options.out, write_rows("layers", [row | told for row in rows]))
 
 
 if __name__ == "__main__":

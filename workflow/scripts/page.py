@@ -1,64 +1,88 @@
-"""Write pages: `python -m workflow.scripts.page all`, or one kind or one page of it, `KIND [NAME]`."""
+"""Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
+
+KIND: ablation (with a page for each of its runs), paper, shared (index, status, pivot table, formulas, steps), engine.
+INPUTS: what the rule stands on; the tables of runs and the costs among them are read, the rest lies where the scale has it.
+"""
 
 import argparse
 import json
 from pathlib import Path
 
-from workflow.cli._main import run
+import pandas as pd
+
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError, check_known
-from workflow.plan.ablations import PAPERS, known_ablations
-from workflow.report.pages import contexts
+from workflow.papers import PAPERS
+from workflow.plan.ablations import known_ablations
+from workflow.report.pages import engine as engine_page
+from workflow.report.pages.ablation import ablation
+from workflow.report.pages.index import analytic, index
+from workflow.report.pages.paper import paper
+from workflow.report.pages.pivot import pivot
 from workflow.report.pages.run import run as run_page
+from workflow.report.pages.run import uses
 from workflow.report.pages.site import Site
-from workflow.report.pages.uses import uses
+from workflow.report.pages.status import status
 from workflow.results.record import read_record
+from workflow.results.registry import COSTS
+from workflow.results.runs_table import read_frames
 
-KINDS = ("all", "index", "paper", "ablation", "runs", "analytic", "status", "pivot", "engine")
+
+def read_runs(inputs: list[Path]) -> pd.DataFrame:
+    """The runs, with their costs, among what a page stands on."""
+    frames = read_frames(path for path in inputs if path.parent.name in ("ablations", *COSTS))
+    if frames.runs is None:
+        raise ConfigError("page: no table of runs among the inputs")
+    return frames.runs
 
 
-def write_runs(site: Site) -> None:
-    """A page for every run of the plan."""
+def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
+    """The pages of its runs, then its own, which leads to them."""
     from workflow.report.pages.learning import curve
 
-    rows = json.loads((site.results / "runs.json").read_text(encoding="utf-8"))
-    first = {row["digest"]: row for row in reversed(rows)}
-    for digest, used in uses(site).items():
-        record = read_record(site.results / "runs" / digest / "record.json")
-        site.write("run.html.j2", f"runs/{digest}.html", **run_page(record, used, curve(record), first.get(digest, {})))
+    rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
+    for digest, used_in in uses(site, name, runs).items():
+        record = read_record(site.runs / digest / "record.json")
+        context = run_page(record, used_in, curve(record), rows[digest])
+        site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
+    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation(site, name, runs))
 
 
-def write_all(site: Site) -> None:
-    """Every page that the plan asks for: they lead to each other."""
-    plan = json.loads((site.results / "plan.json").read_text(encoding="utf-8"))
-    for kind in ("index", "analytic", "status", "pivot", "runs", *(["engine"] if site.has_engine else [])):
-        write(site, kind, None)
-    for kind in ("paper", "ablation"):
-        for name in sorted({row[kind] for row in plan}):
-            write(site, kind, name)
-
-
-def write(site: Site, kind: str, name: str | None) -> None:
-    if kind == "all":
-        write_all(site)
-    elif kind == "runs":
-        write_runs(site)
-    elif kind in ("index", "analytic", "status", "pivot", "engine"):
-        site.write(f"{kind}.html.j2", f"{kind}.html", **getattr(contexts, kind)(site))
-    elif name is None:
-        raise ConfigError(f"page '{kind}' needs a name")
-    else:
-        check_known(kind, name, PAPERS if kind == "paper" else known_ablations())
-        site.write(f"{kind}.html.j2", f"{kind}s/{name}.html", **getattr(contexts, kind)(site, name))
+def write_shared(site: Site, runs: pd.DataFrame) -> None:
+    """The index, and the pages that it leads to."""
+    pages = {"index": index(site, runs), "analytic": analytic(site), "status": status(site), "pivot": pivot(runs)}
+    steps = site.results / "steps.json"
+    if steps.exists():
+        pages["steps"] = engine_page.steps_page(json.loads(steps.read_text(encoding="utf-8")), site.offer(steps))
+    for name, context in pages.items():
+        site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="page", description="Write pages.")
-    parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("name", nargs="?")
+    parser = argparse.ArgumentParser(prog="page", description="Write pages of one scale.")
+    parser.add_argument("kind", choices=("ablation", "paper", "shared", "engine"))
+    parser.add_argument("words", nargs="*", help="the name of the ablation or paper, then the inputs")
+    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
-    options = parser.parse_args(argv)
-    write(Site(options.results, options.reports), options.kind, options.name)
+    options = parser.parse_intermixed_args(argv)
+    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    if options.kind in ("ablation", "paper"):
+        if not options.words:
+            raise ConfigError(f"page {options.kind}: needs a name")
+        name, *inputs = options.words
+        check_known(options.kind, name, PAPERS if options.kind == "paper" else known_ablations())
+    inputs = [Path(word) for word in (inputs if options.kind in ("ablation", "paper") else options.words)]
+    if options.kind == "ablation":
+        write_ablation(site, name, read_runs(inputs))
+    elif options.kind == "paper":
+        site.write("paper.html.j2", f"papers/{name}.html", **paper(site, name, read_runs(inputs)))
+    elif options.kind == "shared":
+        write_shared(site, read_runs(inputs))
+    else:
+        content = json.loads((site.results / "engine.json").read_text(encoding="utf-8"))
+        context = engine_page.engine_page(content, site.offer(site.results / "engine.json"))
+        site.write("engine.html.j2", "engine.html", **context)
 
 
 if __name__ == "__main__":

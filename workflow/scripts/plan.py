@@ -1,26 +1,29 @@
-"""Write the plan: `python -m workflow.scripts.plan CONFIG OUT`, CONFIG as JSON. One object per row."""
+"""Write the plan: `python -m workflow.scripts.plan CONFIG OUT`, CONFIG as JSON.
+
+OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands there already stays.
+"""
 
 import argparse
 import json
 from pathlib import Path
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.strict import parse_json
-from workflow.plan.ablations import load_config
+from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.results.record import write_text
+from workflow.results.record import write_if_changed
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="jobs", description="Write the plan of all jobs.")
+    parser = argparse.ArgumentParser(prog="plan", description="Write the plan and a file for each job.")
     parser.add_argument("config", help="the config as JSON")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     options = parser.parse_args(argv)
-    rows = [
-        {**row.model_dump(), "digest": row.job.digest, "configuration": row.job.configuration}
-        for row in plan(load_config(parse_json(options.config, "config")))
-    ]
-    write_text(options.out, json.dumps(rows, indent=1))
+    rows = plan(load_config(parse_json(options.config, "config")))
+    for job in {row.job.digest: row.job for row in rows}.values():
+        write_if_changed(options.runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n")
+    write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
 
 
 if __name__ == "__main__":

@@ -1,26 +1,28 @@
-"""Collect all records and measures: `python -m workflow.scripts.runs_table PLAN OUT`."""
+"""Collect the records of one ablation: `python -m workflow.scripts.runs_table ABLATION PLAN OUT [--runs FOLDER]`."""
 
 import argparse
-import json
 from pathlib import Path
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
+from workflow.config.errors import check_known
+from workflow.plan.plan import read_plan
 from workflow.results.record import read_record, write_text
-from workflow.results.runs_table import MEASURES, gather
+from workflow.results.rows import write_rows
+from workflow.results.runs_table import build_rows
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="gather", description="Collect all records and measures.")
+    parser = argparse.ArgumentParser(prog="runs_table", description="Collect the records of one ablation.")
+    parser.add_argument("ablation")
     parser.add_argument("plan", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     options = parser.parse_args(argv)
-    folder, plan = options.plan.parent, json.loads(options.plan.read_text())
-    records = {
-        digest: read_record(folder / "runs" / digest / "record.json") for digest in {row["digest"] for row in plan}
-    }
-    files = {kind: folder / "measures" / f"{kind}.json" for kind in MEASURES}
-    measures = {kind: json.loads(path.read_text()) for kind, path in files.items() if path.exists()}
-    write_text(options.out, json.dumps(gather(plan, records, measures)))
+    rows = read_plan(options.plan)
+    check_known("ablation of this plan", options.ablation, {row["ablation"] for row in rows})
+    planned = [row for row in rows if row["ablation"] == options.ablation]
+    records = {row["digest"]: read_record(options.runs / row["digest"] / "record.json") for row in planned}
+    write_text(options.out, write_rows("runs", build_rows(planned, records)))
 
 
 if __name__ == "__main__":

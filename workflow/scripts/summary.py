@@ -1,34 +1,42 @@
-"""Say what failed and where the report is: `python -m workflow.scripts.summary`."""
+"""Say what failed and where the report is: `python -m workflow.scripts.summary SCALE`. Run at the end of every workflow.
 
+Writes reports/index.html, which leads to the reports of every scale that is there.
+"""
+
+import argparse
 from pathlib import Path
 
-from workflow.cli._main import run
+from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
+from workflow.report.pages.root import root
+from workflow.report.pages.site import Site
 from workflow.results.record import read_record
-from workflow.results.runs_table import MEASURES
+from workflow.results.registry import COSTS
+from workflow.results.rows import read_rows
 
 
-def broken(results: Path) -> list[str]:
-    """One line per run of the plan that failed or left no record, and per failed measure."""
+def broken(results: Path, runs: Path) -> list[str]:
+    """One line per run of the plan that was started and failed, and per failed measure. results: of one scale."""
     path = results / "plan.json"
     if not path.exists():
-        return [f"{path}: not made, so nothing was run: see logs/jobs.log"]
+        return [f"{path}: not made, so nothing was run: see logs/{results.name}/plan.log"]
     plan = parse_json(path.read_bytes(), str(path))
     names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
-    cells = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
-    runs = {digest: _run(results / "runs" / digest / "record.json", digest) for digest in sorted(names)}
-    lines = [f"{names[digest]}: {found}" for digest, found in runs.items() if found]
-    for kind in MEASURES:
-        lines += _measures(results / "measures" / f"{kind}.json", cells)
-    lines += _layers(results / "measures" / "layers.json")
+    configurations = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
+    states = {digest: _run(runs / digest / "record.json") for digest in sorted(names)}
+    lines = [f"{names[digest]}: {reason}" for digest, reason in states.items() if reason]
+    for kind in (*COSTS, "layers"):
+        files = [results / "layers.json"] if kind == "layers" else sorted((results / kind).glob("*.json"))
+        for file in (file for file in files if file.exists()):
+            lines += _measures(file, kind, configurations)
     return [" ".join(line.split()) for line in lines]
 
 
-def _run(path: Path, digest: str) -> str | None:
-    """What went wrong with one run; nothing where it ended well."""
+def _run(path: Path) -> str | None:
+    """What went wrong with one run; nothing where it ended well, or was not asked for."""
     if not path.exists():
-        return f"not run: see logs/train/{digest}.log"
+        return None
     try:
         record = read_record(path)
     except (ConfigError, OSError) as error:
@@ -36,35 +44,35 @@ def _run(path: Path, digest: str) -> str | None:
     return None if record.status == "ok" else f"{record.status}: {record.reason}"
 
 
-def _measures(path: Path, cells: dict[str, str]) -> list[str]:
-    """What went wrong in the measures of one kind."""
-    return _bad(
-        path, lambda one: f"{cells[one['configuration']]}: {path.stem}", lambda one: one["configuration"] in cells
-    )
-
-
-def _layers(path: Path) -> list[str]:
-    """What went wrong in the measures of layers that belong to no run."""
-    return _bad(path, lambda one: f"layers: {one['layer']}, n = {one['n']}")
-
-
-def _bad(path: Path, name, counts=lambda one: True) -> list[str]:
-    """Status and reason of each measure of a file that counts and is not well, after its name."""
-    if not path.exists():
-        return []
+def _measures(path: Path, kind: str, configurations: dict[str, str]) -> list[str]:
+    """Status and reason of each measure of a file that is about this plan and did not end well."""
     try:
-        found = parse_json(path.read_bytes(), str(path))
+        rows = read_rows(path)[1]
     except ConfigError as error:
         return [f"unreadable: {error}"]
-    bad = [one for one in found if counts(one) and one["status"] != "ok"]
-    return [f"{name(one)}: {one['status']}: {one['reason']}" for one in bad]
+    lines = []
+    for row in (row for row in rows if row["status"] != "ok"):
+        if kind == "layers":
+            lines.append(f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}")
+        elif row["configuration"] in configurations:
+            lines.append(f"{configurations[row['configuration']]}: {kind}: {row['status']}: {row['reason']}")
+    return lines
 
 
 def main(argv: list[str] | None = None) -> None:
-    lines = broken(Path("results"))
-    print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else "no failed cells")
-    index = Path("reports/index.html")
-    print(f"report: {index.resolve()}" if index.exists() else "report: not written yet")
+    parser = argparse.ArgumentParser(prog="summary", description="Say what failed and where the report is.")
+    parser.add_argument("scale", help="folder under results/ and reports/")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_args(argv)
+    lines = broken(options.results / options.scale, options.results / "runs")
+    print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else "nothing failed")
+    context = root(options.reports)
+    if not context["scales"]:
+        print("report: not written yet")
+        return
+    Site(options.results, options.reports).write("root.html.j2", "index.html", **context)
+    print(f"report: {(options.reports / 'index.html').resolve()}")
 
 
 if __name__ == "__main__":

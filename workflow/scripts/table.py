@@ -1,21 +1,18 @@
-"""Build one table: `python -m workflow.scripts.table NAME RUNS OUT` writes OUT.csv, OUT.tex and OUT.json."""
+"""Build one table: `python -m workflow.scripts.table NAME OUT.json INPUTS...` writes OUT.csv, OUT.tex and OUT.json."""
 
 import argparse
 import json
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.cli._main import run
-from workflow.config.errors import check_known
+from workflow.config.command_line import run
 from workflow.papers.published import join
+from workflow.report.builders import behind, builder_inputs, load_builder
 from workflow.report.pages.numbers import missing, number, percent
-from workflow.results import provenance as traces
 from workflow.results.record import write_text
-from workflow.results.runs_table import load, provenance
+from workflow.results.runs_table import read_frames
 
-HERE = Path(__file__).parent.parent / "report" / "tables"
 # the column of a cell -> its name in the CSV, in the order of the CSV
 TIDY = {
     "row": "row",
@@ -40,10 +37,6 @@ TIDY = {
 }
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
 LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
-
-
-def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("*.py") if not path.stem.startswith("_") and path.stem != "analytic")
 
 
 def tidy(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
@@ -88,20 +81,25 @@ def latex(cells: pd.DataFrame, title: str, origin: str) -> str:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="table", description="Build one table.")
     parser.add_argument("name")
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("out", type=Path)
+    parser.add_argument("out", type=Path, help="OUT.json; the CSV and the LaTeX are written beside it")
+    parser.add_argument("inputs", type=Path, nargs="*", help="what the table's READS names")
     options = parser.parse_args(argv)
-    check_known("table", options.name, names())
-    builder, runs = import_module(f"workflow.report.tables.{options.name}"), load(options.runs)
-    cells = join(builder.build(runs))
-    used = runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
-    origin = getattr(builder, "origin", lambda runs: provenance(used))(runs)
-    about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin}
-    write_text(f"{options.out}.csv", tidy(cells, about["provenance"]).to_csv(index=False))
-    write_text(f"{options.out}.tex", latex(cells, builder.TITLE, about["provenance"]))
-    about["commits"] = traces.commits(builder, runs, used)
+    builder = load_builder("tables", options.name)
+    frames = read_frames(options.inputs)
+    cells = join(builder.build(*builder_inputs("tables", options.name, frames)))
+    origin, commits = behind(builder, frames, runs_behind(cells, frames.runs))
+    about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
+    write_text(options.out.with_suffix(".csv"), tidy(cells, origin).to_csv(index=False))
+    write_text(options.out.with_suffix(".tex"), latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
-    write_text(f"{options.out}.json", json.dumps(content, indent=1))
+    write_text(options.out.with_suffix(".json"), json.dumps(content, indent=1))
+
+
+def runs_behind(cells: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame | None:
+    """The runs that the cells stand on."""
+    return (
+        None if runs is None else runs[runs["digest"].isin({each for digests in cells["digests"] for each in digests})]
+    )
 
 
 if __name__ == "__main__":

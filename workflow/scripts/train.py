@@ -1,12 +1,10 @@
-"""Train and evaluate one job: `python -m workflow.scripts.train JOB FOLDER --data FILE [--device auto] [--anew]`.
+"""Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is the job's JSON or the path of a job.json. Writes job.json, record.json, curve.csv and weights.pt into FOLDER.
-Whatever happens inside the run becomes a record; only bad input ends with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside the
+run becomes a record; only bad input ends with an error.
 """
 
 import argparse
-import csv
-import io
 import time
 import traceback
 from pathlib import Path
@@ -14,14 +12,15 @@ from pathlib import Path
 import psutil
 import torch
 
-from workflow.cli._main import run
-from workflow.config.environment import ENGINES
+from workflow.config.command_line import run
+from workflow.config.environment import BACKENDS
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
 from workflow.costs.memory import peak_bytes
-from workflow.results.record import Cost, Point, Record, published, read_record, write_record, write_text
-from workflow.tasks import TASKS
+from workflow.results.record import Cost, Record, curve_text, write_record, write_text
+from workflow.results.registry import check_registered
+from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.loop import Run
@@ -29,27 +28,27 @@ from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
-def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str = "auto") -> Record:
+def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
     """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
-    corpus = TASKS[job.task].read(data)
+    corpus = load(TASKS[job.task].runner).read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
-    origin = describe(device, job.training.precision)
-    made = {"digest": job.digest, "job": job, "origin": origin}
-    began, attempt = time.perf_counter(), None
+    about = {"digest": job.digest, "job": job, "origin": describe(device, job.training.precision, job)}
+    began, attempt, weights = time.perf_counter(), None, {}
     try:
-        attempt = Run(job, corpus, folder, device)
+        attempt = Run(job, corpus, folder, device, source=about["origin"].source)
+        check_registered("fact", attempt.net.facts())  # before hours are spent
         half = job.training.precision == "bf16" and device.type == "cuda"
-        prepare(attempt.net, engine, device, torch.bfloat16 if half else torch.float32)
+        prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)
         attempt.resume()
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
-            made |= finish(attempt)
-        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": attempt.net.state_dict()})
-        return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **made)
+            scores = evaluate(attempt)
+        weights = attempt.net.state_dict()
+        return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **about, **scores)
     except (Exception, MemoryError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -57,57 +56,45 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
         reason = f"{type(error).__name__}: {error}".strip()[:500]
         print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
         curve = attempt.curve if attempt else []
-        return Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **made)
+        return Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **about)
+    finally:
+        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
 
 
-def finish(attempt: Run) -> dict:
+def evaluate(attempt: Run) -> dict:
     """Scores on dev and test, facts, and what the run cost."""
-    metrics, facts, macs = attempt.task.finish(attempt.net)
-    for line in chosen(attempt.net):
-        print(line, flush=True)
-    train = f"train_{attempt.task.unit}"
+    metrics, facts, macs = attempt.task.evaluate(attempt.net)
+    backends = chosen(attempt.net)
+    print("\n".join(backends), flush=True)
+    train_score = f"train_{attempt.task.unit}"
+    metrics = {train_score: attempt.curve[-1][train_score], **metrics}
+    facts |= {"start_span": attempt.start_span} if attempt.start_span is not None else {}
+    check_registered("metric", metrics)
+    check_registered("fact", facts)
     cost = Cost(
         seconds=attempt.seconds,
         tokens_per_s=attempt.tokens / attempt.training_seconds,
         peak_memory_bytes=peak_bytes(attempt.device),
         parameters=sum(parameter.numel() for parameter in attempt.net.parameters()),
         macs=macs,
-        engine=chosen(attempt.net),
+        backends=backends,
     )
-    return {"metrics": {train: attempt.curve[-1][train], **metrics}, "facts": facts, "cost": cost}
-
-
-def curve_of(record: Record) -> str:
-    """The learning curve as CSV."""
-    with io.StringIO(newline="") as text:
-        rows = csv.DictWriter(text, Point.model_fields, lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(point.model_dump() for point in record.curve)
-        return text.getvalue()
+    return {"metrics": metrics, "facts": facts, "cost": cost}
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="train", description="Train and evaluate one job.")
-    parser.add_argument("job", help="the job as JSON, or the path of a job.json")
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--engine", default="auto", choices=ENGINES)
-    parser.add_argument("--anew", action="store_true", help="train even where a record came with the project")
+    parser.add_argument("--backend", default="auto", choices=BACKENDS)
     options = parser.parse_args(argv)
-    job, folder = read_job(options.job), options.folder
-    found = None if options.anew else published(job.digest)
-    if found:
-        record = read_record(found)
-        if record.job != job:
-            raise ConfigError(f"{found}: the record of another job; delete it")
-        print(f"record of job {job.digest} came with the project: {found.parent.name}")
-    else:
-        device = pick_device(options.device)
-        with lease(device, alone=False):
-            record = fulfil(job, options.data, folder, device, options.engine)
-    write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
-    write_text(folder / "curve.csv", curve_of(record))
+    job, folder = read_job(options.job), options.out or options.job.parent
+    device = pick_device(options.device)
+    with lease(device, alone=False):
+        record = train(job, options.data, folder, device, options.backend)
+    write_text(folder / "curve.csv", curve_text(record))
     write_record(folder / "record.json", record)
     (folder / "checkpoint.pt").unlink(missing_ok=True)
 

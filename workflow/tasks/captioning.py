@@ -30,9 +30,9 @@ class Captioning(Sequences):
         pictures = self.pictures[[int(one[0]) for one in numbers]]
         return pictures / 255 if pictures.dtype == torch.uint8 else pictures.float()
 
-    def evaluate_run(self, net):
+    def evaluate(self, net):
         """Besides, what the net looked at while it wrote of a few test pictures."""
-        metrics, facts, macs = super().evaluate_run(net)
+        metrics, facts, macs = super().evaluate(net)
         return metrics, {**facts, "looks": looks(net, self)}, macs
 
     def asked(self, split: str) -> list[np.ndarray]:

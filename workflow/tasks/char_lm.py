@@ -48,7 +48,7 @@ class CharLM:
         facts = net.facts()
         return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
-    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, Macs]:
         """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
         test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
         dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)

@@ -110,7 +110,7 @@ class Sequences:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
-    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, Macs]:
         """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
         net.load_state_dict(averaged(self.kept))
         metrics, facts = {}, net.facts()

@@ -15,9 +15,9 @@ SHOWN = 10  # sentences that a record quotes, each with its reference and the ou
 class Translation(Sequences):
     """Sentences of one language for those of another."""
 
-    def evaluate_run(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, Macs]:
         """Besides, BLEU with every key where only some were kept, and what the attention looked at."""
-        metrics, facts, macs = super().evaluate_run(net)
+        metrics, facts, macs = super().evaluate(net)
         if self.job.attention.selection["name"] != "all":
             with every_key(net):
                 for split in ("dev", "test"):

@@ -14,7 +14,7 @@ import torch
 
 from models.nets import build
 from workflow.config.job import Job
-from workflow.tasks import TASKS
+from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.gradients import gradients
 from workflow.training.optimisers import learning_rate, optimiser_of
@@ -26,15 +26,17 @@ LOOK_EVERY = 16  # steps between looks at the loss: each look waits for the devi
 class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
-    def __init__(self, job: Job, corpus, folder: Path, device: torch.device):
-        self.job, self.device = job, device
+    def __init__(self, job: Job, corpus, folder: Path, device: torch.device, source: str = ""):
+        """source: digest of the files that the run's numbers depend on; a checkpoint of others is not taken up."""
+        self.job, self.device, self.source = job, device, source
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
         torch.manual_seed(job.seed)
         self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
+        self.start_span = self.net.facts().get("mean_span")
         self.parameters = list(self.net.parameters())
         self.optimiser = optimiser_of(training, self.parameters)
-        self.task = TASKS[job.task](job, corpus, device)
+        self.task = load(TASKS[job.task].runner)(job, corpus, device)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
@@ -101,6 +103,7 @@ class Run:
     def state_dict(self) -> dict:
         return {
             "digest": self.job.digest,
+            "source": self.source,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "task": self.task.state_dict(),
@@ -119,6 +122,9 @@ class Run:
         if not self.checkpoint_path.exists():
             return
         state = checkpoint.load(self.checkpoint_path, self.job.digest, self.device)
+        if state["source"] != self.source:
+            self.say("the checkpoint was made by other code: started anew")
+            return
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.task.load_state_dict(state["task"])

@@ -1,6 +1,5 @@
 """Where a number comes from: code, machine, libraries."""
 
-import hashlib
 import os
 import platform
 import subprocess
@@ -13,21 +12,12 @@ import torch
 
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
+from workflow.config.job import Job
+from workflow.plan import sources
 from workflow.results.record import Origin
 
-ROOT = Path(__file__).parent.parent.parent
-DECIDES = ("models", "workflow/training", "workflow/tasks", "workflow/data", "workflow/scripts/train.py")
 LIBRARIES = ("torch", "numpy", "sympy")
-
-
-def source_digest() -> str:
-    """12 hexadecimal digits over every source file that can change a run's numbers."""
-    found = hashlib.sha256()
-    for place in DECIDES:
-        files = [ROOT / place] if place.endswith(".py") else sorted((ROOT / place).rglob("*.py"))
-        for path in files:
-            found.update(str(path.relative_to(ROOT)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return found.hexdigest()[:12]
 
 
 def pick_device(asked: str) -> torch.device:
@@ -37,13 +27,17 @@ def pick_device(asked: str) -> torch.device:
     return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def describe(device: torch.device, precision: str) -> Origin:
+def describe(device: torch.device, precision: str, job: Job | None = None) -> Origin:
+    """Where a number that is computed now comes from. job: whose run it is, for the files that its numbers depend on."""
+    files = sources.of_run(job) if job else frozenset()
     commit, status = _git("rev-parse", "HEAD"), _git("status", "--porcelain")
     cuda = device.type == "cuda"
     return Origin(
         commit=commit or "unknown",
         dirty=bool(status) if commit else True,
-        source=source_digest(),
+        source=sources.digest(files),
+        sources=sources.digests(files),
+        accepted=sources.changes_in(files),
         device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
         driver=f"CUDA {torch.version.cuda}" if cuda else None,
         threads=torch.get_num_threads(),

@@ -2,14 +2,13 @@
 
 import math
 
-import pandas as pd
-
 from workflow.papers.published import analytic, find
 from workflow.report.claims.measures import APART, COUNTED, UNITS
 from workflow.report.claims.samples import Reading, effects, reading
-from workflow.report.claims.schema import Claim, known_claims, load_claim
+from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds
-from workflow.results.statistics import LEVEL, detectable, holm, interval, p_equal, p_of, scatter
+from workflow.results.runs_table import Frames
+from workflow.results.statistics import LEVEL, bootstrap_interval, detectable_effect, holm, p_equal, p_of, scatter
 
 VERDICTS = ("reproduced", "consistent", "not reproduced", "cannot tell")
 EMPTY = dict.fromkeys(
@@ -17,38 +16,40 @@ EMPTY = dict.fromkeys(
 )
 
 
-def ledger(runs: pd.DataFrame) -> list[dict]:
-    """A line per claim, in the order of the files' names; see `line` and `judged`."""
-    lines = [line(name, load_claim(name), runs) for name in known_claims()]
-    tested = [one for one in lines if one["p"] is not None]
-    for one, p in zip(tested, holm([one["p"] for one in tested]), strict=True):
-        one["holm"] = p
-    return [one if one["verdict"] else one | judged(one, load_claim(one["name"])) for one in lines]
+def ledger(lines: list[dict]) -> list[dict]:
+    """The lines of all claims with their verdicts, in the order of their names: p is corrected for how many were tested."""
+    tested = [line for line in lines if line["p"] is not None]
+    for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
+        line["holm"] = p
+    judged_lines = [line if line["verdict"] else line | judged(line, load_claim(line["name"])) for line in lines]
+    return sorted(judged_lines, key=lambda line: line["name"])
 
 
-def line(name: str, claim: Claim, runs: pd.DataFrame) -> dict:
+def evidence(name: str, claim: Claim, frames: Frames) -> dict:
     """Everything but what needs the other claims: what was read on both sides, the effect, its interval and p.
 
     verdict is None where p still has to be corrected for the number of claims.
     """
-    made = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published", "by")}
-    made |= {"name": name, "digests": [], "verdict": None, "expected": expected(claim)}
-    made |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
+    line = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published", "by")}
+    line |= {"name": name, "digests": [], "verdict": None, "expected": expected(claim)}
+    line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
-        return made | recomputed(claim)
-    sides = [reading(claim, side, runs) if side else None for side in (claim.ours, claim.than)]
-    made |= {"digests": sorted({one for side in sides if side for one in side.digests})}
-    made |= {"unit": unit(claim)} | _means(sides)
-    missing = _missing(claim, sides, runs)
-    found = [] if missing else effects(claim, *sides)
-    if missing or not found:
-        return made | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    if claim.by == "ratio" and min(found) <= 0:
-        return made | {"verdict": "cannot tell", "why": "a ratio of what is not more than 0"}
-    made |= weighed(claim, found) | _untested(claim, sides, found)
-    if made["caveat"] and made["verdict"] == "reproduced":
-        made |= {"verdict": "consistent", "why": f"{made['why']}; {made['caveat']}"}
-    return made
+        return line | recomputed(claim)
+    line["unit"] = unit(claim)
+    if (frames.layers if claim.ablation == APART else frames.runs) is None:
+        return line | {"verdict": "cannot tell", "why": f"ablation {claim.ablation} was not asked for"}
+    sides = [reading(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
+    line |= {"digests": sorted({digest for side in sides if side for digest in side.digests})} | _means(sides)
+    missing = _missing(claim, sides, frames)
+    sample = [] if missing else effects(claim, *sides)
+    if missing or not sample:
+        return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
+    if claim.by == "ratio" and min(sample) <= 0:
+        return line | {"verdict": "cannot tell", "why": "a ratio of what is not more than 0"}
+    line |= weighed(claim, sample) | _untested(claim, sides, sample)
+    if line["caveat"] and line["verdict"] == "reproduced":
+        line |= {"verdict": "consistent", "why": f"{line['why']}; {line['caveat']}"}
+    return line
 
 
 def weighed(claim: Claim, found: list[float]) -> dict:
@@ -59,9 +60,9 @@ def weighed(claim: Claim, found: list[float]) -> dict:
     told = math.exp if ratio else float
     if len(values) < 2 or not scatter(values):
         return {"effect": found[0], "n": len(values)} | _counted(claim, found)
-    mean, low, high = (told(one) for one in interval(values))
+    mean, low, high = (told(one) for one in bootstrap_interval(values))
     p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.room)
-    seen = told(detectable(values)) if claim.within is None else None  # of a difference, not of a likeness
+    seen = told(detectable_effect(values)) if claim.within is None else None  # of a difference, not of a likeness
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": seen}
 
 
@@ -132,11 +133,11 @@ def _means(sides: list[Reading | None]) -> dict:
     return dict(zip(("ours", "than"), means, strict=True))
 
 
-def _missing(claim: Claim, sides: list[Reading | None], runs: pd.DataFrame) -> str | None:
+def _missing(claim: Claim, sides: list[Reading | None], frames: Frames) -> str | None:
     """Why the claim cannot be weighed; None where it can."""
-    if claim.scale and set(runs["scale"]) != {claim.scale}:
+    if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
         return f"it is about the sizes and texts of scale {claim.scale} alone"
-    if claim.ablation != APART and claim.ablation not in set(runs["ablation"]):
+    if claim.ablation != APART and claim.ablation not in set(frames.runs["ablation"]):
         return f"ablation {claim.ablation} was not asked for"
     asked = zip((claim.ours, claim.than), sides, strict=True)
     empty = [side.variant for side, found in asked if side and not found.values]

@@ -1,47 +1,29 @@
-"""What a claim may be about: columns of the frame, what follows from them, and in which unit."""
+"""What a claim may be about: registered quantities, what follows from them, and in which unit."""
 
 import numpy as np
 import pandas as pd
 
+from workflow.results.registry import REGISTRY
+
 APART = "layers"  # in place of an ablation: the layers that were measured apart from any run
-SEQUENCES = ("translation", "captioning", "parsing")
-SPANS = ("char_lm", "parsing")
-TASKS = ("char_lm", *SEQUENCES)
-KNOWN = {  # measure: unit, and the tasks that have it
-    "dev_bpc": ("bpc", ("char_lm",)),
-    "test_bpc": ("bpc", ("char_lm",)),
-    "dev_ppl": ("", SEQUENCES),
-    "test_ppl": ("", SEQUENCES),
-    "dev_bleu": ("BLEU", ("translation",)),
-    "test_bleu": ("BLEU", ("translation",)),
-    "test_bleu_tokenised": ("BLEU", ("translation",)),
-    "dev_bleu_tokenised": ("BLEU", ("translation",)),
-    "dev_bleu_tokenised_every_key": ("BLEU", ("translation",)),
-    "test_cider": ("CIDEr", ("captioning",)),
-    "test_bleu_4": ("BLEU-4", ("captioning",)),
-    "test_meteor": ("METEOR", ("captioning",)),
-    "test_f1": ("F1", ("parsing",)),
-    "mean_span": ("characters", SPANS),
-    "max_span": ("characters", SPANS),
+SPANS = REGISTRY["mean_span"].tasks
+DERIVED = {  # measure: unit, and the tasks that have it
     "span_share": ("of S", SPANS),
     "lower_over_upper_span": ("x", SPANS),
     "longest_over_mean_span": ("x", SPANS),
-    "macs_executed": ("multiply-adds", TASKS),
-    "macs_paper": ("multiply-adds", ("char_lm",)),
-    "memory_train_bytes": ("bytes", TASKS),
-    "longest_S": ("characters", ("char_lm",)),
-    "train_tokens_per_s": ("tokens / s", TASKS),
-    "predict_tokens_per_s": ("tokens / s", TASKS),
     "ms": ("ms", (APART,)),
     "bytes": ("bytes", (APART,)),
 }
-UNITS = {name: unit for name, (unit, _) in KNOWN.items()}
+CLAIMABLE = {
+    name: (quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
+} | DERIVED
+UNITS = {name: unit for name, (unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval, and need none
-TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns: cells side by side
+TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns, side by side
 
 
 def measured_of(measure: str, task: str) -> bool:
-    return task in KNOWN[measure][1]
+    return task in CLAIMABLE[measure][1]
 
 
 def of(rows: pd.DataFrame, measure: str) -> pd.Series:

@@ -1,6 +1,5 @@
 """From the runs to the two sides of a claim: what is paired with what, and the effect of each pair."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +8,10 @@ import pandas as pd
 from workflow.report.claims.measures import APART, TURNS, by_turns, of
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
-from workflow.report.tables._layers import exponent, layers
+from workflow.report.tables._layers import exponent
+from workflow.results.runs_table import Frames
 
-COLUMNS = ["corpus", "turn", "S", "value", "digest"]
+COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
 
 
 @dataclass(frozen=True)
@@ -26,17 +26,17 @@ class Reading:
     stuck: bool = False
 
 
-def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
+def reading(claim: Claim, side: Side, frames: Frames) -> Reading:
     measure = claim.measured(side)
-    rows = None if claim.ablation == APART else _chosen(claim, side, runs)
+    rows = None if claim.ablation == APART else _chosen(claim, side, frames.runs)
     good = None if rows is None else rows[rows["status"] == "ok"]
-    points = _of_layers(side, measure, runs) if rows is None else _of_runs(good, measure)
+    points = _of_layers(side, measure, frames.layers) if rows is None else _of_runs(good, measure)
     points = points.astype({"value": float})  # of nothing measured a column has no kind
     points = points[np.isfinite(points["value"])]
     if rows is not None:  # one text may stand in for two of the paper's
         points = _whole(points, rows).drop_duplicates(["digest", "turn"])
     fold = _slope if claim.by == "slope" else _mean
-    found = {key: fold(group) for key, group in points.groupby(["corpus", "turn"], sort=True)}
+    found = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
     digests = [one for one in points["digest"].unique() if one is not None]
     values = {key: value for key, value in found.items() if value is not None}
     return Reading(values, digests, stuck=rows is not None and _stuck(good))
@@ -44,23 +44,22 @@ def reading(claim: Claim, side: Side, runs: pd.DataFrame) -> Reading:
 
 def _whole(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Without the pairs that lack a cell of the grid, because a run failed: a mean over the rest would be another."""
-    asked = rows.groupby("corpus")["configuration"].nunique()
-    there = points.groupby(["corpus", "turn"])["value"].transform("size")
-    return points[there == points["corpus"].map(asked)]
+    asked = rows.groupby("paper_corpus")["configuration"].nunique()
+    there = points.groupby(["paper_corpus", "turn"])["value"].transform("size")
+    return points[there == points["paper_corpus"].map(asked)]
 
 
 def _stuck(rows: pd.DataFrame) -> bool:
-    """Whether the mean learned span is within a quarter of where it begins: R + 1, a dynamic one S sigmoid(-4) more."""
+    """Whether the mean learned span is within a quarter, and a key, of where it began."""
     learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
-    begins = learned["ramp"] + 1 + (learned["span"] == "dynamic") * learned["S"] / (1 + math.exp(4))
-    return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * begins).all())
+    return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * (learned["start_span"] + 1)).all())
 
 
 def _chosen(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of a side, also those that failed."""
     mine = runs[(runs["ablation"] == claim.ablation) & (runs["variant"] == side.variant)]
     if claim.corpora:
-        mine = mine[mine["corpus"].isin(claim.corpora)]
+        mine = mine[mine["paper_corpus"].isin(claim.corpora)]
     for column in ("S", "k"):
         mine = mine[_asked(mine[column], getattr(side, column))]
     return mine
@@ -85,12 +84,11 @@ def _asked(values: pd.Series, wanted) -> pd.Series:
     return values.isin(named[wanted] if isinstance(wanted, str) else np.atleast_1d(wanted))
 
 
-def _of_layers(side: Side, measure: str, runs: pd.DataFrame) -> pd.DataFrame:
+def _of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.DataFrame:
     """As `_of_runs`; S is the length n."""
-    found = layers(runs)
-    mine = found[(found["layer"] == side.variant) & (found["status"] == "ok")].rename(columns={"n": "S"})
+    mine = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     asked = mine["S"] < mine["d"] if side.S == "below d" else _asked(mine["S"], side.S)
-    mine = mine[asked].assign(corpus=APART, digest=None)
+    mine = mine[asked].assign(paper_corpus=APART, digest=None)
     turns = [one if measure == "ms" and isinstance(one, list) else [value] for one, value in _each(mine, measure)]
     made = mine.assign(turn=[list(range(len(one))) for one in turns], value=turns).explode(["turn", "value"])
     return made[COLUMNS]

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.papers.published import analytic, load
-from workflow.plan.ablations import CONFIG, PaperName, known, known_ablations, known_scales, load_ablation
+from workflow.plan.ablations import PaperName, known_ablations, load_ablation
+from workflow.plan.claims import known_claims
+from workflow.plan.config import known_scales
 from workflow.report.claims.measures import APART, COUNTED, TURNS, UNITS, measured_of
 from workflow.report.tables._layers import LABELS
-
-FOLDER = CONFIG / "claims"
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -56,9 +57,9 @@ class Claim(StrictModel):
     expect: Literal["less", "more", "equal"] | None = None
     bound: Number | None = None
     within: Annotated[Number, Field(gt=0)] | None = None
-    recomputed: list[Annotated[str, one_of("number with a formula", analytic().recomputed)]] = []
-    published: list[Annotated[str, one_of("published value", load())]] = []
-    scale: Annotated[str, one_of("scale", known_scales())] | None = None
+    recomputed: list[Annotated[str, one_of("number with a formula", lambda: analytic().recomputed)]] = []
+    published: list[Annotated[str, one_of("published value", load)]] = []
+    scale: Annotated[str, one_of("scale", known_scales)] | None = None
 
     @model_validator(mode="after")
     def asserts_something(self):
@@ -90,8 +91,8 @@ class Claim(StrictModel):
                 raise ConfigError(f"k = {side.k}: layers have no k")
             if ablation and side.S == "below d":
                 raise ConfigError(f"S = below d: of {APART} alone; here a number, several, max, min or upper")
-        for corpus in self.corpora:
-            check_known(f"corpus of {self.ablation}", corpus, ablation.corpora if ablation else ())
+        for paper_corpus in self.corpora:
+            check_known(f"corpus of {self.ablation}", paper_corpus, ablation.corpora if ablation else ())
         return self
 
     @model_validator(mode="after")
@@ -122,11 +123,8 @@ class Claim(StrictModel):
         return math.log1p(self.within) if self.by == "ratio" else self.within
 
 
-def known_claims() -> list[str]:
-    return known(FOLDER)
-
-
 @cache
 def load_claim(name: str) -> Claim:
     check_known("claim", name, known_claims())
-    return parse(Claim, read_yaml(FOLDER / f"{name}.yaml"), f"config/claims/{name}.yaml")
+    place = f"claims/{name}.yaml"
+    return parse(Claim, read_yaml(config_file(place)), f"config/{place}")

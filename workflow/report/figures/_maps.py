@@ -19,7 +19,7 @@ def compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "map
     """The runs of `NAMES` that show the same in a fact: one text, one seed, the first that all of them have."""
     good = holding(pick(runs, ablation=ablation, status="ok"), fact)
     good = good[good[fact].map(len) > 0]
-    for _, group in good.sort_values(["corpus", "seed"]).groupby(["corpus", "seed"], sort=False):
+    for _, group in good.sort_values(["paper_corpus", "seed"]).groupby(["paper_corpus", "seed"], sort=False):
         if set(NAMES) <= set(group["variant"]):
             return group[group["variant"].isin(NAMES)].sort_values(
                 "variant", key=lambda one: one.map(list(NAMES).index)

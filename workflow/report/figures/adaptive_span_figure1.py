@@ -7,6 +7,7 @@ from workflow.report.figures._colours import shades
 from workflow.report.figures._style import canvas, counts, holding, nothing
 from workflow.report.tables._cells import pick
 
+READS = ("runs",)
 TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
 CAPTION = (
     "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose "

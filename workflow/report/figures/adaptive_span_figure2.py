@@ -5,17 +5,13 @@ import pandas as pd
 from workflow.report.figures._colours import COLOURS, GREY
 from workflow.report.figures._style import canvas
 
+READS = ()
 TITLE = "The soft mask (Adaptive Attention Span, Figure 2)"
 CAPTION = "m(x) = clamp((R + z - (x - 1)) / R, 0, 1) for R = 32 and z = 64; x = 1 is the nearest past character."
 R, Z, S = 32, 64, 128
 
 
-def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """No run: the formula alone."""
-    return runs.head(0)
-
-
-def data(runs: pd.DataFrame) -> pd.DataFrame:
+def data() -> pd.DataFrame:
     """x and m(x)."""
     return pd.DataFrame([{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)])
 

@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.figures import _by_limit
 
+READS = ("runs",)
 TITLE = "Average span by span limit (Adaptive Attention Span, Figure 3, centre)"
 CAPTION = (
     "A fixed span is its limit. The adaptive average includes the ramp R, as in the paper. Published points: Table 3 "

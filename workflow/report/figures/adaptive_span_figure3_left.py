@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.figures import _by_limit
 
+READS = ("runs",)
 TITLE = "Quality by span limit (Adaptive Attention Span, Figure 3, left)"
 CAPTION = (
     "Bands: 95 % interval over seeds. The texts at hand keep no point of the paper's curves; the two published "

@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.figures import _by_limit
 
+READS = ("runs",)
 TITLE = "Multiply-adds by span limit (Adaptive Attention Span, Figure 3, right)"
 CAPTION = (
     "The paper's formula at the mean span reached, per predicted character. On the right the fixed curve follows from "

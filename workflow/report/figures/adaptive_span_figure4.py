@@ -7,6 +7,7 @@ from workflow.report.figures._colours import COLOURS
 from workflow.report.figures._style import canvas, counts, nothing
 from workflow.report.tables._cells import pick
 
+READS = ("runs",)
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
     "Left: our heads at the largest S of the scale, all seeds. Right: the paper's small model at S = 4096, read "

@@ -6,6 +6,7 @@ from workflow.report.figures._colours import COLOURS
 from workflow.report.figures._style import canvas, holding, nothing
 from workflow.report.tables._cells import pick
 
+READS = ("runs",)
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
 CAPTION = "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line."
 LINE = 32  # characters

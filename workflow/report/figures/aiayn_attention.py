@@ -7,6 +7,7 @@ from workflow.report.figures._maps import heat
 from workflow.report.figures._style import canvas, holding, nothing
 from workflow.report.tables._cells import pick
 
+READS = ("runs",)
 TITLE = "What the heads of the last encoder layer look at (Attention Is All You Need, attention visualisations)"
 CAPTION = (
     "The base net on one test sentence of English-German, its first seed that ended well; a row is a query, and its "
@@ -18,7 +19,7 @@ COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """The first seed of the base net whose record has maps."""
-    base = holding(pick(runs, ablation="transformer", variant="base", corpus="wmt14-ende", status="ok"), "maps")
+    base = holding(pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps")
     return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
 
 

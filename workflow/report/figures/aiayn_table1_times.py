@@ -7,6 +7,7 @@ from workflow.report.figures._colours import shades
 from workflow.report.figures._style import canvas, nothing
 from workflow.report.tables import _layers
 
+READS = ("layers",)
 TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
 CAPTION = (
     "A pass forward and back of one layer over one sequence, both axes logarithmic, so that n^p is a line of slope p; "
@@ -16,15 +17,9 @@ CAPTION = (
 origin, commits = _layers.origin, _layers.commits
 
 
-def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """No run: the layers stand apart."""
-    return runs.head(0)
-
-
-def data(runs: pd.DataFrame) -> pd.DataFrame:
+def data(layers: pd.DataFrame) -> pd.DataFrame:
     """layer, n, d, ms, spread (interquartile range over median), exponent of the layer's line."""
-    found = _layers.layers(runs)
-    timed = found[found["status"] == "ok"][["layer", "n", "d", "ms", "spread"]].sort_values(["layer", "n"])
+    timed = layers[layers["status"] == "ok"][["layer", "n", "d", "ms", "spread"]].sort_values(["layer", "n"])
     powers = {name: _layers.exponent(one["n"], one["ms"]) for name, one in timed.groupby("layer")}
     return timed.assign(exponent=timed["layer"].map(powers).astype(float))
 

@@ -9,6 +9,7 @@ import pandas as pd
 from workflow.report.figures._maps import BLUES, NAMES, compared
 from workflow.report.figures._style import WIDTH, canvas, nothing
 
+READS = ("runs",)
 TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
     "Test pictures with the captions that both nets wrote, one seed; beside each, for the three pieces whose attention "

@@ -5,6 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
+READS = ("runs",)
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of the last encoder layer, mean over its heads, for the first test sentence of fitting length; "

@@ -9,6 +9,7 @@ from workflow.report.figures._colours import COLOURS, GREY, shades
 from workflow.report.figures._style import canvas, nothing
 from workflow.report.tables._cells import pick, summary
 
+READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (
     "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Grey "
@@ -27,7 +28,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """source, corpus, k (inf: every key), mean, low, high, n, failed, published (the id of the paper's k)."""
     mine = used(runs)
-    ours = summary(mine.assign(k=mine["k"].fillna(math.inf)), ["corpus", "k"], "dev_bleu_tokenised")
+    ours = summary(mine.assign(k=mine["k"].fillna(math.inf)), ["paper_corpus", "k"], "dev_bleu_tokenised")
     theirs = [{"source": "published", "k": float(k), "published": AXIS} for k in find(AXIS).value]
     rows = ours.assign(source="measured").to_dict("records") + theirs
     return pd.DataFrame(rows, columns=["source", *ours.columns, "published"])
@@ -39,9 +40,9 @@ def draw(data: pd.DataFrame):
         return nothing("no run of this figure has ended well")
     end = max(k for k in data["k"] if math.isfinite(k)) * 2  # where the axis has its infinity
     figure, axes = canvas()
-    corpora = ours.groupby("corpus")
-    for colour, (corpus, one) in zip(shades(len(corpora)), corpora, strict=True):
-        _direction(axes, one.assign(at=one["k"].clip(upper=end)), colour, DIRECTIONS.get(corpus, corpus))
+    corpora = ours.groupby("paper_corpus")
+    for colour, (paper_corpus, one) in zip(shades(len(corpora)), corpora, strict=True):
+        _direction(axes, one.assign(at=one["k"].clip(upper=end)), colour, DIRECTIONS.get(paper_corpus, paper_corpus))
     theirs = data[data["source"] == "published"]["k"].clip(upper=end)
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none", "clip_on": False}
     axes.plot(theirs, [0] * len(theirs), transform=axes.get_xaxis_transform(), label="k in the paper", **grey)

@@ -5,6 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
+READS = ("runs",)
 TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
     "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "

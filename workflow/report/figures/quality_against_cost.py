@@ -6,6 +6,7 @@ from workflow.report.figures._colours import COLOURS, INK, LABELS
 from workflow.report.figures._style import canvas, counts, nothing
 from workflow.report.tables._cells import once, pick, summary
 
+READS = ("runs", "throughput")
 TITLE = "Quality against cost"
 CAPTION = (
     "Down is better; at the top left is cheaper, below right is faster. Bars: 95 % interval over seeds. Speeds are "

@@ -7,6 +7,7 @@ from matplotlib.ticker import EngFormatter
 from workflow.report.figures._style import canvas, nothing
 from workflow.report.tables._cells import pick, summary
 
+READS = ("runs", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Means over seeds, speeds measured once per cell; the intervals are in the data. k = all: no selection. "

@@ -5,8 +5,10 @@ import pandas as pd
 from workflow.papers.published import logs
 from workflow.report.figures._colours import shades
 from workflow.report.figures._style import canvas, counts, curve, nothing
-from workflow.report.tables._cells import interval, pick
+from workflow.report.tables._cells import pick
+from workflow.results.statistics import mean_interval
 
+READS = ("runs",)
 TITLE = "Top-k on adaptive spans while training"
 CAPTION = (
     "Left: our runs, means over seeds with 95 % intervals. Right: the three logs released with Explicit Sparse "
@@ -59,5 +61,7 @@ def _name(k: int) -> str:
 
 def _means(lines: pd.DataFrame, what: str) -> pd.DataFrame:
     """Mean and interval over the seeds that have reached a step."""
-    rows = [(step, *interval(at.dropna().tolist())) for step, at in lines.groupby("step")[what] if at.notna().any()]
+    rows = [
+        (step, *mean_interval(at.dropna().tolist())) for step, at in lines.groupby("step")[what] if at.notna().any()
+    ]
     return pd.DataFrame(rows, columns=["step", "mean", "low", "high"])

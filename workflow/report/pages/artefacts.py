@@ -1,16 +1,21 @@
 """Tables and figures as the templates want them."""
 
 import json
-from importlib import import_module
 
+from workflow.report.builders import load_builder
 from workflow.report.pages.site import Site, inline_svg
-from workflow.results import provenance as traces
+from workflow.results import provenance
 
 NOT_MADE = "not made yet"
 
 
-def table(site: Site, name: str) -> dict:
-    """Rows by columns, each cell with its measured and its published value."""
+def runs_at(ablation: str) -> str:
+    """Where the pages of an ablation's runs lie, from the top of the scale's reports."""
+    return f"ablations/{ablation}/"
+
+
+def table(site: Site, name: str, ablation: str) -> dict:
+    """Rows by columns, each cell with its measured and its published value. ablation: whose runs stand behind it."""
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -25,6 +30,7 @@ def table(site: Site, name: str) -> dict:
     return {
         **content,
         "name": name,
+        "runs_at": runs_at(ablation),
         "columns": [(column, units[column]) for column in columns],
         "rows": [(row, [stands.get((row, column)) for column in columns]) for row in rows],
         "notes": notes,
@@ -47,12 +53,12 @@ def _shown(cell: dict) -> dict:
     return {**cell, "half": half, "sort": value if isinstance(value, int | float) else ""}
 
 
-def figure(site: Site, name: str) -> dict:
+def figure(site: Site, name: str, ablation: str) -> dict:
     """The picture inline, its title and caption from its builder."""
     path = site.results / "figures" / f"{name}.svg"
-    builder = import_module(f"workflow.report.figures.{name}")
-    made = {"name": name, "title": builder.TITLE, "caption": builder.CAPTION}
+    builder = load_builder("figures", name)
+    about = {"name": name, "runs_at": runs_at(ablation), "title": builder.TITLE, "caption": builder.CAPTION}
     if not path.exists():
-        return {**made, "missing": NOT_MADE}
+        return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    return {**made, "svg": inline_svg(path, name), "files": files, "runs": traces.read(path).runs}
+    return {**about, "svg": inline_svg(path, name), "files": files, "runs": provenance.read(path).runs}

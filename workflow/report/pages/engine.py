@@ -173,3 +173,48 @@ def picture(content: dict) -> Markup:
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
     return own(buffer.getvalue(), "engine")
+
+
+def _origin(content: dict) -> str:
+    """Where the timings come from, in a line."""
+    origin = content["origin"]
+    return (
+        f"{origin['device']}; {content['sizes']['threads']} threads; allocator: {content['allocator']}; "
+        f"torch {origin['versions']['torch']}; commit {origin['commit'][:12]}; {origin['started']}"
+    )
+
+
+def engine_page(content: dict, file: str) -> dict:
+    """The page of the whole benchmark. file: address of its JSON."""
+    ok = content["gate"]["status"] == "ok"
+    return {
+        "title": "What does the engine cost?",
+        "provenance": _origin(content),
+        "gate": content["gate"],
+        "targets": Measured(content).targets,
+        "picture": picture(content) if ok else "",
+        "tables": tables(content) if ok else {},
+        "chosen": content.get("chosen", []),
+        "file": file,
+    }
+
+
+def steps_page(content: dict, file: str) -> dict:
+    """The page of training steps over S alone."""
+    ok = content["gate"]["status"] == "ok"
+    return {
+        "title": "What a training step costs as the span limit S grows",
+        "provenance": _origin(content),
+        "gate": content["gate"],
+        "picture": picture(content) if ok else "",
+        "rows": [[str(value) for value in row] for row in step_times(Measured(content))] if ok else [],
+        "file": file,
+    }
+
+
+def step_times(measured: Measured) -> Iterator[list]:
+    """Span, S, milliseconds of engine and definition, and how many times faster the engine is."""
+    for name in SPANS:
+        for S in measured.how["lengths"]:
+            ours, theirs = (measured.cell("step", name, S, way) for way in ("engine", "definition"))
+            yield [name, S, milliseconds(ours), milliseconds(theirs), number(measured.ratio(theirs, ours))]

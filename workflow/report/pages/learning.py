@@ -8,17 +8,14 @@ from workflow.report.figures._colours import INK, shades
 from workflow.report.figures._style import canvas, plt
 from workflow.report.pages.site import own
 from workflow.results.record import Record
-
-PIECES = ("ppl", "perplexity per piece", "log")
-UNITS = {"char_lm": ("bpc", "bits per character", "linear"), "translation": PIECES}
-UNITS |= {"captioning": PIECES, "parsing": PIECES}
+from workflow.tasks.spec import TASKS
 
 
 def curve(record: Record) -> Markup:
     """The scores on train and dev, and the mean span where there is one, against steps; nothing without a point."""
     if not record.curve:
         return Markup("")
-    unit, label, scale = UNITS[record.job.task]
+    unit, label, scale = TASKS[record.job.task].curve
     steps = [point.step for point in record.curve]
     spans = [point.mean_span for point in record.curve]
     spanned = all(span is not None for span in spans)

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from workflow.report.pages import numbers
-from workflow.results.record import write_text
+from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 OWN = {"style": "style.css", "script": "page.js", "pivot": "pivot.js"}  # of ours, and not escaped
@@ -18,25 +18,24 @@ LEAST_SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Site:
-    """results: what the rules keep; reports: where the pages go."""
+    """results: what the rules keep of one scale; reports: where its pages go; runs: the records, of all scales."""
 
     results: Path
     reports: Path
-
-    @property
-    def has_engine(self) -> bool:
-        """Whether the engine was measured: a scale may leave it out."""
-        return (self.results / "measures" / "engine.json").exists()
+    runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`. Everything is escaped but our own figures, styles and script."""
+        """Render `template` to reports/`place`. Everything is escaped but our own figures, styles and script.
+
+        A page whose bytes would be the same is left alone.
+        """
         up = "../" * place.count("/")
-        made = _environment().get_template(template)
-        own = {name: Markup((TEMPLATES / f).read_text()) for name, f in OWN.items()}
-        write_text(self.reports / place, made.render(up=up, here=place, engine=self.has_engine, **own, **context))
+        page = _environment().get_template(template)
+        assets = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in OWN.items()}
+        write_if_changed(self.reports / place, page.render(up=up, here=place, **assets, **context))
 
     def offer(self, path: Path) -> str:
-        """Copy a file beside the pages; its address from the top of the reports."""
+        """Copy a file beside the pages; its address from the top of the scale's reports."""
         target = self.reports / "files" / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from pydantic import model_validator
 
+from workflow.config.files import ROOT
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.papers import PAPERS
 from workflow.papers.published import papers
-from workflow.plan.ablations import CONFIG, PAPERS
 from workflow.report.pages.site import Site
 
-ARTEFACTS = CONFIG / "published" / "artefacts.yaml"
+ARTEFACTS = ROOT / "config" / "published" / "artefacts.yaml"
 
 
 class Artefact(StrictModel):

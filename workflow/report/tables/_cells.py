@@ -9,12 +9,12 @@ status, note   ok | failed | not run, and why
 """
 
 import pandas as pd
-from scipy.stats import t
 
-from workflow.results.runs_table import MEASURES
+from workflow.results.registry import COSTS, REGISTRY
+from workflow.results.statistics import mean_interval
 
 COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
-MEASURED_BY = {column: kind for kind, columns in MEASURES.items() for column in columns}
+MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
@@ -22,15 +22,6 @@ def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
     for column, value in wanted.items():
         runs = runs[runs[column] == value]
     return runs
-
-
-def interval(values: list[float]) -> tuple[float, float | None, float | None]:
-    """Mean and 95 % interval over seeds."""
-    mean, n = sum(values) / len(values), len(values)
-    if n < 2:
-        return mean, None, None
-    half = t.ppf(0.975, n - 1) * pd.Series(values).std() / n**0.5
-    return mean, mean - half, mean + half
 
 
 def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, published: str | None = None) -> dict:
@@ -43,7 +34,7 @@ def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, pu
     broken = [f"seed {run.seed}: {run.status}: {run.reason}" for run in runs[runs["status"] != "ok"].itertuples()]
     error = _refused(ok, what, bool(values))
     broken += error
-    mean, low, high = interval(values) if values else (None, None, None)
+    mean, low, high = mean_interval(values) if values else (None, None, None)
     status = "failed" if error else "ok" if values else "failed" if broken else "not run"
     note = "; ".join(broken) or ("" if values else "no run of this variant" if not len(runs) else "not measured")
     return cell(
@@ -92,7 +83,7 @@ def summary(runs: pd.DataFrame, by: list[str], what: str) -> pd.DataFrame:
     for key, group in runs.groupby(by, dropna=False, sort=True):
         group = behind(group, what)
         ok = group[group["status"] == "ok"][what].dropna().astype(float).tolist()
-        mean, low, high = interval(ok) if ok else (None, None, None)
+        mean, low, high = mean_interval(ok) if ok else (None, None, None)
         row = dict(zip(by, key, strict=True))
         rows.append({**row, "mean": mean, "low": low, "high": high, "n": len(ok), "failed": len(group) - len(ok)})
     made = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "n", "failed"])

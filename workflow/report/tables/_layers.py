@@ -4,18 +4,12 @@ import math
 
 import pandas as pd
 
-COLUMNS = ["layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit"]
 LABELS = {
     "self": "Self-Attention",
     "rnn": "Recurrent",
     "conv": "Convolutional",
     "local": "Self-Attention (restricted)",
 }
-
-
-def layers(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row per layer and length; none where nothing was measured."""
-    return pd.DataFrame(runs.attrs.get("layers", []), columns=COLUMNS)
 
 
 def exponent(n: pd.Series, values: pd.Series) -> float | None:
@@ -27,17 +21,16 @@ def exponent(n: pd.Series, values: pd.Series) -> float | None:
     return sum((x - mean_x) * (y - mean_y) for x, y in pairs) / sum((x - mean_x) ** 2 for x, _ in pairs)
 
 
-def commits(runs: pd.DataFrame) -> list[str]:
+def commits(layers: pd.DataFrame) -> list[str]:
     """Of the source that measured them."""
-    return sorted(layers(runs)["commit"].dropna().unique())
+    return sorted(layers["commit"].dropna().unique())
 
 
-def origin(runs: pd.DataFrame) -> str:
-    """What stood behind the numbers, in one line, as `workflow.results.runs_table.provenance` tells of runs."""
-    found = layers(runs)
-    if not len(found):
+def origin(layers: pd.DataFrame) -> str:
+    """What stood behind the numbers, in one line, as `workflow.results.runs_table.describe` says of runs."""
+    if not len(layers):
         return "layers were not measured"
-    widths = ", ".join(map(str, sorted(found["d"].unique())))
-    rounds = found["rounds"].dropna()
+    widths = ", ".join(map(str, sorted(layers["d"].unique())))
+    rounds = layers["rounds"].dropna()
     timed = f"medians of {rounds.min():.0f} to {rounds.max():.0f} rounds" if len(rounds) else "nothing timed"
-    return f"{', '.join(sorted(found['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"
+    return f"{', '.join(sorted(layers['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"

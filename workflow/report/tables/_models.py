@@ -11,9 +11,9 @@ MACS = "multiply-adds / character"
 ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, paper size", "#FLOPS, paper size"]
 
 
-def build(runs: pd.DataFrame, corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
+def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
     """rows: (label, key of the published row, our variant or None). Columns as in the paper, ours beside."""
-    mine = pick(runs, ablation="models", corpus=corpus)
+    mine = pick(runs, ablation="models", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from sacrebleu.metrics import BLEU
 
-from workflow.report.tables._cells import cell, interval, measured
+from workflow.report.tables._cells import cell, measured
+from workflow.results.statistics import mean_interval
 
 SAMPLES = 1000
 SEED = 1
@@ -22,7 +23,7 @@ def gain(
     pairs, made = _compare(row, column, ours, base, what, unit)
     if not pairs:
         return made
-    mean, low, high = interval([one["ours"] - one["base"] for one in pairs])
+    mean, low, high = mean_interval([one["ours"] - one["base"] for one in pairs])
     return made | {"value": mean, "low": low, "high": high}
 
 

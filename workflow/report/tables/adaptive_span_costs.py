@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables._cells import cell, cited, measured, once, pick, table
 
+READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
     "Each cell measured on one trained net, alone on the device; memory is what a process of its own holds "

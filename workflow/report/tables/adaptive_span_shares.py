@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.papers.formulas import attention_share, feed_forward_share, mac, saving, score_and_value_share
 from workflow.report.tables._cells import analytic, table
 
+READS = ()
 TITLE = "Shares of the multiply-adds by span (Adaptive Attention Span, section 3)"
 CAPTION = "Computed for the paper's small model (12 layers, width 512, inner 2048). Projections belong to attention."
 SMALL = {"L": 12, "d": 512, "ff": 2048}
@@ -16,8 +17,8 @@ CLAIMS = {
 }
 
 
-def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """From formulas alone; `runs` as every builder takes it."""
+def build() -> pd.DataFrame:
+    """From formulas alone."""
     cells = []
     for S in SPANS:
         at = {**SMALL, "S": S}

@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables import _models
 
+READS = ("runs",)
 TITLE = "Character language models on text8 (Adaptive Attention Span, Table 1)"
 CAPTION = (
     "Our rows are trained at the scale named below, on the text that stands in for text8 there. Comparable with "

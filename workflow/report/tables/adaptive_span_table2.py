@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables import _models
 
+READS = ("runs",)
 TITLE = "Character language models on enwik8 (Adaptive Attention Span, Table 2)"
 CAPTION = (
     "Our rows are trained at the scale named below, on the text that stands in for enwik8 there; bits are per byte. "

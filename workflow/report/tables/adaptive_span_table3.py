@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables._cells import measured, pick, setting, table
 
+READS = ("runs",)
 TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
 CAPTION = (
     "The paper's rows have S = 1024; ours the largest S of the scale. Comparable: whether dynamic equals "

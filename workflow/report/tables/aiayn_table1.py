@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.report.tables import _layers
 from workflow.report.tables._cells import analytic, cell, table
 
+READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
 CAPTION = (
     "The first four columns are formulas: n places, width d, kernel k, neighbourhood r. Measured is a pass forward and "
@@ -28,10 +29,10 @@ MEASURED = (("time", "ms", "ms"), ("memory", "bytes", "bytes"))
 origin, commits = _layers.origin, _layers.commits
 
 
-def build(runs: pd.DataFrame) -> pd.DataFrame:
-    found, cells = _layers.layers(runs), []
+def build(layers: pd.DataFrame) -> pd.DataFrame:
+    cells: list[dict] = []
     for name, label in _layers.LABELS.items():
-        mine = found[found["layer"] == name].sort_values("n")
+        mine = layers[layers["layer"] == name].sort_values("n")
         cells += _formulas(name, label)
         if len(mine):
             counted = _layers.exponent(mine["n"], _products(name, mine))

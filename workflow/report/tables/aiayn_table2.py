@@ -7,6 +7,7 @@ from workflow.papers.published import analytic as recomputed
 from workflow.papers.published import find, load
 from workflow.report.tables._cells import analytic, cited, measured, pick, table
 
+READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
 CAPTION = (
     "Ours are base and big at the scale named below, on the texts that stand in for WMT 2014; BLEU on the test text, "
@@ -36,8 +37,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         cells += [cited(find(one).row, column, one, unit) for column, one, unit in there if one in load()]
     for variant in ("base", "big"):
         ours, label = pick(mine, variant=variant), find(f"ai.t2.{variant}.cost").row
-        for pair, (corpus, end) in CORPORA.items():
-            cells += _trained(label, pair, pick(ours, corpus=corpus), f"ai.t2.{variant}.{end}")
+        for pair, (paper_corpus, end) in CORPORA.items():
+            cells += _trained(label, pair, pick(ours, paper_corpus=paper_corpus), f"ai.t2.{variant}.{end}")
         cells.append(_at_paper_size(label, f"ai.t2.{variant}.cost"))
     return table(cells)
 

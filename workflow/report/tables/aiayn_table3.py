@@ -7,6 +7,7 @@ from workflow.papers.published import find, value
 from workflow.report.tables._cells import analytic, measured, pick, setting, table
 from workflow.report.tables._paired import gain
 
+READS = ("runs",)
 TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
 CAPTION = (
     "Rows bear the paper's names; our nets change the same sizes by the same factors, from the base of the scale named "

@@ -6,6 +6,7 @@ from workflow.papers.published import load, value
 from workflow.report.tables._cells import analytic, cited, measured, pick, setting, table
 from workflow.report.tables._paired import CHANCE, SOFTMAX, chance, gain
 
+READS = ("runs",)
 TITLE = "Translation in three directions (Explicit Sparse Transformer, Table 1)"
 CAPTION = (
     "Columns En-De, De-En and En-Vi are test BLEU of tokens, as the paper computed it on these corpora "
@@ -28,8 +29,8 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         at = pick(mine, variant=variant)
         if variant != SOFTMAX:
             cells.append(setting(label, "k", at, "k", "keys", "est.txt.k_small"))
-        for direction, corpus, place in DIRECTIONS:
-            here, base = pick(at, corpus=corpus), pick(mine, corpus=corpus, variant=SOFTMAX)
+        for direction, paper_corpus, place in DIRECTIONS:
+            here, base = pick(at, paper_corpus=paper_corpus), pick(mine, paper_corpus=paper_corpus, variant=SOFTMAX)
             cells.append(measured(label, direction, here, BLEU, "BLEU", f"est.t1.{key}.{place}"))
             if variant != SOFTMAX:
                 theirs = round(value(f"est.t1.{key}.{place}") - value(f"est.t1.impl.{place}"), 1)

@@ -6,6 +6,7 @@ from workflow.papers.published import load
 from workflow.report.tables._cells import cited, measured, pick, setting, table
 from workflow.report.tables._paired import SOFTMAX, chance, cider, gain
 
+READS = ("runs",)
 TITLE = "Image captioning (Explicit Sparse Transformer, Table 2)"
 CAPTION = (
     "BLEU-4, METEOR and CIDEr on the test pictures, each against all its captions, in per cent (docs/fidelity.md). "

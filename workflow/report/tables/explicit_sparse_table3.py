@@ -6,6 +6,7 @@ from workflow.papers.published import analytic as recomputed
 from workflow.papers.published import load
 from workflow.report.tables._cells import analytic, cited, measured, once, pick, setting, table
 
+READS = ("runs", "throughput")
 TITLE = "Top-k selection on enwik8 (Explicit Sparse Transformer, Table 3)"
 CAPTION = (
     "Our rows are trained at the scale named below on the text that stands in for enwik8. Comparable: whether "

@@ -6,6 +6,7 @@ from workflow.papers.published import load, value
 from workflow.report.tables._cells import analytic, measured, once, pick, ratio, setting, table
 from workflow.report.tables._paired import SOFTMAX
 
+READS = ("runs", "throughput")
 TITLE = "Sparse normalisers and top-k in translation (Explicit Sparse Transformer, Table 4)"
 CAPTION = (
     "BLEU on test as in Table 1, trained at the scale named below on the texts that stand in for the corpora there. "
@@ -29,14 +30,16 @@ SPEEDS = [("training", "train_tokens_per_s", "train_speed"), ("decoding", "predi
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     mine = pick(runs, ablation="translation_normalisers")
-    base = pick(mine, variant=SOFTMAX, corpus=TIMED)
+    base = pick(mine, variant=SOFTMAX, paper_corpus=TIMED)
     cells = []
     for label, variant, key in ROWS:
         at, stem = pick(mine, variant=variant), f"est.t4.{key}"
-        timed = pick(at, corpus=TIMED)
-        for direction, corpus, place in DIRECTIONS:
+        timed = pick(at, paper_corpus=TIMED)
+        for direction, paper_corpus, place in DIRECTIONS:
             name = f"{stem}.{place}" if f"{stem}.{place}" in load() else None
-            cells.append(measured(label, direction, pick(at, corpus=corpus), "test_bleu_tokenised", "BLEU", name))
+            cells.append(
+                measured(label, direction, pick(at, paper_corpus=paper_corpus), "test_bleu_tokenised", "BLEU", name)
+            )
         for what, column, place in SPEEDS:
             cells.append(measured(label, f"{what} speed", once(timed), column, "tokens / s", f"{stem}.{place}"))
         for what, column, place in SPEEDS:

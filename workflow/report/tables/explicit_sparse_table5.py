@@ -6,6 +6,7 @@ from workflow.papers.published import value
 from workflow.report.tables._cells import analytic, measured, pick, setting, table
 from workflow.report.tables._paired import SOFTMAX, gain
 
+READS = ("runs",)
 TITLE = "Top-k in training and in prediction, En-Vi (Explicit Sparse Transformer, Table 5)"
 CAPTION = (
     "BLEU on dev (the paper's valid set) of tokens, and sacreBLEU of the same outputs. T and T&P are "
@@ -22,7 +23,7 @@ ROWS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="translation", corpus="iwslt15-envi"), []
+    mine, cells = pick(runs, ablation="translation", paper_corpus="iwslt15-envi"), []
     base = pick(mine, variant=SOFTMAX)
     for label, variant, how, key in ROWS:
         at, what = pick(mine, variant=variant), f"dev_bleu_tokenised{how}"

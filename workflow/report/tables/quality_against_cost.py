@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables._cells import behind, measured, pick, ratio, setting, table
 
+READS = ("runs", "flops", "memory", "throughput")
 TITLE = "What each way of attending costs, and what it buys"
 CAPTION = (
     "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "

@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables._cells import behind, measured, pick, setting, table
 
+READS = ("runs", "flops", "memory", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Adaptive spans; k = all is the same net without selection. Multiply-adds by the paper's formula at the mean span, "

@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.report.tables._cells import behind, cell, measured, pick, setting, table
 from workflow.report.tables._paired import CHANCE, SOFTMAX, chance, gain
 
+READS = ("runs", "throughput")
 TITLE = "Sparsity in encoder, decoder and cross attention"
 CAPTION = (
     "Equal steps for every row, at the scale named below. Where: the attentions that have this selection and this "

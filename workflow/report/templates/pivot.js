@@ -48,7 +48,7 @@ function place({ value, run }, base) {
   const told = kept === null ? "" : `${number(kept)}${base ? " x" : ""}`;
   const cell = document.createElement("td");
   cell.dataset.sort = kept ?? "";
-  cell.append(told && run ? Object.assign(document.createElement("a"), { href: `runs/${run}.html`, className: "ours", textContent: told }) : told);
+  cell.append(told && run ? Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: told }) : told);
   return cell;
 }
 

@@ -1,0 +1,40 @@
+"""Which claims there are, and which ablation each is about. What a claim says is workflow/report/claims/schema.py's."""
+
+from functools import cache
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import config_file, config_names
+from workflow.config.strict import read_yaml
+from workflow.results.registry import COSTS, REGISTRY
+
+FORMULAS = "formulas"  # in place of an ablation: claims that a formula recomputes
+
+
+def known_claims() -> list[str]:
+    return config_names("claims")
+
+
+@cache
+def _content(name: str) -> dict:
+    check_known("claim", name, known_claims())
+    place = f"claims/{name}.yaml"
+    content = read_yaml(config_file(place))
+    if not isinstance(content, dict):
+        raise ConfigError(f"config/{place}: expected a claim")
+    return content
+
+
+def ablation_of(name: str) -> str:
+    """The ablation that a claim is about, `layers`, or `formulas`."""
+    return str(_content(name).get("ablation") or FORMULAS)
+
+
+def costs_claimed(ablation: str) -> list[str]:
+    """The kinds of cost that the claims about an ablation read."""
+    wanted = set()
+    for name in known_claims():
+        content = _content(name)
+        sides = [content, *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict))]
+        if ablation_of(name) == ablation:
+            wanted |= {REGISTRY[side["measure"]].source for side in sides if side.get("measure") in REGISTRY}
+    return [kind for kind in COSTS if kind in wanted]

@@ -1,0 +1,90 @@
+"""config/config.yaml: what is asked for, at which scale, on which device."""
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from workflow.config.environment import BACKENDS
+from workflow.config.errors import check_known
+from workflow.config.files import ROOT, config_names
+from workflow.config.strict import StrictModel, one_of, parse
+from workflow.papers import PAPERS
+from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.plan.scales import Scale, load_corpora, load_scale
+from workflow.tasks.spec import TASKS
+
+
+class Config(StrictModel):
+    """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
+
+    scale: str = "laptop"
+    papers: list[str] = Field(list(PAPERS), min_length=1)
+    tasks: list[str] = Field(list(TASKS), min_length=1)
+    ablations: list[str] | None = None
+    corpus: str | None = None
+    data_dir: str | None = None
+    device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
+    backend: Annotated[str, one_of("backend", BACKENDS)] = "auto"
+
+    @property
+    def folder(self) -> str:
+        """Where results and reports lie: the scale, and the user's own corpus where one takes the place of the scale's."""
+        if self.corpus is None:
+            return self.scale
+        catalogue = next((each for each in map(load_corpora, self.tasks) if each.knows(self.corpus)), None)
+        return f"{self.scale}-{catalogue.slug(self.corpus)}" if catalogue else self.scale
+
+    @property
+    def identity(self) -> str:
+        """What decides which runs there are, as JSON: neither the device nor where data lie."""
+        return self.model_dump_json(exclude={"data_dir", "device", "backend"})
+
+    @field_validator("papers", "tasks", "ablations")
+    @classmethod
+    def names_exist(cls, names, info):
+        valid = {"papers": PAPERS, "tasks": TASKS, "ablations": known_ablations()}[info.field_name]
+        for name in names or []:
+            check_known(info.field_name.removesuffix("s"), name, valid)
+        return names
+
+    def load_ablations(self) -> dict[str, "Ablation"]:
+        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
+
+        A scale that has no file for a task, or does not name an ablation, leaves it out.
+        """
+        found = {name: load_ablation(name) for name in known_ablations()}
+        wanted = found if self.ablations is None else self.ablations
+        scales = self.load_scales()
+        for scale in scales.values():
+            for name in scale.ablations or []:
+                check_known(f"ablation in config/scales/{self.scale}", name, found)
+        paid = {task: found if scale.ablations is None else scale.ablations for task, scale in scales.items()}
+        return {
+            name: one
+            for name, one in found.items()
+            if one.paper in self.papers and name in wanted and name in paid.get(one.task, ())
+        }
+
+    def load_scales(self) -> dict[str, Scale]:
+        """The scale's settings by task, of the tasks that are asked for."""
+        check_known("scale", self.scale, known_scales())
+        files = config_names(f"scales/{self.scale}")
+        for name in files:
+            check_known(f"task in config/scales/{self.scale}", name, TASKS)
+        return {name: load_scale(self.scale, name) for name in files if name in self.tasks}
+
+
+def known_scales() -> list[str]:
+    """The folders of config/scales/."""
+    folder = "config/scales"
+    return sorted({path.name for base in (ROOT, Path()) for path in (base / folder).glob("*") if path.is_dir()})
+
+
+def load_config(raw: dict) -> Config:
+    """The mapping that Snakemake holds, checked. The environment's ATTENTION_DATA_DIR stands in for data_dir."""
+    config = parse(Config, raw, "config")
+    if config.data_dir is None:
+        config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
+    return config

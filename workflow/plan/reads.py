@@ -1,0 +1,28 @@
+"""What a table or figure reads, as its file says in `READS`, without importing it.
+
+READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. (): formulas alone.
+"""
+
+import ast
+from functools import cache
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import ROOT
+from workflow.plan.ablations import builder_names
+from workflow.results.registry import COSTS
+
+READABLE = ("runs", *COSTS, "layers")
+
+
+@cache
+def reads(kind: str, name: str) -> tuple[str, ...]:
+    """kind: tables | figures. `ConfigError` where the file says nothing, or names what cannot be read."""
+    check_known(kind.removesuffix("s"), name, builder_names(kind))
+    place = f"workflow/report/{kind}/{name}.py"
+    for node in ast.parse((ROOT / place).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
+            wanted = ast.literal_eval(node.value)
+            for each in wanted:
+                check_known(f"entry of READS in {place}", each, READABLE)
+            return wanted
+    raise ConfigError(f'{place}: says not what it reads; expected a line such as READS = ("runs",)')

@@ -1,0 +1,192 @@
+"""Which files of the suite a number depends on, and the digest of what stands in them.
+
+Read from the imports, without importing anything: what an entry point imports, what that imports, and so on. Alternatives
+(the choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their registries
+are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no others.
+
+A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has, and
+why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field
+
+from workflow.config.choices import AXES
+from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT, config_file
+from workflow.config.job import Job
+from workflow.config.strict import StrictModel, parse, read_yaml
+
+ACCEPTED = ROOT / "config" / "accepted.yaml"
+ALTERNATIVES = (*AXES.values(), "nets", "tasks", "tables", "figures")  # folders whose files a job or target names
+REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
+NUMBERS = (
+    "models",
+    "workflow/training",
+    "workflow/tasks",
+    "workflow/data",
+    "workflow/costs",
+    "workflow/papers/formulas.py",
+)
+REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
+DIGITS = 12
+
+
+class AcceptedChange(StrictModel):
+    """One line of config/accepted.yaml. was, now: digests of the file before and after the change."""
+
+    file: str
+    was: str = Field(pattern="^[0-9a-f]{12}$")
+    now: str = Field(pattern="^[0-9a-f]{12}$")
+    why: str = Field(min_length=3)
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.was} -> {self.now}: {self.why}"
+
+
+class AcceptedChanges(StrictModel):
+    changes: list[AcceptedChange] = []
+
+
+@cache
+def accepted() -> tuple[AcceptedChange, ...]:
+    """The changes that somebody accepted, in the order of the file."""
+    if not ACCEPTED.exists():
+        return ()
+    return tuple(parse(AcceptedChanges, read_yaml(ACCEPTED), "config/accepted.yaml").changes)
+
+
+def file_digest(path: Path) -> str:
+    """Of the bytes that stand in a file now."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
+
+
+def accepted_digest(file: str, digest: str) -> str:
+    """The digest that a file counts with: that of the first of its versions that were accepted as the same."""
+    before = {change.now: change.was for change in accepted() if change.file == file}
+    seen = set()
+    while digest in before and digest not in seen:
+        seen.add(digest)
+        digest = before[digest]
+    return digest
+
+
+@cache
+def _digest_of(file: str) -> str:
+    return accepted_digest(file, file_digest(ROOT / file))
+
+
+def digests(files: Iterable[str]) -> dict[str, str]:
+    """By file, what it counts with."""
+    return {file: _digest_of(file) for file in sorted(files)}
+
+
+def digest(files: Iterable[str]) -> str:
+    """Of all of them together: 12 hexadecimal digits."""
+    lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
+    return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
+
+
+def changes_in(files: Iterable[str]) -> list[str]:
+    """The accepted changes that the files as they are now rest on, a line each."""
+    files = set(files)
+    return [str(change) for change in accepted() if change.file in files]
+
+
+@cache
+def imports(file: str) -> tuple[str, ...]:
+    """The files of the suite that a file imports, wherever in it."""
+    found: dict[str, None] = {}
+    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        for module in modules:
+            place = ROOT / module.replace(".", "/")
+            for path in (place.with_suffix(".py"), place / "__init__.py"):
+                if module.split(".")[0] in ("models", "workflow") and path.is_file():
+                    found[path.relative_to(ROOT).as_posix()] = None
+    return tuple(found)
+
+
+def is_alternative(file: str) -> bool:
+    path = Path(file)
+    return path.parent.name in ALTERNATIVES and not path.name.startswith("_")
+
+
+@cache
+def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
+    """The entries and all that they import, directly or not, within these rooms.
+
+    An alternative is followed to from a file of its own folder alone.
+    """
+    found, waiting = set(), list(entries)
+    while waiting:
+        file = waiting.pop()
+        if file in found:
+            continue
+        found.add(file)
+        for other in imports(file):
+            beside = Path(other).parent == Path(file).parent
+            if Path(other).name in REGISTRIES or not other.startswith(rooms) or (is_alternative(other) and not beside):
+                continue
+            waiting.append(other)
+    return frozenset(found)
+
+
+def _named_by(job: Job) -> list[str]:
+    """The alternatives that a job names: four choices, a net, a task."""
+    choices = [f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py" for axis, folder in AXES.items()]
+    files = [*choices, f"models/nets/{job.net.name}.py", f"workflow/tasks/{job.task}.py"]
+    for file in files:
+        if not (ROOT / file).is_file():
+            raise ConfigError(f"{file}: no such file, and a job of task {job.task} names it")
+    return files
+
+
+def of_script(name: str, job: Job | None = None) -> frozenset[str]:
+    """What a script that computes numbers depends on, for a job where it is about one."""
+    entry = f"workflow/scripts/{name}.py"
+    return closure(entry, *(_named_by(job) if job else ()), rooms=(*NUMBERS, entry))
+
+
+def of_run(job: Job) -> frozenset[str]:
+    """What a run's numbers depend on: models, task, loop, and how its data set is read."""
+    return of_script("train", job)
+
+
+def of_report(script: str, *entries: str) -> frozenset[str]:
+    """What a table, figure, claim or page depends on besides its data."""
+    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/papers", "workflow/scripts"))
+
+
+def files_under(*patterns: str) -> frozenset[str]:
+    """The files of the suite that match."""
+    paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
+
+
+@cache
+def published_files() -> frozenset[str]:
+    """What the papers print."""
+    return files_under("config/published/*")
+
+
+@cache
+def page_files() -> frozenset[str]:
+    """Templates, styles and scripts of the pages."""
+    return files_under("workflow/report/templates/*")
+
+
+def config_digest(*places: str) -> str:
+    """Of files under config/, the suite's or those where it is run."""
+    contents = b"".join(config_file(place).read_bytes() for place in places)
+    return hashlib.sha256(contents).hexdigest()[:DIGITS]

@@ -1,0 +1,36 @@
+"""Tables and figures by name: their modules, and the frames that each asks for in `READS`."""
+
+from importlib import import_module
+
+import pandas as pd
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.plan.ablations import builder_names
+from workflow.plan.reads import reads
+from workflow.results.runs_table import Frames, describe
+
+
+def load_builder(kind: str, name: str):
+    """The module of a table or figure. kind: tables | figures."""
+    check_known(kind.removesuffix("s"), name, builder_names(kind))
+    return import_module(f"workflow.report.{kind}.{name}")
+
+
+def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
+    """The frames that its functions take: runs and layers, as far as it reads them."""
+    inputs = []
+    for frame in ("runs", "layers"):
+        if frame in reads(kind, name):
+            if getattr(frames, frame) is None:
+                raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, and none were given")
+            inputs.append(getattr(frames, frame))
+    return inputs
+
+
+def behind(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
+    """Where the numbers of a table or figure come from, in a line, and the commits that made them. used: its runs."""
+    if hasattr(builder, "origin"):  # of layers, which belong to no run
+        return builder.origin(frames.layers), builder.commits(frames.layers)
+    if used is None or not len(used):
+        return describe(pd.DataFrame()), []
+    return describe(used), sorted(used["commit"].unique())

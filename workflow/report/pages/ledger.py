@@ -1,0 +1,52 @@
+"""The ledger as the index tells it: every claim of the papers, its verdict, and the evidence in a line."""
+
+import json
+from collections import Counter
+
+from workflow.papers import PAPERS
+from workflow.papers.published import find, papers
+from workflow.report.claims.ledger import VERDICTS
+from workflow.report.claims.measures import APART
+from workflow.report.pages.artefacts import runs_at
+from workflow.report.pages.numbers import number
+from workflow.report.pages.site import Site
+
+
+def ledger(site: Site) -> dict | None:
+    """The claims by paper; None where no ledger was made."""
+    path = site.results / "ledger.json"
+    if not path.exists():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8"))
+    lines = sorted(content["claims"], key=lambda line: (line["where"], line["name"]))
+    counts = Counter(line["verdict"] for line in lines)
+    return {
+        "total": len(lines),
+        "tested": sum(line["holm"] is not None for line in lines),
+        "counts": [(verdict, counts[verdict]) for verdict in VERDICTS],
+        "papers": [
+            (name, papers()[name].title, [_shown(line) for line in lines if line["paper"] == name]) for name in PAPERS
+        ],
+        "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
+    }
+
+
+def _shown(line: dict) -> dict:
+    """With what the paper prints, in words, and where the runs behind it have their pages."""
+    printed = [find(key) for key in line["published"]]
+    words = "; ".join(f"{_place(value)}: {number(value.value, value.unit)}" for value in printed)
+    about = {"printed": words, "anchor": f"claim-{line['name']}", "door": _door(line)}
+    return {**line, **about, "rank": VERDICTS.index(line["verdict"]), "runs_at": runs_at(line["ablation"])}
+
+
+def _door(line: dict) -> str | None:
+    """Where the claim's numbers stand: its question's page, the layers' table, or the formulas."""
+    if line["ablation"] == APART:
+        return "papers/aiayn.html#table-aiayn_table1" if line["ours"] is not None else None
+    if line["ablation"] is None:
+        return "analytic.html"
+    return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None
+
+
+def _place(value) -> str:
+    return value.column if value.row == "text" else f"{value.row}, {value.column}"

@@ -1,0 +1,21 @@
+"""Records that came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and their costs."""
+
+from functools import cache
+from pathlib import Path
+
+from workflow.config.files import ROOT
+from workflow.results.rows import read_rows
+
+PRECOMPUTED = ROOT / "results" / "precomputed"
+
+
+def precomputed(digest: str) -> Path | None:
+    """The record of this job among those that came with the project."""
+    return next(iter(sorted(PRECOMPUTED.glob(f"*/{digest}.json"))), None)
+
+
+@cache
+def precomputed_costs(kind: str) -> dict[str, dict]:
+    """What came with the project of one kind of cost, by configuration."""
+    files = sorted(PRECOMPUTED.glob(f"*/costs/{kind}.json"))
+    return {row["configuration"]: row for file in files for row in read_rows(file)[1]}

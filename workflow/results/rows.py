@@ -1,0 +1,30 @@
+"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ... | "layers", "rows": [{...}, ...]}.
+
+So a table is made from a list of files, in whatever order.
+"""
+
+import json
+from pathlib import Path
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.strict import parse_json
+from workflow.results.registry import COSTS
+
+KINDS = ("runs", *COSTS, "layers")
+
+
+def write_rows(kind: str, rows: list[dict]) -> str:
+    """The text of a file of rows."""
+    check_known("kind of rows", kind, KINDS)
+    return json.dumps({"kind": kind, "rows": rows})
+
+
+def read_rows(path: Path) -> tuple[str, list[dict]]:
+    """(kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
+    content = parse_json(path.read_bytes(), str(path))
+    if not isinstance(content, dict) or content.get("kind") not in KINDS:
+        raise ConfigError(f"{path}: expected rows of one kind: {', '.join(KINDS)}")
+    rows = content.get("rows")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ConfigError(f"{path}: expected a list of rows, as the workflow writes it")
+    return content["kind"], rows

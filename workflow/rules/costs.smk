@@ -1,0 +1,157 @@
+rule flops:
+    """Count the multiply-adds of one configuration: from shapes, by torch and by fvcore."""
+    input:
+        lambda w: targets.trained_net(w.configuration),
+    output:
+        "results/{scale}/flops/{configuration}.json",
+    log:
+        "logs/{scale}/flops/{configuration}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        source=lambda w: targets.cost_source("flops", w.configuration),
+    message:
+        "count the multiply-adds of {configuration:{wildcards.configuration}}"
+    shell:
+        "{PYTHON} -m workflow.scripts.flops {input} {output} > {log} 2>&1"
+
+
+rule memory:
+    """Measure the peak memory of one configuration, in training and in evaluation."""
+    input:
+        lambda w: targets.trained_net(w.configuration),
+    output:
+        "results/{scale}/memory/{configuration}.json",
+    log:
+        "logs/{scale}/memory/{configuration}.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        gpu=targets.gpus,
+    params:
+        options=f"--device {targets.config.device}",
+        source=lambda w: targets.cost_source("memory", w.configuration),
+    message:
+        "measure the memory of {configuration:{wildcards.configuration}}"
+    shell:
+        "{PYTHON} -m workflow.scripts.memory {input} {output} {params.options} > {log} 2>&1"
+
+
+rule longest_span:
+    """Find the longest span limit S whose training step fits the memory budget."""
+    input:
+        lambda w: targets.trained_net(w.configuration),
+    output:
+        "results/{scale}/longest_span/{configuration}.json",
+    log:
+        "logs/{scale}/longest_span/{configuration}.log",
+    benchmark:
+        "logs/{scale}/longest_span/{configuration}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        gpu=targets.gpus,
+    params:
+        measure=lambda w: targets.measure_of(w.configuration),
+        options=f"--device {targets.config.device}",
+        source=lambda w: targets.cost_source("longest_span", w.configuration),
+    message:
+        "find the longest S of {configuration:{wildcards.configuration}}"
+    shell:
+        "{PYTHON} -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
+        " > {log} 2>&1"
+
+
+rule throughput:
+    """Time all configurations of one ablation in turns, alone on the machine."""
+    input:
+        lambda w: targets.nets_of(w.ablation),
+    output:
+        "results/{scale}/throughput/{ablation}.json",
+    log:
+        "logs/{scale}/throughput/{ablation}.log",
+    benchmark:
+        "logs/{scale}/throughput/{ablation}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores  # a timing has the machine to itself
+    resources:
+        gpu=targets.gpus,
+    params:
+        measure=lambda w: targets.measure_of_ablation(w.ablation),
+        options=f"--device {targets.config.device}",
+        source=lambda w: targets.throughput_source(w.ablation),
+    message:
+        "time the configurations of {wildcards.ablation}"
+    shell:
+        "{PYTHON} -m workflow.scripts.throughput {wildcards.ablation} {output} {input} --measure {params.measure:q}"
+        " {params.options} > {log} 2>&1"
+
+
+rule layers:
+    """Time and weigh the four kinds of layer of Attention Is All You Need, Table 1."""
+    output:
+        "results/{scale}/layers.json",
+    log:
+        "logs/{scale}/layers.log",
+    benchmark:
+        "logs/{scale}/layers.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=targets.gpus,
+    params:
+        measure=lambda w: targets.measure_of_task("translation"),
+        options=f"--device {targets.config.device}",
+        source=targets.script_source("layers"),
+    message:
+        "time the layers of Attention Is All You Need, Table 1"
+    shell:
+        "{PYTHON} -m workflow.scripts.layers {output} --measure {params.measure:q} {params.options} > {log} 2>&1"
+
+
+rule steps:
+    """Time a training step over S: fixed and adaptive spans, engine and definition. At most a minute and a half."""
+    output:
+        "results/{scale}/steps.json",
+    log:
+        "logs/{scale}/steps.log",
+    benchmark:
+        "logs/{scale}/steps.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=targets.gpus,
+    params:
+        sizes=lambda w: targets.engine_sizes(short=True),
+        options=f"--device {targets.config.device}",
+        source=targets.engine_source,
+    message:
+        "time a training step over S"
+    shell:
+        "{PYTHON} -m workflow.scripts.engine {output} --sizes {params.sizes:q} --steps-only {params.options} > {log} 2>&1"
+
+
+rule engine_benchmark:
+    """Time the whole engine beside its definition: some ten minutes, asked for by name alone."""
+    output:
+        "results/{scale}/engine.json",
+    log:
+        "logs/{scale}/engine.log",
+    benchmark:
+        "logs/{scale}/engine.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=targets.gpus,
+    params:
+        sizes=lambda w: targets.engine_sizes(short=False),
+        options=f"--device {targets.config.device}",
+        source=targets.engine_source,
+    message:
+        "time the engine beside its definition"
+    shell:
+        "{PYTHON} -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"

@@ -1,0 +1,15 @@
+rule corpus:
+    """Make one data set ready for training: checked, split and encoded."""
+    output:
+        "results/data/{slug}.npz",
+    log:
+        "logs/corpus/{slug}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        name=lambda w: targets.corpora[w.slug],
+        source=lambda w: targets.corpus_source(w.slug),
+    message:
+        "prepare the data set {wildcards.slug}"
+    shell:
+        "{PYTHON} -m workflow.scripts.corpus {params.name:q} {output} > {log} 2>&1"

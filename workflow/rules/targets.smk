@@ -1,0 +1,41 @@
+rule all:
+    """Every table, figure, claim and page of the config."""
+    input:
+        targets.all_files,
+
+
+rule engine:
+    """The engine's benchmark and its page."""
+    input:
+        f"{targets.reports}/engine.html",
+
+
+rule bundle:
+    """One archive of all results."""
+    input:
+        f"{targets.results}/bundle.zip",
+
+
+for name, files in targets.named.items():
+
+    rule:
+        name:
+            name
+        input:
+            files,
+
+
+rule unknown_target:
+    """Refuse a target that nothing makes, with the nearest name."""
+    output:
+        "{target}",
+    wildcard_constraints:
+        target="[A-Za-z0-9_-]+",
+    log:
+        "logs/unknown_target/{target}.log",
+    conda:
+        "../../environment.yml"
+    input:
+        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
+    shell:
+        "exit 2"
