@@ -13,8 +13,8 @@ from tests.test_training import CPU, finished
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import fresh
-from workflow.data.captioned import Captioned
-from workflow.data.pairs import BOS, EOS, Split
+from workflow.data.captions.store import Captioned
+from workflow.data.pairs.store import BOS, EOS, Split
 from workflow.tasks import caption_scores
 from workflow.tasks.caption_scores import scores
 from workflow.tasks.captioning import Captioning
@@ -175,7 +175,7 @@ def test_meteor_by_its_own_program():
 
 
 def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.data import captioned
+    from workflow.data.captions import store as captioned
 
     path = tmp_path / "made.npz"
     captioned.write(path, coloured())

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu
 
-from workflow.data.sentences import bitext, side
+from workflow.data.pairs.sentences import bitext, side
 from workflow.plan.scales import load_corpora
 from workflow.tasks.scores import scores
 

@@ -8,11 +8,11 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.data.caption_catalogue import CaptionCatalogue
-from workflow.data.catalogue import Catalogue
-from workflow.data.names import Names
-from workflow.data.pair_catalogue import PairCatalogue
-from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.data.captions.catalogue import CaptionCatalogue
+from workflow.data.pairs.catalogue import PairCatalogue
+from workflow.data.sources.catalogue import Names
+from workflow.data.text.catalogue import Catalogue
+from workflow.data.trees.catalogue import TreeCatalogue
 
 CONFIG = Path(__file__).parents[2] / "config"
 CATALOGUES = {

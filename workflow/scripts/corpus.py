@@ -6,11 +6,16 @@ from pathlib import Path
 
 from workflow.cli._main import run
 from workflow.config.errors import check_known
-from workflow.data import bitexts, captioned, captions, embedded, files, pairs, splits, store, treebanks
-from workflow.data.caption_catalogue import CaptionCatalogue
-from workflow.data.catalogue import Catalogue
-from workflow.data.pair_catalogue import PairCatalogue
-from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.data.captions import build as captions
+from workflow.data.captions import store as captioned
+from workflow.data.captions.catalogue import CaptionCatalogue
+from workflow.data.pairs import build as bitexts
+from workflow.data.pairs import store as pairs
+from workflow.data.pairs.catalogue import PairCatalogue
+from workflow.data.text import embedded, files, splits, store
+from workflow.data.text.catalogue import Catalogue
+from workflow.data.trees import build as treebanks
+from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.plan.scales import load_corpora
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.data.brackets import TOP, tagged
+from workflow.data.trees.brackets import TOP, tagged
 
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, refuse_to_cut
-from workflow.data import captioned
-from workflow.data.pairs import decode
+from workflow.data.captions import store as captioned
+from workflow.data.pairs.store import decode
 from workflow.tasks.caption_attention import looks
 from workflow.tasks.caption_scores import meteor, scores
 from workflow.tasks.sequences import Sequences

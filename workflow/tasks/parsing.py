@@ -2,8 +2,8 @@
 
 from nltk import Tree
 
-from workflow.data.brackets import line
-from workflow.data.linear import rebuilt
+from workflow.data.trees.brackets import line
+from workflow.data.trees.linear import rebuilt
 from workflow.tasks import bracketing
 from workflow.tasks.sequences import Sequences
 

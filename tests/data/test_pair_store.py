@@ -1,0 +1,146 @@
+"""The file a translation run reads its pairs from, and the real ones where they are."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.data._pairs import catalogue, files, lay
+from tests.data._texts import REAL, entry
+from workflow.config.errors import ConfigError
+from workflow.data.pairs import build as bitexts
+from workflow.data.pairs import store as pairs
+from workflow.data.pairs.store import UNK, Pairs, Split, decode
+from workflow.data.text import splits, store
+from workflow.plan.scales import load_corpora
+
+DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or REAL)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Pairs:
+    folder = tmp_path_factory.mktemp("birds")
+    return bitexts.load(catalogue(files()), "birds-deen", lay(folder, files()))
+
+
+def same(a: Pairs, b: Pairs) -> bool:
+    """Equal in everything a run can read."""
+    for split in store.SPLITS:
+        one, other = getattr(a, split), getattr(b, split)
+        if (one.source_text, one.target_text) != (other.source_text, other.target_text):
+            return False
+        for side in pairs.SIDES:
+            ids = getattr(one, side), getattr(other, side)
+            if len(ids[0]) != len(ids[1]) or not all(map(np.array_equal, *ids)):
+                return False
+    return all(getattr(a, key) == getattr(b, key) for key in pairs.META)
+
+
+def test_the_file_has_the_same_bytes_and_is_read_back(made, tmp_path):
+    for name in "ab":
+        pairs.write(tmp_path / name, made)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    read = pairs.read(tmp_path / "a")
+    assert same(read, made) and read.train.source[0].dtype == np.uint16
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+
+
+def test_the_same_text_gives_the_same_pairs(made, tmp_path):
+    assert same(bitexts.load(catalogue(files()), "birds-deen", lay(tmp_path, files())), made)
+
+
+def test_an_empty_sentence_and_an_empty_split_are_read_back(made, tmp_path):
+    nothing = Split([], [], [], [])
+    one = Split(
+        [np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b", "b"]
+    )
+    odd = replace(made, dev=one, test=nothing)
+    pairs.write(tmp_path / "c.npz", odd)
+    assert same(pairs.read(tmp_path / "c.npz"), odd)
+
+
+def test_decode_leaves_out_what_is_no_text():
+    symbols = ["<pad>", "<bos>", "<eos>", "<unk>", "▁the", "▁cat", "s"]
+    assert decode(symbols, [1, 4, 5, 6, 2, 0, 0]) == "the cats"
+    assert decode(symbols, [4, UNK, 6]) == "the<unk>s"
+    assert decode(symbols, np.array([], np.uint16)) == ""
+
+
+def test_pairs_cut_anywhere_are_refused(made, tmp_path):
+    pairs.write(tmp_path / "c.npz", made)
+    whole = (tmp_path / "c.npz").read_bytes()
+    for stop in range(0, len(whole), 31):
+        (tmp_path / "c.npz").write_bytes(whole[:stop])
+        with pytest.raises(ConfigError, match="c.npz: not a corpus of this suite"):
+            pairs.read(tmp_path / "c.npz")
+
+
+def test_pairs_with_a_changed_byte_are_refused_or_read_the_same(made, tmp_path):
+    pairs.write(tmp_path / "c.npz", made)
+    whole = (tmp_path / "c.npz").read_bytes()
+    error = 0
+    for place in range(0, len(whole), 23):
+        (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+        try:
+            assert same(pairs.read(tmp_path / "c.npz"), made)
+        except ConfigError:
+            error += 1
+    assert error > len(whole) // 23 // 2
+
+
+def test_foreign_files_are_refused(made, tmp_path):
+    np.save(tmp_path / "array.npy", np.arange(3))
+    np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
+    store.write(tmp_path / "text.npz", splits.build("file:x", b"some text\n" * 90, entry(b"some text\n" * 90)))
+    for path in sorted(tmp_path.iterdir()):
+        with pytest.raises(ConfigError, match="not a corpus of this suite"):
+            pairs.read(path)
+    pairs.write(tmp_path / "pairs.npz", made)
+    with pytest.raises(ConfigError, match="not a corpus of this suite"):
+        store.read(tmp_path / "pairs.npz")
+
+
+def changed(path: Path, meta: dict | None = None, **arrays) -> None:
+    """The file with parts of it replaced."""
+    with np.load(path) as found:
+        kept = {name: found[name] for name in found.files}
+    said = json.loads(str(kept.pop("meta"))) | (meta or {})
+    np.savez(path, meta=np.array(json.dumps(said)), **{**kept, **arrays})
+
+
+@pytest.mark.parametrize(
+    "change, line",
+    [
+        ({"meta": {"version": 0}}, "version 0, this suite reads 1"),
+        ({"meta": {"more": 1}}, "other keys"),
+        ({"meta": {"symbols": ["<pad>"]}}, "a token beyond its 1 symbols"),
+        (
+            {"meta": {"texts": {"train": [[], []], "dev": [["a"], ["b"]], "test": [[], []]}}},
+            "dev has sides of different",
+        ),
+        ({"dev_source_ids": np.arange(4, dtype=np.int64)}, "other types"),
+        ({"dev_source_ends": np.array([3, 1], np.int64)}, "sentences that do not fit their ids"),
+        ({"train_source_ends": np.array([1], np.int64)}, "sentences that do not fit their ids"),
+    ],
+)
+def test_pairs_that_do_not_fit_are_refused(change, line, made, tmp_path):
+    pairs.write(tmp_path / "c.npz", made)
+    changed(tmp_path / "c.npz", **change)
+    with pytest.raises(ConfigError, match=line):
+        pairs.read(tmp_path / "c.npz")
+
+
+@pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
+@pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
+def test_multi30k(name, tmp_path):
+    made = bitexts.load(load_corpora("translation"), name, str(DATA))
+    assert [len(split.source) for split in (made.train, made.dev, made.test)] == [29_000, 1014, 1000]
+    assert made.dropped == 0 and len(made.symbols) == 6000
+    for ids, texts in ((made.test.source, made.test.source_text), (made.dev.target, made.dev.target_text)):
+        known = [(decode(made.symbols, one), text) for one, text in zip(ids, texts, strict=True) if UNK not in one]
+        assert len(known) > 0.98 * len(texts) and all(decoded == text for decoded, text in known)
+    pairs.write(tmp_path / "c.npz", made)
+    assert same(pairs.read(tmp_path / "c.npz"), made)
