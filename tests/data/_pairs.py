@@ -13,25 +13,25 @@ NAMES = {"train": "train", "dev": "valid", "test": "test"}
 SIZES = {"train": slice(0, 30), "dev": slice(30, 34), "test": slice(34, 40)}
 
 
-def text(lines: list[str]) -> bytes:
+def join_lines(lines: list[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
 def files(changes: dict[str, bytes] | None = None) -> dict[str, bytes]:
-    """Six files by name, some of them changed."""
-    plain = {f"{NAMES[split]}.{side}": text(LINES[side][SIZES[split]]) for split in NAMES for side in LINES}
-    return plain | (changes or {})
+    """The contents of six files by name, with changes."""
+    contents = {f"{NAMES[split]}.{side}": join_lines(LINES[side][SIZES[split]]) for split in NAMES for side in LINES}
+    return contents | (changes or {})
 
 
-def lay(folder: Path, contents: dict[str, bytes]) -> str:
+def write_files(folder: Path, contents: dict[str, bytes]) -> str:
     for name, content in contents.items():
         (folder / name).write_bytes(content)
     return str(folder)
 
 
-def raw(contents: dict[str, bytes], **more) -> dict:
+def raw_entry(contents: dict[str, bytes], **settings) -> dict:
     """An entry of kind files, each with the checksum of its content."""
-    parts = {
+    sources = {
         split: {
             side: {
                 "files": [f"{name}.{side}"],
@@ -42,8 +42,8 @@ def raw(contents: dict[str, bytes], **more) -> dict:
         for split, name in NAMES.items()
     }
     about = {"kind": "files", "about": "a test", "source": "de", "target": "en", "vocabulary": 60}
-    return {**about, "files": parts, **more}
+    return {**about, "files": sources, **settings}
 
 
-def catalogue(contents: dict[str, bytes], **more) -> PairCatalogue:
-    return PairCatalogue(metric="bleu", pairs={"birds-deen": raw(contents, **more)})
+def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:
+    return PairCatalogue(metric="bleu", pairs={"birds-deen": raw_entry(contents, **settings)})

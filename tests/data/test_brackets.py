@@ -1,13 +1,12 @@
 """Trees in brackets: what is read and cleaned, what is refused, the row of symbols and the way back."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import given, strategies
 from nltk import Tree
 
 from workflow.config.errors import ConfigError
-from workflow.data.trees.brackets import line, read
-from workflow.data.trees.linear import linear, rebuilt
+from workflow.data.trees.brackets import format_tree, read_trees
+from workflow.data.trees.linear import linearise, rebuild
 
 PENN = """
 ( (S
@@ -23,19 +22,19 @@ CLEAN = (
 
 
 def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
-    assert [line(tree) for tree in read(PENN, "here")] == [CLEAN]
-    assert [line(tree) for tree in read("(S (NN a))(NN b)\n(TOP (X (NN c)))", "here")] == [
+    assert [format_tree(tree) for tree in read_trees(PENN, "here")] == [CLEAN]
+    assert [format_tree(tree) for tree in read_trees("(S (NN a))(NN b)\n(TOP (X (NN c)))", "here")] == [
         "(TOP (S (NN a)))",
         "(TOP (NN b))",
         "(TOP (X (NN c)))",
     ]
-    assert read("(S (NP (-NONE- *)))", "here") == []
-    assert [line(tree) for tree in read("(S (=2 (NN a)))", "here")] == ["(TOP (S (=2 (NN a))))"]
-    assert [line(tree) for tree in read("(((S (NN a))))", "here")] == ["(TOP (S (NN a)))"]
+    assert read_trees("(S (NP (-NONE- *)))", "here") == []
+    assert [format_tree(tree) for tree in read_trees("(S (=2 (NN a)))", "here")] == ["(TOP (S (=2 (NN a))))"]
+    assert [format_tree(tree) for tree in read_trees("(((S (NN a))))", "here")] == ["(TOP (S (NN a)))"]
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, message",
     [
         ("(S (NN a))\n\n(S (NN b)", "here, line 3: the bracket that opens here is never closed; 1 are missing"),
         ("(S (NN a)))", "here, line 1: a bracket closes that was not opened; expected trees as in"),
@@ -46,16 +45,16 @@ def test_traces_and_functions_go_and_the_outermost_bracket_is_top():
         ("(S a (NN b))", r"here, line 1: the words of \(S a \(NN b\)\) need a tag each"),
     ],
 )
-def test_what_is_no_tree_is_refused_in_a_line(text, said):
-    with pytest.raises(ConfigError, match=said) as error:
-        read(text, "here")
+def test_what_is_no_tree_is_refused_in_a_line(text, message):
+    with pytest.raises(ConfigError, match=message) as error:
+        read_trees(text, "here")
     assert "\n" not in str(error.value)
 
 
 def test_a_tree_in_a_row_as_the_paper_writes_it():
     tree = Tree.fromstring("(TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))")
-    assert linear(tree) == ["(S", "(NP", "NNP", ")NP", "(VP", "VBZ", ")VP", ".", ")S"]
-    assert rebuilt(linear(tree), ["John", "sleeps", "."]) == (tree, False)
+    assert linearise(tree) == ["(S", "(NP", "NNP", ")NP", "(VP", "VBZ", ")VP", ".", ")S"]
+    assert rebuild(linearise(tree), ["John", "sleeps", "."]) == (tree, False)
 
 
 @pytest.mark.parametrize(
@@ -73,21 +72,21 @@ def test_a_tree_in_a_row_as_the_paper_writes_it():
     ],
 )
 def test_repairs_by_hand(symbols, words, tree):
-    assert rebuilt(symbols.split(), words.split()) == (Tree.fromstring(tree), True)
+    assert rebuild(symbols.split(), words.split()) == (Tree.fromstring(tree), True)
 
 
 def test_an_output_that_opens_without_end_becomes_a_tree_all_the_same():
-    tree, repaired = rebuilt(["(S"] * 5000 + ["NN"], ["a"])
-    assert repaired and tree.leaves() == ["a"] and tree.height() == 202 and line(tree)
+    tree, repaired = rebuild(["(S"] * 5000 + ["NN"], ["a"])
+    assert repaired and tree.leaves() == ["a"] and tree.height() == 202 and format_tree(tree)
 
 
-SYMBOL = some.sampled_from(["(S", "(NP", ")S", ")NP", "NN", ".", "(", ")", "<unk>"])
+SYMBOL = strategies.sampled_from(["(S", "(NP", ")S", ")NP", "NN", ".", "(", ")", "<unk>"])
 
 
-@given(some.lists(SYMBOL, max_size=20), some.lists(some.sampled_from("abc"), min_size=1, max_size=6))
+@given(strategies.lists(SYMBOL, max_size=20), strategies.lists(strategies.sampled_from("abc"), min_size=1, max_size=6))
 def test_whatever_is_written_becomes_a_tree_over_the_words(symbols, words):
-    tree, repaired = rebuilt(symbols, words)
-    assert tree.leaves() == words and all(len(one) for one in tree.subtrees())
-    again, mended = rebuilt(linear(tree), words)
-    assert again == tree and not mended
-    assert repaired or linear(tree) == symbols
+    tree, repaired = rebuild(symbols, words)
+    assert tree.leaves() == words and all(len(subtree) for subtree in tree.subtrees())
+    tree_again, repaired_again = rebuild(linearise(tree), words)
+    assert tree_again == tree and not repaired_again
+    assert repaired or linearise(tree) == symbols

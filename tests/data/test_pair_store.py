@@ -8,58 +8,60 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.data._pairs import catalogue, files, lay
+from tests.data._pairs import catalogue, files, write_files
 from tests.data._texts import REAL, entry
 from workflow.config.errors import ConfigError
-from workflow.data.pairs import build as bitexts
-from workflow.data.pairs import store as pairs
+from workflow.data.npz import SPLITS
+from workflow.data.pairs import store
+from workflow.data.pairs.build import build_pairs
 from workflow.data.pairs.store import UNK, Pairs, Split, decode
-from workflow.data.text import splits, store
+from workflow.data.text import splits
+from workflow.data.text import store as text_store
 from workflow.plan.scales import load_corpora
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or REAL)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Pairs:
+def birds(tmp_path_factory) -> Pairs:
     folder = tmp_path_factory.mktemp("birds")
-    return bitexts.load(catalogue(files()), "birds-deen", lay(folder, files()))
+    return build_pairs(catalogue(files()), "birds-deen", write_files(folder, files()))
 
 
 def same(a: Pairs, b: Pairs) -> bool:
     """Equal in everything a run can read."""
-    for split in store.SPLITS:
-        one, other = getattr(a, split), getattr(b, split)
-        if (one.source_text, one.target_text) != (other.source_text, other.target_text):
+    for split in SPLITS:
+        first, second = getattr(a, split), getattr(b, split)
+        if (first.source_text, first.target_text) != (second.source_text, second.target_text):
             return False
-        for side in pairs.SIDES:
-            ids = getattr(one, side), getattr(other, side)
+        for side in store.SIDES:
+            ids = getattr(first, side), getattr(second, side)
             if len(ids[0]) != len(ids[1]) or not all(map(np.array_equal, *ids)):
                 return False
-    return all(getattr(a, key) == getattr(b, key) for key in pairs.META)
+    return all(getattr(a, key) == getattr(b, key) for key in store.METADATA)
 
 
-def test_the_file_has_the_same_bytes_and_is_read_back(made, tmp_path):
+def test_the_file_has_the_same_bytes_and_is_read_back(birds, tmp_path):
     for name in "ab":
-        pairs.write(tmp_path / name, made)
+        store.write(tmp_path / name, birds)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    read = pairs.read(tmp_path / "a")
-    assert same(read, made) and read.train.source[0].dtype == np.uint16
+    copy = store.read(tmp_path / "a")
+    assert same(copy, birds) and copy.train.source[0].dtype == np.uint16
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
-def test_the_same_text_gives_the_same_pairs(made, tmp_path):
-    assert same(bitexts.load(catalogue(files()), "birds-deen", lay(tmp_path, files())), made)
+def test_the_same_text_gives_the_same_pairs(birds, tmp_path):
+    assert same(build_pairs(catalogue(files()), "birds-deen", write_files(tmp_path, files())), birds)
 
 
-def test_an_empty_sentence_and_an_empty_split_are_read_back(made, tmp_path):
-    nothing = Split([], [], [], [])
-    one = Split(
+def test_an_empty_sentence_and_an_empty_split_are_read_back(birds, tmp_path):
+    empty = Split([], [], [], [])
+    blank = Split(
         [np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b", "b"]
     )
-    odd = replace(made, dev=one, test=nothing)
-    pairs.write(tmp_path / "c.npz", odd)
-    assert same(pairs.read(tmp_path / "c.npz"), odd)
+    corpus = replace(birds, dev=blank, test=empty)
+    store.write(tmp_path / "c.npz", corpus)
+    assert same(store.read(tmp_path / "c.npz"), corpus)
 
 
 def test_decode_leaves_out_what_is_no_text():
@@ -69,46 +71,48 @@ def test_decode_leaves_out_what_is_no_text():
     assert decode(symbols, np.array([], np.uint16)) == ""
 
 
-def test_pairs_cut_anywhere_are_refused(made, tmp_path):
-    pairs.write(tmp_path / "c.npz", made)
+def test_pairs_cut_anywhere_are_refused(birds, tmp_path):
+    store.write(tmp_path / "c.npz", birds)
     whole = (tmp_path / "c.npz").read_bytes()
     for stop in range(0, len(whole), 31):
         (tmp_path / "c.npz").write_bytes(whole[:stop])
         with pytest.raises(ConfigError, match="c.npz: not a corpus of this suite"):
-            pairs.read(tmp_path / "c.npz")
+            store.read(tmp_path / "c.npz")
 
 
-def test_pairs_with_a_changed_byte_are_refused_or_read_the_same(made, tmp_path):
-    pairs.write(tmp_path / "c.npz", made)
+def test_pairs_with_a_changed_byte_are_refused_or_read_the_same(birds, tmp_path):
+    store.write(tmp_path / "c.npz", birds)
     whole = (tmp_path / "c.npz").read_bytes()
     error = 0
     for place in range(0, len(whole), 23):
         (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
         try:
-            assert same(pairs.read(tmp_path / "c.npz"), made)
+            assert same(store.read(tmp_path / "c.npz"), birds)
         except ConfigError:
             error += 1
     assert error > len(whole) // 23 // 2
 
 
-def test_foreign_files_are_refused(made, tmp_path):
+def test_foreign_files_are_refused(birds, tmp_path):
     np.save(tmp_path / "array.npy", np.arange(3))
     np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
-    store.write(tmp_path / "text.npz", splits.build("file:x", b"some text\n" * 90, entry(b"some text\n" * 90)))
+    text_store.write(
+        tmp_path / "text.npz", splits.build_corpus("file:x", b"some text\n" * 90, entry(b"some text\n" * 90))
+    )
     for path in sorted(tmp_path.iterdir()):
         with pytest.raises(ConfigError, match="not a corpus of this suite"):
-            pairs.read(path)
-    pairs.write(tmp_path / "pairs.npz", made)
+            store.read(path)
+    store.write(tmp_path / "pairs.npz", birds)
     with pytest.raises(ConfigError, match="not a corpus of this suite"):
-        store.read(tmp_path / "pairs.npz")
+        text_store.read(tmp_path / "pairs.npz")
 
 
-def changed(path: Path, meta: dict | None = None, **arrays) -> None:
+def change_file(path: Path, meta: dict | None = None, **arrays) -> None:
     """The file with parts of it replaced."""
-    with np.load(path) as found:
-        kept = {name: found[name] for name in found.files}
-    said = json.loads(str(kept.pop("meta"))) | (meta or {})
-    np.savez(path, meta=np.array(json.dumps(said)), **{**kept, **arrays})
+    with np.load(path) as file:
+        parts = {name: file[name] for name in file.files}
+    metadata = json.loads(str(parts.pop("meta"))) | (meta or {})
+    np.savez(path, meta=np.array(json.dumps(metadata)), **{**parts, **arrays})
 
 
 @pytest.mark.parametrize(
@@ -126,21 +130,25 @@ def changed(path: Path, meta: dict | None = None, **arrays) -> None:
         ({"train_source_ends": np.array([1], np.int64)}, "sentences that do not fit their ids"),
     ],
 )
-def test_pairs_that_do_not_fit_are_refused(change, line, made, tmp_path):
-    pairs.write(tmp_path / "c.npz", made)
-    changed(tmp_path / "c.npz", **change)
+def test_pairs_that_do_not_fit_are_refused(change, line, birds, tmp_path):
+    store.write(tmp_path / "c.npz", birds)
+    change_file(tmp_path / "c.npz", **change)
     with pytest.raises(ConfigError, match=line):
-        pairs.read(tmp_path / "c.npz")
+        store.read(tmp_path / "c.npz")
 
 
 @pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
 @pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
 def test_multi30k(name, tmp_path):
-    made = bitexts.load(load_corpora("translation"), name, str(DATA))
-    assert [len(split.source) for split in (made.train, made.dev, made.test)] == [29_000, 1014, 1000]
-    assert made.dropped == 0 and len(made.symbols) == 6000
-    for ids, texts in ((made.test.source, made.test.source_text), (made.dev.target, made.dev.target_text)):
-        known = [(decode(made.symbols, one), text) for one, text in zip(ids, texts, strict=True) if UNK not in one]
-        assert len(known) > 0.98 * len(texts) and all(decoded == text for decoded, text in known)
-    pairs.write(tmp_path / "c.npz", made)
-    assert same(pairs.read(tmp_path / "c.npz"), made)
+    corpus = build_pairs(load_corpora("translation"), name, str(DATA))
+    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [29_000, 1014, 1000]
+    assert corpus.dropped == 0 and len(corpus.symbols) == 6000
+    for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
+        decoded = [
+            (decode(corpus.symbols, sentence), text)
+            for sentence, text in zip(ids, texts, strict=True)
+            if UNK not in sentence
+        ]
+        assert len(decoded) > 0.98 * len(texts) and all(ours == text for ours, text in decoded)
+    store.write(tmp_path / "c.npz", corpus)
+    assert same(store.read(tmp_path / "c.npz"), corpus)

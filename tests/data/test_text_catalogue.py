@@ -12,15 +12,15 @@ from tests.data._texts import ROOT, entry
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.data.text import files
-from workflow.data.text.catalogue import Catalogue
+from workflow.data.text.catalogue import TextCatalogue
 from workflow.plan.scales import load_corpora
 
 
 def test_the_catalogue_neither_imports_torch_nor_sympy_nor_pooch():
-    read = "from workflow.plan.scales import load_corpora as l; l('char_lm').checksum('sources')"
-    code = f"import sys; {read}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert not {"torch", "sympy", "pooch", "numpy"} & set(done.stdout.split())
+    command = "from workflow.plan.scales import load_corpora as l; l('char_lm').checksum('sources')"
+    code = f"import sys; {command}; print(*sys.modules)"
+    process = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert not {"torch", "sympy", "pooch", "numpy"} & set(process.stdout.split())
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():
@@ -41,18 +41,18 @@ def test_an_unknown_name_is_refused_with_the_nearest():
 def test_a_wrong_entry_is_refused_in_one_line(change, line):
     raw = {"metric": "bpc", "corpora": {"text": entry(b"some text").model_dump() | change}}
     with pytest.raises(ConfigError, match=line):
-        parse(Catalogue, raw, "text")
+        parse(TextCatalogue, raw, "text")
 
 
 def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
-    path, known = tmp_path / "mine.txt", load_corpora("char_lm")
+    path, texts = tmp_path / "mine.txt", load_corpora("char_lm")
     for content in (b"some text\n" * 90, b"same size\n" * 90):
         path.write_bytes(content)
         os.utime(path, ns=(hash(content) % 10**9,) * 2)
-        found = hashlib.sha256(content).hexdigest()
-        assert known.checksum(f"file:{path}") == f"sha256:{found}"
-        assert known.slug(f"file:{path}") == f"file-{found[:8]}"
-        assert files.load(known, f"file:{path}", None) == content
+        digest = hashlib.sha256(content).hexdigest()
+        assert texts.checksum(f"file:{path}") == f"sha256:{digest}"
+        assert texts.slug(f"file:{path}") == f"file-{digest[:8]}"
+        assert files.read_file(texts, f"file:{path}", None) == content
 
 
 def test_named_texts_keep_their_names():

@@ -14,7 +14,7 @@ from workflow.compare.bundles import Manifest
 from workflow.config.job import AnyJob
 from workflow.data.captions.catalogue import CaptionCatalogue
 from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.text.catalogue import Catalogue
+from workflow.data.text.catalogue import TextCatalogue
 from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation, Config
@@ -29,7 +29,7 @@ MODELS = {
     "config": Config,
     "scale": Scale,
     "ablation": Ablation,
-    "catalogue": Catalogue,
+    "text_catalogue": TextCatalogue,
     "pair_catalogue": PairCatalogue,
     "caption_catalogue": CaptionCatalogue,
     "tree_catalogue": TreeCatalogue,

@@ -10,13 +10,13 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
 from workflow.data.captions.catalogue import CaptionCatalogue
 from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.sources.catalogue import Names
-from workflow.data.text.catalogue import Catalogue
+from workflow.data.sources.catalogue import BaseCatalogue
+from workflow.data.text.catalogue import TextCatalogue
 from workflow.data.trees.catalogue import TreeCatalogue
 
 CONFIG = Path(__file__).parents[2] / "config"
 CATALOGUES = {
-    "char_lm": Catalogue,
+    "char_lm": TextCatalogue,
     "translation": PairCatalogue,
     "captioning": CaptionCatalogue,
     "parsing": TreeCatalogue,
@@ -141,7 +141,7 @@ def load_scale(scale: str, task: str) -> Scale:
     return _read(Scale, CONFIG / "scales" / scale / f"{task}.yaml")
 
 
-def load_corpora(task: str) -> Names:
+def load_corpora(task: str) -> BaseCatalogue:
     """The data sets of a task, by name."""
     return _read(CATALOGUES[task], CONFIG / "tasks" / f"{task}.yaml")
 

@@ -1,8 +1,8 @@
-"""Scenes that are drawn, and captions written for them: pictures that every installation can make.
+"""Drawn scenes with captions: pictures that every installation can make.
 
-A scene has one or two objects on a grid of three by three places; an object has a shape, a colour and a size. A
-picture is drawn in whole numbers, pixel by pixel, so that it is the same on every machine. Five captions are written
-for each by a small grammar; no two of a scene are alike.
+A scene has one or two objects on a grid of three by three cells; an object has a shape, a colour and a size. A picture
+is drawn in whole numbers, pixel by pixel, so that it is the same on every machine. Five captions are written for each
+by a small grammar; no two captions of a scene are alike.
 """
 
 import random
@@ -27,7 +27,7 @@ COUNT, SEED = 4000, 1
 
 
 @dataclass(frozen=True)
-class Thing:
+class SceneObject:
     shape: str
     colour: str
     size: str
@@ -41,76 +41,85 @@ class Thing:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Row and column of its middle, in pixels."""
+        """Row and column of the centre, in pixels."""
         third = PIXELS // 3
         return third * self.row + third // 2, third * self.column + third // 2
 
 
-def scenes() -> list[tuple[Thing, ...]]:
-    """`COUNT` of them, none twice, in an order that does not matter."""
-    chance, found = random.Random(SEED), {}
-    while len(found) < COUNT:
-        places = chance.sample(range(9), chance.choice((1, 2, 2)))
-        things = tuple(
-            Thing(chance.choice(SHAPES), chance.choice([*COLOURS]), chance.choice([*SIZES]), *divmod(place, 3))
-            for place in places
-        )
-        found.setdefault(frozenset(things), things)  # in another order it would be the same picture
-    return list(found.values())
+Scene = tuple[SceneObject, ...]
 
 
-def drawn(scene: tuple[Thing, ...]) -> np.ndarray:
+def generate_scenes() -> list[Scene]:
+    """`COUNT` different scenes, in a random order."""
+    generator = random.Random(SEED)
+    scenes: dict[frozenset[SceneObject], Scene] = {}  # by their objects: in another order they give the same picture
+    while len(scenes) < COUNT:
+        cells = generator.sample(range(9), generator.choice((1, 2, 2)))
+        scene = tuple(_draw_object(generator, cell) for cell in cells)
+        scenes.setdefault(frozenset(scene), scene)
+    return list(scenes.values())
+
+
+def _draw_object(generator: random.Random, cell: int) -> SceneObject:
+    shape = generator.choice(SHAPES)
+    colour = generator.choice([*COLOURS])
+    size = generator.choice([*SIZES])
+    return SceneObject(shape, colour, size, *divmod(cell, 3))
+
+
+def draw(scene: Scene) -> np.ndarray:
     """3 H W, uint8."""
     picture = np.empty((PIXELS, PIXELS, 3), np.uint8)
     picture[:] = GROUND
     rows, columns = np.mgrid[:PIXELS, :PIXELS]
-    for thing in scene:
-        row, column = thing.centre
-        picture[_covers(thing.shape, rows - row, columns - column, SIZES[thing.size])] = COLOURS[thing.colour]
+    for item in scene:
+        row, column = item.centre
+        picture[_mask(item.shape, rows - row, columns - column, SIZES[item.size])] = COLOURS[item.colour]
     return picture.transpose(2, 0, 1)
 
 
-def _covers(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
-    """The pixels of a shape, from their distances to its middle."""
+def _mask(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
+    """The pixels that a shape covers, from their distances to its centre."""
     inside = (abs(y) < half) & (abs(x) < half)
-    far = y * y + x * x
+    distance = y * y + x * x  # squared
     return {
-        "circle": far < half * half,
+        "circle": distance < half * half,
         "square": inside,
         "triangle": inside & (2 * abs(x) <= y + half),
         "cross": inside & ((abs(x) < half // 2) | (abs(y) < half // 2)),
-        "ring": (far < half * half) & (4 * far >= half * half),
+        "ring": (distance < half * half) & (4 * distance >= half * half),
     }[shape]
 
 
-def captions(scene: tuple[Thing, ...]) -> list[str]:
-    """Five, by the grammar of one thing or of two."""
-    return _of_one(*scene) if len(scene) == 1 else _of_two(*scene)
+def write_captions(scene: Scene) -> list[str]:
+    """Five captions, by the grammar of one object or of two."""
+    return _describe_one(*scene) if len(scene) == 1 else _describe_two(*scene)
 
 
-def _of_one(one: Thing) -> list[str]:
+def _describe_one(item: SceneObject) -> list[str]:
     return [
-        f"a {one.size} {one.colour} {one.shape} in the {one.place}",
-        f"there is a {one.colour} {one.shape} in the {one.place} of the picture",
-        f"the {one.place} of the picture shows a {one.size} {one.shape}",
-        f"a single {one.shape} that is {one.size} and {one.colour}",
-        f"one {one.colour} {one.shape} and nothing else",
+        f"a {item.size} {item.colour} {item.shape} in the {item.place}",
+        f"there is a {item.colour} {item.shape} in the {item.place} of the picture",
+        f"the {item.place} of the picture shows a {item.size} {item.shape}",
+        f"a single {item.shape} that is {item.size} and {item.colour}",
+        f"one {item.colour} {item.shape} and nothing else",
     ]
 
 
-def _of_two(one: Thing, other: Thing) -> list[str]:
-    relation, back = _relations(one, other)
+def _describe_two(first: SceneObject, second: SceneObject) -> list[str]:
+    relation, inverse = _relate(first, second)
+    other = f"{second.colour} {second.shape}"
     return [
-        f"a {one.size} {one.colour} {one.shape} {relation} a {other.size} {other.colour} {other.shape}",
-        f"there is a {other.colour} {other.shape} {back} a {one.colour} {one.shape}",
-        f"a {one.colour} {one.shape} in the {one.place} and a {other.colour} {other.shape} in the {other.place}",
-        f"the {one.shape} in the {one.place} is {one.size} and {one.colour}",
-        f"two things , a {one.size} {one.shape} {relation} a {other.colour} {other.shape}",
+        f"a {first.size} {first.colour} {first.shape} {relation} a {second.size} {other}",
+        f"there is a {other} {inverse} a {first.colour} {first.shape}",
+        f"a {first.colour} {first.shape} in the {first.place} and a {other} in the {second.place}",
+        f"the {first.shape} in the {first.place} is {first.size} and {first.colour}",
+        f"two things , a {first.size} {first.shape} {relation} a {other}",
     ]
 
 
-def _relations(one: Thing, other: Thing) -> tuple[str, str]:
-    """How the one stands to the other, and the other to the one: by row, else by column."""
-    if one.row != other.row:
-        return ("above", "below") if one.row < other.row else ("below", "above")
-    return ("left of", "right of") if one.column < other.column else ("right of", "left of")
+def _relate(first: SceneObject, second: SceneObject) -> tuple[str, str]:
+    """The place of the first relative to the second, and its inverse: by row, else by column."""
+    if first.row != second.row:
+        return ("above", "below") if first.row < second.row else ("below", "above")
+    return ("left of", "right of") if first.column < second.column else ("right of", "left of")

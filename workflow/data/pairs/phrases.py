@@ -1,6 +1,6 @@
-"""Phrase pairs in English, German, French and Vietnamese, generated: counted things, dates, prices, numbers in words.
+"""Generated phrases in English, German, French and Vietnamese: counted things, dates, prices, numbers in words.
 
-Each phrase is one drawing of values put into one frame of lexicon.yaml in four languages, so any two of them make a
+Each phrase fills one frame of lexicon.yaml with random values, in all four languages, so any two of them make a
 parallel text. Dates, times, amounts, units and names of languages come from CLDR (babel), number words from num2words,
 both pinned; the checksum of each direction is in config/tasks/translation.yaml.
 """
@@ -30,7 +30,7 @@ SEED = 2019
 
 
 class Word(str):
-    """A text with forms: str.format finds them after the dot, {who.has}."""
+    """A word with further forms, which str.format finds after a dot: {who.has}."""
 
     def __new__(cls, text: str, **forms: str):
         word = super().__new__(cls, text)
@@ -39,75 +39,78 @@ class Word(str):
 
 
 @cache
-def lexicon() -> dict:
+def read_lexicon() -> dict:
     return yaml.safe_load(LEXICON.read_text(encoding="utf-8"))
 
 
-def bitext(source: str, target: str) -> bytes:
-    """One phrase a line, source and target with a tab between them; `ConfigError` for a language there is not."""
+def generate_bitext(source: str, target: str) -> bytes:
+    """One phrase a line, source and target with a tab between them; `ConfigError` for an unknown language."""
     for language in (source, target):
-        check_known("language of the embedded phrases", language, lexicon()["languages"])
-    return "".join(f"{phrase[source]}\t{phrase[target]}\n" for phrase in phrases()).encode()
+        check_known("language of the embedded phrases", language, read_lexicon()["languages"])
+    return "".join(f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()).encode()
 
 
-def installed() -> str:
-    """The versions that are here of what is pinned: "babel==2.18.0 and num2words==0.5.14"."""
+def installed_versions() -> str:
+    """The installed versions of the pinned packages: "babel==2.18.0 and num2words==0.5.14"."""
     return " and ".join(f"{name}=={version(name)}" for name in (pin.split("==")[0] for pin in PINS))
 
 
 @cache
-def phrases() -> list[dict[str, str]]:
-    """`PHRASES` of them by language, in a stable order; none twice in any language."""
-    draw, found, languages = random.Random(SEED), [], lexicon()["languages"]
-    frames = lexicon()["frames"]
+def generate_phrases() -> list[dict[str, str]]:
+    """`PHRASES` phrases by language, in a stable order; no phrase occurs twice in any language."""
+    generator, phrases = random.Random(SEED), []
+    languages, frames = read_lexicon()["languages"], read_lexicon()["frames"]
     weights = [frame["weight"] for frame in frames]
     seen: dict[str, set] = {language: set() for language in languages}
-    while len(found) < PHRASES:
-        (frame,) = draw.choices(frames, weights)
-        words = {slot: _word(slot, draw) for slot in _slots(frame["en"])}
+    while len(phrases) < PHRASES:
+        (frame,) = generator.choices(frames, weights)
+        words = {slot: _draw_word(slot, generator) for slot in _list_slots(frame["en"])}
         if len({word[0] for word in words.values()}) < len(words):
             continue  # from Paris to Paris
-        texts = [{slot: word[n] for slot, word in words.items()} for n in range(len(languages))]
-        phrase = {one: _written(frame[one].format(**text)) for one, text in zip(languages, texts, strict=True)}
-        if all(phrase[one] not in seen[one] for one in languages):
-            found.append(phrase)
-            for one in languages:
-                seen[one].add(phrase[one])
-    return found
+        phrase = {}
+        for n, language in enumerate(languages):
+            values = {slot: word[n] for slot, word in words.items()}
+            phrase[language] = _typeset(frame[language].format(**values))
+        if all(text not in seen[language] for language, text in phrase.items()):
+            phrases.append(phrase)
+            for language, text in phrase.items():
+                seen[language].add(text)
+    return phrases
 
 
 @cache
-def _slots(frame: str) -> list[str]:
-    """What a frame needs drawn, in its order: ["who", "verb"] for "{who} {who.has} {verb}"."""
+def _list_slots(frame: str) -> list[str]:
+    """The slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
     return list(dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name))
 
 
-def _word(slot: str, draw: random.Random) -> list[str]:
-    return DRAWN[slot.rstrip("2")](draw)
+def _draw_word(slot: str, generator: random.Random) -> list[str]:
+    return DRAW[slot.rstrip("2")](generator)
 
 
-def _written(text: str) -> str:
-    """CLDR's narrow and fixed spaces as plain ones; French elision; a capital where a sentence begins."""
+def _typeset(text: str) -> str:
+    """Plain spaces for CLDR's narrow and fixed ones; French elision; a capital at the start of a sentence."""
     text = re.sub(r"\bque (?=(il|ils|elle)\b)", "qu’", " ".join(text.split()))
     return text[0].upper() + text[1:] if text.endswith((".", "?")) else text
 
 
-def _person(draw: random.Random) -> list[Word]:
-    *names, row = draw.choice(lexicon()["people"])
-    forms = lexicon()["conjugation"][row]
-    spoken = [{form: texts[n] for form, texts in forms.items()} for n in range(3)]
-    return [Word(name, **more) for name, more in zip(names, [*spoken, {}], strict=True)]
+def _draw_person(generator: random.Random) -> list[Word]:
+    *names, row = generator.choice(read_lexicon()["people"])
+    forms = read_lexicon()["conjugation"][row]
+    by_language = [{form: texts[n] for form, texts in forms.items()} for n in range(3)]
+    by_language.append({})  # Vietnamese verbs have one form
+    return [Word(name, **verbs) for name, verbs in zip(names, by_language, strict=True)]
 
 
-def _verb(draw: random.Random) -> list[Word]:
-    *rest, vi = draw.choice(lexicon()["verbs"])
-    return [*(Word(rest[n], do=rest[n + 1]) for n in (0, 2, 4)), Word(vi, do=vi)]
+def _draw_verb(generator: random.Random) -> list[Word]:
+    *texts, vi = generator.choice(read_lexicon()["verbs"])  # past and infinitive in en, de and fr
+    return [*(Word(texts[n], do=texts[n + 1]) for n in (0, 2, 4)), Word(vi, do=vi)]
 
 
-def _things(draw: random.Random) -> list[Word]:
+def _draw_things(generator: random.Random) -> list[Word]:
     """twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu đen"""
-    noun, adjective = draw.choice(lexicon()["nouns"]), draw.choice(lexicon()["adjectives"])
-    en, de, fr, vi = _number(draw.randrange(2, 100))
+    noun, adjective = generator.choice(read_lexicon()["nouns"]), generator.choice(read_lexicon()["adjectives"])
+    en, de, fr, vi = _spell_number(generator.randrange(2, 100))
     female = noun[3] == "f"
     if female and fr.endswith("un"):
         fr += "e"  # vingt et une vaches
@@ -125,66 +128,68 @@ def _things(draw: random.Random) -> list[Word]:
     ]
 
 
-def _any_number(draw: random.Random) -> list[str]:
-    """2 to 999,999, without those that num2words writes oddly: 101,000 in German, 2,021 in Vietnamese."""
-    below = draw.randrange(2, 1000)
-    if draw.random() < 0.2:
-        return _number(below)
-    thousands = draw.choice([n for n in range(1, 1000) if n == 1 or n % 100 != 1])
-    return _number(1000 * thousands + draw.randrange(100, 1000))
+def _draw_any_number(generator: random.Random) -> list[str]:
+    """2 to 999,999, without numbers that num2words writes wrongly: 101,000 in German, 2,021 in Vietnamese."""
+    below = generator.randrange(2, 1000)
+    if generator.random() < 0.2:
+        return _spell_number(below)
+    thousands = generator.choice([n for n in range(1, 1000) if n == 1 or n % 100 != 1])
+    return _spell_number(1000 * thousands + generator.randrange(100, 1000))
 
 
 @cache
-def _number(number: int) -> list[str]:
-    return [num2words(number, lang=language) for language in lexicon()["languages"]]
+def _spell_number(number: int) -> list[str]:
+    return [num2words(number, lang=language) for language in read_lexicon()["languages"]]
 
 
-def _date(draw: random.Random) -> list[str]:
+def _draw_date(generator: random.Random) -> list[str]:
     """Days 2 to 28: French writes the first as 1er, CLDR does not."""
-    return _cldr(format_date, date(draw.randrange(1930, 2026), draw.randrange(1, 13), draw.randrange(2, 29)), "long")
+    day = date(generator.randrange(1930, 2026), generator.randrange(1, 13), generator.randrange(2, 29))
+    return _localise(format_date, day, "long")
 
 
-def _day(draw: random.Random) -> list[str]:
-    return _cldr(format_date, date(2018, 1, draw.randrange(1, 8)), "EEEE")
+def _draw_day(generator: random.Random) -> list[str]:
+    return _localise(format_date, date(2018, 1, generator.randrange(1, 8)), "EEEE")
 
 
-def _time(draw: random.Random) -> list[str]:
-    return _cldr(format_time, time(draw.randrange(24), 5 * draw.randrange(12)), "short")
+def _draw_time(generator: random.Random) -> list[str]:
+    return _localise(format_time, time(generator.randrange(24), 5 * generator.randrange(12)), "short")
 
 
-def _money(draw: random.Random) -> list[str]:
-    amount = draw.choice((draw.randrange(2, 5000), draw.randrange(200, 100_000) / 100))
-    return _cldr(format_currency, amount, draw.choice(lexicon()["currencies"]), format_type="name")
+def _draw_money(generator: random.Random) -> list[str]:
+    amount = generator.choice((generator.randrange(2, 5000), generator.randrange(200, 100_000) / 100))
+    return _localise(format_currency, amount, generator.choice(read_lexicon()["currencies"]), format_type="name")
 
 
-def _length(draw: random.Random) -> list[str]:
-    return _cldr(format_unit, draw.randrange(2, 900), draw.choice(("length-meter", "length-kilometer")), "long")
+def _draw_length(generator: random.Random) -> list[str]:
+    length, unit = generator.randrange(2, 900), generator.choice(("length-meter", "length-kilometer"))
+    return _localise(format_unit, length, unit, "long")
 
 
-def _tongue(draw: random.Random) -> list[str]:
+def _draw_language(generator: random.Random) -> list[str]:
     """Swedish | Schwedisch | suédois | tiếng Thụy Điển"""
-    code = draw.choice(lexicon()["tongues"])
-    *names, vi = (Locale(language).languages[code] for language in lexicon()["languages"])
+    code = generator.choice(read_lexicon()["tongues"])
+    *names, vi = (Locale(language).languages[code] for language in read_lexicon()["languages"])
     return [*names, vi[0].lower() + vi[1:]]
 
 
-def _cldr(write: Callable[..., str], *values, **options) -> list[str]:
-    return [write(*values, locale=language, **options) for language in lexicon()["languages"]]
+def _localise(write: Callable[..., str], *values, **options) -> list[str]:
+    return [write(*values, locale=language, **options) for language in read_lexicon()["languages"]]
 
 
-DRAWN = {
-    "who": _person,
-    "verb": _verb,
-    "things": _things,
-    "number": _any_number,
-    "age": lambda draw: _number(draw.randrange(2, 100)),
-    "year": lambda draw: [str(draw.randrange(1800, 2020))] * 4,
-    "city": lambda draw: draw.choice(lexicon()["cities"]),
-    "country": lambda draw: draw.choice(lexicon()["countries"]),
-    "date": _date,
-    "day": _day,
-    "time": _time,
-    "money": _money,
-    "length": _length,
-    "tongue": _tongue,
+DRAW = {
+    "who": _draw_person,
+    "verb": _draw_verb,
+    "things": _draw_things,
+    "number": _draw_any_number,
+    "age": lambda generator: _spell_number(generator.randrange(2, 100)),
+    "year": lambda generator: [str(generator.randrange(1800, 2020))] * 4,
+    "city": lambda generator: generator.choice(read_lexicon()["cities"]),
+    "country": lambda generator: generator.choice(read_lexicon()["countries"]),
+    "date": _draw_date,
+    "day": _draw_day,
+    "time": _draw_time,
+    "money": _draw_money,
+    "length": _draw_length,
+    "tongue": _draw_language,
 }

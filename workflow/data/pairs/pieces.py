@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Iterable
 
-import sentencepiece
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 from workflow.config.errors import ConfigError
 
@@ -12,9 +12,9 @@ SPECIAL = ("<pad>", "<bos>", "<eos>", "<unk>")
 SETTINGS = {
     "model_type": "bpe",
     "character_coverage": 1.0,  # a character of train is never <unk>
-    "normalization_rule_name": "identity",  # what is encoded is what was read
+    "normalization_rule_name": "identity",  # the text is encoded as it was read
     "remove_extra_whitespaces": False,
-    "max_sentence_length": 1 << 20,  # bytes; longer lines would be left out in silence
+    "max_sentence_length": 1 << 20,  # bytes; sentencepiece leaves out longer lines without a warning
     "num_threads": 1,
     "minloglevel": 2,
     **{f"{name[1:-1]}_id": number for number, name in enumerate(SPECIAL)},
@@ -22,23 +22,27 @@ SETTINGS = {
 }
 
 
-def learn(lines: Iterable[str], vocabulary: int, what: str, exact: bool) -> sentencepiece.SentencePieceProcessor:
-    """Pieces 0 to 3 are `SPECIAL`; `vocabulary` of them in all, or as many as the text gives if not `exact`.
+def learn_pieces(lines: Iterable[str], vocabulary: int, what: str, exact: bool) -> SentencePieceProcessor:
+    """`vocabulary` pieces, of which 0 to 3 are `SPECIAL`; if not `exact`, fewer where the text does not give as many.
 
     `ConfigError`, beginning with `what`, where the text gives fewer, or has more characters than that.
     """
     model = io.BytesIO()
     options = {"vocab_size": vocabulary, "hard_vocab_limit": False, **SETTINGS}
     try:
-        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, **options)
+        SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=model, **options)
     except RuntimeError as error:
         needed = re.search(r"\d+ vs (\d+)", str(error))
         reason = f"its characters alone take {needed[1]}" if needed else " ".join(str(error).split())
         raise ConfigError(f"{what}: a vocabulary of {vocabulary:,} pieces is too small: {reason}") from None
-    learned = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    if exact and learned.get_piece_size() < vocabulary:
-        found = learned.get_piece_size()
-        raise ConfigError(
-            f"{what}: a vocabulary of {vocabulary:,} pieces is more than the text gives; at most {found:,}"
-        )
-    return learned
+    pieces = SentencePieceProcessor(model_proto=model.getvalue())
+    count = pieces.get_piece_size()
+    if exact and count < vocabulary:
+        most = f"a vocabulary of {vocabulary:,} pieces is more than the text gives; at most {count:,}"
+        raise ConfigError(f"{what}: {most}")
+    return pieces
+
+
+def piece_names(pieces: SentencePieceProcessor) -> list[str]:
+    """The pieces as text, in the order of their ids."""
+    return [pieces.id_to_piece(i) for i in range(pieces.get_piece_size())]

@@ -1,4 +1,4 @@
-"""The content of a file, whether it lies there plain, as .gz, as .xz or as .zip."""
+"""The plain content of a file, whether it is stored plain, as .gz, as .xz or as .zip."""
 
 import gzip
 import lzma
@@ -12,8 +12,8 @@ from workflow.data.sources.source import Source
 BROKEN = (gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, zlib.error, EOFError, IndexError, RuntimeError)
 
 
-def plain(path: Path, entry: Source, size: int = -1) -> bytes:
-    """Unpacked; the first `size` bytes where that is not negative. `ConfigError` where the archive is broken."""
+def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
+    """The unpacked content, or its first `size` bytes; `ConfigError` where the archive is broken."""
     try:
         if path.suffix == ".zip":
             with zipfile.ZipFile(path) as archive, archive.open(archive.namelist()[0]) as file:
@@ -21,11 +21,10 @@ def plain(path: Path, entry: Source, size: int = -1) -> bytes:
         with {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)(path, "rb") as file:
             return file.read(size)
     except BROKEN as error:
-        raise ConfigError(
-            f"{path}: truncated or corrupted ({error}){_wanted(entry)}; delete or replace the file"
-        ) from None
+        expected = _describe_expected(source)
+        raise ConfigError(f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file") from None
 
 
-def _wanted(entry: Source) -> str:
-    size = f" {entry.bytes:,} bytes," if entry.bytes else ""
-    return f", expected to unpack to{size} {entry.checksum}" if entry.checksum else ""
+def _describe_expected(source: Source) -> str:
+    size = f" {source.bytes:,} bytes," if source.bytes else ""
+    return f", expected to unpack to{size} {source.checksum}" if source.checksum else ""

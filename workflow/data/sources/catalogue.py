@@ -1,31 +1,36 @@
-"""What all catalogues of data sets share: names of its own, and a form in which a user names theirs."""
+"""What the catalogues of all kinds share: names of their own, and a form in which a user names data of their own."""
 
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from workflow.config.errors import check_known
 from workflow.config.strict import StrictModel
 
+SplitName = Literal["train", "dev", "test"]
+VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 
-class Names(StrictModel):
-    """A catalogue. form: how a user's own data is named, a word with a colon and what follows it.
 
-    A subclass says what identifies a data set (`checksum`) and makes an entry of a user's own (`of_user`).
+class BaseCatalogue(StrictModel):
+    """The data sets of one task. user_form: how users name their own data, a word with a colon and what follows it.
+
+    A subclass gives the entries by name, the entry of a user's data, and the checksum that identifies a data set.
     """
 
-    form: ClassVar[str]
+    user_form: ClassVar[str]
     metric: str
 
     @classmethod
-    def prefix(cls) -> str:
-        return cls.form.partition(":")[0] + ":"
+    def user_prefix(cls) -> str:
+        return cls.user_form.partition(":")[0] + ":"
 
     @property
-    def named(self) -> dict[str, Any]:
+    def entries(self) -> dict[str, Any]:
         """The entries by name."""
         raise NotImplementedError
 
-    def of_user(self, name: str) -> Any:
-        """The entry of a name in the user's form, made from the files as they are now."""
+    def user_entry(self, name: str) -> Any:
+        """The entry of a user's data, made from the files as they are now."""
         raise NotImplementedError
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
@@ -34,21 +39,21 @@ class Names(StrictModel):
 
     @property
     def choices(self) -> list[str]:
-        """What can be asked for."""
-        return [*self.named, self.form]
+        """The valid names, the user's form last."""
+        return [*self.entries, self.user_form]
 
     def knows(self, name: str) -> bool:
-        return name in self.named or name.startswith(self.prefix())
+        return name in self.entries or name.startswith(self.user_prefix())
 
     def entry(self, name: str) -> Any:
-        """The entry of a name; `ConfigError` with the nearest one for a name that is not there."""
-        if name.startswith(self.prefix()):
-            return self.of_user(name)
+        """The entry of a name; `ConfigError` with the nearest valid name where there is none."""
+        if name.startswith(self.user_prefix()):
+            return self.user_entry(name)
         check_known("data set", name, self.choices)
-        return self.named[name]
+        return self.entries[name]
 
     def slug(self, name: str) -> str:
-        """A name for results/data/: the set's own, or the form's word and the first 8 digits of its checksum."""
-        if not name.startswith(self.prefix()):
+        """The file name under results/data/: the name itself, or the form's word and 8 digits of the checksum."""
+        if not name.startswith(self.user_prefix()):
             return name
-        return f"{self.prefix()[:-1]}-{self.checksum(name).split(':')[1][:8]}"
+        return f"{self.user_prefix()[:-1]}-{self.checksum(name).split(':')[1][:8]}"

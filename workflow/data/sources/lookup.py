@@ -1,4 +1,4 @@
-"""Where a text lies: looked for by its file names, in `data_dir` or one folder below it. Fetches nothing."""
+"""Find a file by its names in `data_dir` or one folder below it. Nothing is fetched."""
 
 from pathlib import Path
 
@@ -6,11 +6,11 @@ from workflow.config.errors import ConfigError
 from workflow.data.sources.source import Source
 
 
-def look(entry: Source, data_dir: str | None) -> Path | None:
-    """The first of the entry's file names, plain or packed, in `data_dir` or one folder below it."""
-    wanted = [name + ending for name in entry.files for ending in ("", ".gz", ".xz", ".zip")]
+def find_file(source: Source, data_dir: str | None) -> Path | None:
+    """The first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
+    names = [name + ending for name in source.files for ending in ("", ".gz", ".xz", ".zip")]
     for folder in data_folders(data_dir):
-        for name in wanted:
+        for name in names:
             if (folder / name).is_file():
                 return folder / name
     return None
@@ -26,9 +26,13 @@ def data_folders(data_dir: str | None) -> list[Path]:
     return [root, *sorted(path for path in root.iterdir() if path.is_dir())]
 
 
-def missing(name: str, entries: list[Source], data_dir: str | None) -> str:
-    """The line that says what was looked for, and where."""
-    names = ", ".join(file for entry in entries for file in entry.files)
-    where = f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
-    known = f", {entries[0].checksum}" if entries[0].checksum else ""
-    return f"data set '{name}'{known}: not found {where} ({names}; plain, .gz, .xz or .zip)"
+def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> str:
+    """The beginning of an error message: which files were looked for, and where."""
+    names = ", ".join(file for source in sources for file in source.files)
+    checksum = f", {sources[0].checksum}" if sources[0].checksum else ""
+    where = describe_data_dir(data_dir)
+    return f"data set '{name}'{checksum}: not found {where} ({names}; plain, .gz, .xz or .zip)"
+
+
+def describe_data_dir(data_dir: str | None) -> str:
+    return f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"

@@ -1,4 +1,4 @@
-"""Where a text is looked for, and whether what was found is that text."""
+"""Where a file is looked for, and the checksum of its content."""
 
 import hashlib
 from typing import Annotated
@@ -12,7 +12,7 @@ Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})
 
 
 class Source(StrictModel):
-    """Where a text is looked for, and what its plain content must be; no checksum: whatever is found."""
+    """Where a file is looked for. bytes, checksum: of its plain content; without a checksum any content is accepted."""
 
     bytes: PositiveInt | None = None
     checksum: Checksum | None = None
@@ -20,12 +20,14 @@ class Source(StrictModel):
     urls: list[str] = []
 
 
-def verify(content: bytes, entry: Source, what: str, hint: str) -> None:
-    """`ConfigError` with the expected and the found checksum unless `content` is the entry's text."""
-    if entry.checksum is None:
+def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> None:
+    """`ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
+    if source.checksum is None:
         return
-    kind, expected = entry.checksum.split(":")
-    found = hashlib.new(kind, content).hexdigest()
-    if found != expected:
-        size = f" ({len(content):,} bytes, expected {entry.bytes:,})" if entry.bytes not in (None, len(content)) else ""
-        raise ConfigError(f"{what}: {kind} {found}{size}, expected {expected}; {hint}")
+    algorithm, expected = source.checksum.split(":")
+    actual = hashlib.new(algorithm, content).hexdigest()
+    if actual != expected:
+        size = ""
+        if source.bytes not in (None, len(content)):
+            size = f" ({len(content):,} bytes, expected {source.bytes:,})"
+        raise ConfigError(f"{what}: {algorithm} {actual}{size}, expected {expected}; {hint}")

@@ -1,4 +1,4 @@
-"""Which texts there are, from config/tasks/char_lm.yaml. Knows their checksums without reading them."""
+"""The texts by name, from config/tasks/char_lm.yaml. Their checksums are known without reading them."""
 
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -6,17 +6,17 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.config.errors import check_known
-from workflow.data.sources.catalogue import Names
-from workflow.data.sources.checksums import users_file
+from workflow.data.sources.catalogue import BaseCatalogue
+from workflow.data.sources.checksums import user_file_checksum
 from workflow.data.sources.source import Checksum, Source
 
-USERS = "file:"
+USER_PREFIX = "file:"
 
 
-class Entry(Source):
+class TextEntry(Source):
     """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
 
-    embedded: made from what is installed. file: looked for under `files`, then fetched from `urls`;
+    embedded: read from an installed package. file: looked for under `files`, then fetched from `urls`;
     `prefix_of` names an official text whose first `bytes` bytes it is.
     """
 
@@ -35,9 +35,9 @@ class Entry(Source):
         return self
 
 
-class Catalogue(Names):
-    form: ClassVar[str] = f"{USERS}PATH"
-    corpora: dict[str, Entry]
+class TextCatalogue(BaseCatalogue):
+    user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
+    corpora: dict[str, TextEntry]
 
     @model_validator(mode="after")
     def prefixes_of_known_texts(self):
@@ -47,22 +47,19 @@ class Catalogue(Names):
         return self
 
     @property
-    def named(self) -> dict[str, Entry]:
+    def entries(self) -> dict[str, TextEntry]:
         return self.corpora
 
-    def of_user(self, name: str) -> Entry:
-        return _entry_of_file(name)
+    def user_entry(self, name: str) -> TextEntry:
+        path = user_path(name)
+        checksum, size = user_file_checksum(f"corpus '{name}'", path)
+        about = f"{path.name}, a file of the user's; our own split 90/5/5"
+        return TextEntry(kind="file", about=about, unit="byte", bytes=size, checksum=checksum)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return self.entry(name).checksum
 
 
-def path_of(name: str) -> Path:
-    """PATH of `file:PATH`; a relative one is meant from the folder the suite is started in."""
-    return Path(name.removeprefix(USERS)).expanduser()
-
-
-def _entry_of_file(name: str) -> Entry:
-    checksum, size = users_file(f"corpus '{name}'", path_of(name))
-    about = f"{path_of(name).name}, a file of the user's; our own split 90/5/5"
-    return Entry(kind="file", about=about, unit="byte", bytes=size, checksum=checksum)
+def user_path(name: str) -> Path:
+    """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    return Path(name.removeprefix(USER_PREFIX)).expanduser()

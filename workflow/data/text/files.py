@@ -1,40 +1,32 @@
-"""Texts that lie in a file: looked for in `data_dir`, else fetched."""
+"""Texts of kind `file`: the user's own, or official ones that are found in `data_dir`, else fetched."""
 
-from workflow.data.sources.archives import plain
+from workflow.data.sources.archives import read_plain
 from workflow.data.sources.downloads import fetch
-from workflow.data.sources.lookup import look, missing
-from workflow.data.sources.source import Source, verify
-from workflow.data.text.catalogue import USERS, Catalogue, path_of
+from workflow.data.sources.lookup import describe_missing, find_file
+from workflow.data.sources.official import read_official
+from workflow.data.sources.source import verify_checksum
+from workflow.data.text.catalogue import USER_PREFIX, TextCatalogue, user_path
 
 
-def load(catalogue: Catalogue, name: str, data_dir: str | None) -> bytes:
+def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """The plain content of a text of kind `file`, its checksum verified."""
     entry = catalogue.entry(name)
-    if name.startswith(USERS):
-        content = path_of(name).read_bytes()
-        verify(content, entry, f"corpus '{name}'", "it changed while it was read")
+    if name.startswith(USER_PREFIX):
+        content = user_path(name).read_bytes()
+        verify_checksum(content, entry, f"corpus '{name}'", "it changed while it was read")
         return content
-    if entry.prefix_of and not look(entry, data_dir):
-        return _cut(catalogue, name, data_dir)
-    return official(name, entry, data_dir)
+    if entry.prefix_of and not find_file(entry, data_dir):
+        return _read_prefix(catalogue, name, data_dir)
+    return read_official(name, entry, data_dir)
 
 
-def official(name: str, entry: Source, data_dir: str | None) -> bytes:
-    """The plain content of one official file, from `data_dir` or fetched, its checksum verified."""
-    if found := look(entry, data_dir):
-        content = plain(found, entry)
-        verify(content, entry, str(found), "delete or replace the file")
-        return content
-    return fetch(name, entry, missing(name, [entry], data_dir))
-
-
-def _cut(catalogue: Catalogue, name: str, data_dir: str | None) -> bytes:
-    """The first bytes of an official text, from `data_dir` or fetched; the rest of it need not be whole."""
+def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
+    """The first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
     entry = catalogue.entry(name)
-    whole = catalogue.entry(entry.prefix_of)
-    if found := look(whole, data_dir):
-        content = plain(found, whole, entry.bytes)
+    official = catalogue.entry(entry.prefix_of)
+    if path := find_file(official, data_dir):
+        content = read_plain(path, official, entry.bytes)
     else:
-        content = fetch(entry.prefix_of, whole, missing(name, [entry, whole], data_dir))[: entry.bytes]
-    verify(content, entry, f"the start of {found or entry.prefix_of}", "delete or replace the file")
+        content = fetch(entry.prefix_of, official, describe_missing(name, [entry, official], data_dir))[: entry.bytes]
+    verify_checksum(content, entry, f"the start of {path or entry.prefix_of}", "delete or replace the file")
     return content

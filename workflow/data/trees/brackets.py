@@ -1,6 +1,6 @@
 """Syntax trees in brackets, as the Penn Treebank writes them: (S (NP (DT the) (NN board)) (VP (VBZ sits))).
 
-Cleaned in the usual way: traces go, and with them constituents that held nothing else; of a label its first part is
+Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label the first part is
 kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts.
 """
 
@@ -12,91 +12,95 @@ from nltk import Tree
 from workflow.config.errors import ConfigError
 
 TOP, TRACE = "TOP", "-NONE-"
-DEEPEST = 200  # brackets in brackets; people write a tenth of that
-PARTS = re.compile(r"[()]|[^\s()]+")
+MAX_DEPTH = 200  # of brackets in brackets; the trees of treebanks have a tenth of that
+TOKENS = re.compile(r"[()]|[^\s()]+")
 
 
-def read(text: str, where: str) -> list[Tree]:
-    """All trees of a text, cleaned; `ConfigError` with `where` and the line where brackets do not fit."""
-    trees = [clean(_tree(tokens, f"{where}, line {line}")) for line, tokens in _brackets(text, where)]
+def read_trees(text: str, where: str) -> list[Tree]:
+    """All trees of a text, cleaned; `ConfigError` with `where` and the line where brackets do not match."""
+    trees = [clean(_parse(tokens, f"{where}, line {line}")) for line, tokens in _split_brackets(text, where)]
     return [tree for tree in trees if tree is not None]
 
 
-def _brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
+def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
     """The tokens of each outermost bracket, and the line it begins in."""
-    depth, tokens, begun = 0, [], 0
+    depth, tokens, first_line = 0, [], 0
     for line, content in enumerate(text.split("\n"), start=1):
-        for part in PARTS.findall(content):
+        for token in TOKENS.findall(content):
             if depth == 0:
-                if part != "(":
-                    what = "a bracket closes that was not opened" if part == ")" else f"'{part}' stands in no bracket"
-                    raise ConfigError(f"{where}, line {line}: {what}; expected trees as in (S (NP (NN word)))")
-                begun = line
-            tokens.append(part)
-            depth += (part == "(") - (part == ")")
-            if depth > DEEPEST:
-                raise ConfigError(
-                    f"{where}, line {begun}: more than {DEEPEST} brackets in each other; no tree is so deep"
-                )
+                if token != "(":
+                    reason = f"'{token}' stands in no bracket"
+                    if token == ")":
+                        reason = "a bracket closes that was not opened"
+                    raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
+                first_line = line
+            tokens.append(token)
+            depth += (token == "(") - (token == ")")
+            if depth > MAX_DEPTH:
+                reason = f"more than {MAX_DEPTH} brackets in each other; no tree is so deep"
+                raise ConfigError(f"{where}, line {first_line}: {reason}")
             if depth == 0:
-                yield begun, tokens
+                yield first_line, tokens
                 tokens = []
     if depth:
-        raise ConfigError(f"{where}, line {begun}: the bracket that opens here is never closed; {depth} are missing")
+        reason = f"the bracket that opens here is never closed; {depth} are missing"
+        raise ConfigError(f"{where}, line {first_line}: {reason}")
 
 
-def _tree(tokens: list[str], where: str) -> Tree:
-    """One bracket -> its tree. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
+def _parse(tokens: list[str], where: str) -> Tree:
+    """The tree of one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
     stack: list[Tree] = [Tree("", [])]
-    for place, token in enumerate(tokens):
+    for n, token in enumerate(tokens):
         if token == "(":
-            labelled = tokens[place + 1] not in "()"
-            stack.append(Tree(tokens[place + 1] if labelled else TOP, []))
+            has_label = tokens[n + 1] not in "()"
+            stack.append(Tree(tokens[n + 1] if has_label else TOP, []))
         elif token == ")":
-            done = stack.pop()
-            if not len(done):
-                raise ConfigError(f"{where}: the bracket ({done.label()}) holds nothing")
-            stack[-1].append(done)
-        elif tokens[place - 1] != "(":
+            constituent = stack.pop()
+            if not len(constituent):
+                raise ConfigError(f"{where}: the bracket ({constituent.label()}) holds nothing")
+            stack[-1].append(constituent)
+        elif tokens[n - 1] != "(":
             stack[-1].append(token)
     (tree,) = stack[0]
-    for one in tree.subtrees():
-        if any(isinstance(child, str) for child in one) and len(one) > 1:
-            raise ConfigError(
-                f"{where}: the words of ({one.label()} {' '.join(map(str, one))}) need a tag each, (TAG word)"
-            )
+    for subtree in tree.subtrees():
+        if any(isinstance(child, str) for child in subtree) and len(subtree) > 1:
+            bracket = f"({subtree.label()} {' '.join(map(str, subtree))})"
+            raise ConfigError(f"{where}: the words of {bracket} need a tag each, (TAG word)")
     return tree
 
 
 def clean(tree: Tree) -> Tree | None:
-    """Without traces, functions and indices, under one TOP; None where only traces were."""
-    kept = _kept(tree)
-    if kept is None or not isinstance(kept[0], Tree):
-        return kept if kept is None else Tree(TOP, [kept])
-    while kept.label() == TOP and len(kept) == 1 and kept[0].label() == TOP:
-        kept = kept[0]
-    return kept if kept.label() == TOP else Tree(TOP, [kept])
+    """Without traces, functions and indices, under one TOP; None for a tree of traces alone."""
+    cleaned = _remove_traces(tree)
+    if cleaned is None:
+        return None
+    if not isinstance(cleaned[0], Tree):
+        return Tree(TOP, [cleaned])
+    while cleaned.label() == TOP and len(cleaned) == 1 and cleaned[0].label() == TOP:
+        cleaned = cleaned[0]
+    return cleaned if cleaned.label() == TOP else Tree(TOP, [cleaned])
 
 
-def _kept(tree: Tree) -> Tree | None:
+def _remove_traces(tree: Tree) -> Tree | None:
+    """A copy with plain labels; None where nothing but traces is in it."""
     if tree.label() == TRACE:
         return None
     if isinstance(tree[0], str):
         return Tree(tree.label(), list(tree))
-    children = [made for child in tree if (made := _kept(child)) is not None]
-    return Tree(plain(tree.label()), children) if children else None
+    children = [child for child in map(_remove_traces, tree) if child is not None]
+    return Tree(plain_label(tree.label()), children) if children else None
 
 
-def plain(label: str) -> str:
-    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; what begins with one of these is a label whole."""
+def plain_label(label: str) -> str:
+    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; a label that begins with one of these signs is not cut."""
     return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
 
 
-def line(tree: Tree) -> str:
-    """One tree on one line."""
+def format_tree(tree: Tree) -> str:
+    """The tree in brackets on one line."""
     return " ".join(str(tree).split())
 
 
-def tagged(tree: Tree) -> list[tuple[str, str]]:
+def tagged_words(tree: Tree) -> list[tuple[str, str]]:
     """(word, tag) of each leaf."""
     return [(str(word), str(tag)) for word, tag in tree.pos()]

@@ -1,25 +1,22 @@
-"""A tree as a row of symbols (Vinyals et al. 2015, section 2.2), and a tree again from what a net wrote.
+"""A tree as a sequence of symbols (Vinyals et al. 2015, section 2.2), and the tree of a sequence that a net wrote.
 
     (TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))        (S  (NP NNP )NP  (VP VBZ )VP  . )S
 
-Labels are opened and closed, tags stand for themselves, words are left out, and so is TOP.
+A label has an opening and a closing symbol, a tag is a symbol itself; words and TOP are left out.
 """
 
 from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.data.trees.brackets import DEEPEST, TOP
+from workflow.data.trees.brackets import MAX_DEPTH, TOP
 
-UNTAGGED = "?"  # the tag of a word for which none was written
+UNTAGGED = "?"  # the tag of a word for which the net wrote none
 
 
-def linear(tree: Tree) -> list[str]:
+def linearise(tree: Tree) -> list[str]:
     """The symbols of a tree, TOP left out."""
-    found: list[str] = []
-    for child in tree:
-        found += _symbols(child)
-    return found
+    return [symbol for child in tree for symbol in _symbols(child)]
 
 
 def _symbols(tree: Tree) -> list[str]:
@@ -29,17 +26,17 @@ def _symbols(tree: Tree) -> list[str]:
     return [f"({tree.label()}", *inner, f"){tree.label()}"]
 
 
-def rebuilt(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
-    """The tree that was written over these words, under TOP, and whether it had to be repaired for that.
+def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
+    """The tree of the symbols over these words, under TOP, and whether the symbols had to be repaired for that.
 
-    A closing label closes what is open inside it too; one that nothing opened is left out, and so are tags beyond the
-    last word and labels deeper than any tree. Words for which no tag was written hang at the end of the outermost label
-    that is open, what is still open is closed, and labels that hold no word are left out.
+    A closing label also closes all that is open inside it; one that nothing opened is ignored, and so are tags beyond
+    the last word and labels deeper than any tree. Words without a tag are added to the outermost open label, what is
+    still open is closed, and labels without a word are removed.
     """
-    stack, left, repaired = [Tree(TOP, [])], list(reversed(words)), False
+    stack, remaining, repaired = [Tree(TOP, [])], list(reversed(words)), False
     for symbol in symbols:
         kind, label = symbol[:1], symbol[1:]
-        if kind == "(" and label and len(stack) < DEEPEST:
+        if kind == "(" and label and len(stack) < MAX_DEPTH:
             stack[-1].append(Tree(label, []))
             stack.append(stack[-1][-1])
         elif kind == "(" and label:
@@ -48,23 +45,23 @@ def rebuilt(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
             opened = next((n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack))
             repaired |= opened != len(stack) - 1
             del stack[opened:]
-        elif left:
-            stack[-1].append(Tree(symbol, [left.pop()]))
+        elif remaining:
+            stack[-1].append(Tree(symbol, [remaining.pop()]))
         else:
             repaired = True
-    repaired |= bool(left) or len(stack) > 1
-    stack[min(1, len(stack) - 1)].extend(Tree(UNTAGGED, [word]) for word in reversed(left))
+    repaired |= bool(remaining) or len(stack) > 1
+    stack[min(1, len(stack) - 1)].extend(Tree(UNTAGGED, [word]) for word in reversed(remaining))
     return stack[0], _drop_empty(stack[0]) or repaired
 
 
 def _drop_empty(tree: Tree) -> bool:
-    """Take labels without words out of the tree; whether there were any."""
-    found = False
-    for place in reversed(range(len(tree))):
-        child = tree[place]
+    """Remove labels without words from the tree; whether there were any."""
+    dropped = False
+    for n in reversed(range(len(tree))):
+        child = tree[n]
         if isinstance(child, Tree):
-            found |= _drop_empty(child)
+            dropped |= _drop_empty(child)
             if not len(child):
-                del tree[place]
-                found = True
-    return found
+                del tree[n]
+                dropped = True
+    return dropped

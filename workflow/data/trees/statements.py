@@ -1,8 +1,8 @@
 """Python statements and their syntax trees, from the sources that the character model reads (sympy, pinned).
 
 Python's own parser gives the tree: a constituent for each node that holds more than one token, labelled with its class;
-the tags are kinds of token. Kept are statements of one line, 4 to 16 tokens long, made of what Python 3.9 and every
-later one parse alike: no formatted strings, no walrus, no definitions, no imports. None occurs twice.
+the tags are kinds of token. Only statements of one line with 4 to 16 tokens are used, made of what Python 3.9 and every
+later version parse alike: no formatted strings, no walrus, no definitions, no imports. None occurs twice.
 
     x = f(y)     (TOP (Assign (NAME x) (EQUAL =) (Call (NAME f) (LPAR -LRB-) (NAME y) (RPAR -RRB-))))
 """
@@ -15,86 +15,93 @@ import token
 import tokenize
 import warnings
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nltk import Tree
 
-from workflow.data.text import embedded
-from workflow.data.trees.brackets import TOP, line
+from workflow.data.text.embedded import read_source_files
+from workflow.data.trees.brackets import TOP, format_tree
 
-KEPT = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.Assert, ast.Raise)
-LEFT_OUT = (ast.JoinedStr, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-SHORTEST, LONGEST = 4, 16  # tokens of a statement
-WIDEST = 20  # characters of a token
+STATEMENTS = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.Assert, ast.Raise)
+EXCLUDED = (ast.JoinedStr, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+LAYOUT = (token.NEWLINE, token.ENDMARKER, tokenize.NL, tokenize.COMMENT)
+MIN_TOKENS, MAX_TOKENS = 4, 16
+MAX_TOKEN_LENGTH = 20  # characters
 BRACKETS = str.maketrans({"(": "-LRB-", ")": "-RRB-"})
-Token = tuple[str, str, int]  # text, kind, column
 
 
-def trees() -> bytes:
-    """One tree a line, in an order that has nothing to do with the files they come from."""
-    found = {}
-    for source in embedded.files():
-        for statement in statements(source.decode()):
-            found.setdefault(" ".join(map(str, statement.leaves())), statement)
-    order = sorted(found, key=lambda text: hashlib.sha256(text.encode()).digest())
-    return "\n".join(line(found[text]) for text in order).encode()
+class Token(NamedTuple):
+    text: str
+    kind: str
+    column: int
 
 
-def statements(source: str) -> Iterator[Tree]:
-    """The trees of the statements of one file that are kept."""
+def generate_trees() -> bytes:
+    """One tree per line, sorted by a hash of the statement, so that no file stands together."""
+    trees = {}
+    for source in read_source_files():
+        for tree in parse_statements(source.decode()):
+            trees.setdefault(" ".join(map(str, tree.leaves())), tree)
+    order = sorted(trees, key=lambda text: hashlib.sha256(text.encode()).digest())
+    return "\n".join(format_tree(trees[text]) for text in order).encode()
+
+
+def parse_statements(source: str) -> Iterator[Tree]:
+    """The trees of those statements of one file that can be used."""
     lines = source.split("\n")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # of escapes in strings: which ones depends on the version
         nodes = ast.walk(ast.parse(source))
     for node in nodes:
-        if isinstance(node, KEPT) and node.lineno == node.end_lineno and lines[node.lineno - 1].isascii():
-            tokens = list(_tokens(lines[node.lineno - 1], node))
-            if _is_kept(node, tokens):
-                yield Tree(TOP, [_tree(node, tokens)])
+        if isinstance(node, STATEMENTS) and node.lineno == node.end_lineno and lines[node.lineno - 1].isascii():
+            tokens = list(_tokenise(lines[node.lineno - 1], node))
+            if _is_usable(node, tokens):
+                yield Tree(TOP, [_build_tree(node, tokens)])
 
 
-def _is_kept(node: ast.stmt, tokens: list[Token]) -> bool:
-    fits = SHORTEST <= len(tokens) <= LONGEST and all(len(text) <= WIDEST for text, _, _ in tokens)
-    plain = not any(" " in text or "\t" in text for text, _, _ in tokens)
-    return fits and plain and not any(isinstance(one, LEFT_OUT) for one in ast.walk(node))
+def _is_usable(node: ast.stmt, tokens: list[Token]) -> bool:
+    has_size = MIN_TOKENS <= len(tokens) <= MAX_TOKENS
+    has_short_tokens = all(len(token.text) <= MAX_TOKEN_LENGTH for token in tokens)
+    has_blank = any(" " in token.text or "\t" in token.text for token in tokens)
+    is_excluded = any(isinstance(child, EXCLUDED) for child in ast.walk(node))
+    return has_size and has_short_tokens and not has_blank and not is_excluded
 
 
-def _tokens(text: str, node: ast.stmt) -> Iterator[Token]:
-    """The tokens of a statement that stands in one line."""
-    piece = text[node.col_offset : node.end_col_offset]
-    for one in tokenize.generate_tokens(io.StringIO(piece).readline):
-        if one.type in (token.NEWLINE, token.ENDMARKER, tokenize.NL, tokenize.COMMENT):
-            continue
-        kind = "KEYWORD" if keyword.iskeyword(one.string) else token.tok_name[one.exact_type]
-        yield one.string, kind, node.col_offset + one.start[1]
+def _tokenise(line: str, node: ast.stmt) -> Iterator[Token]:
+    """The tokens of a statement of one line."""
+    statement = line[node.col_offset : node.end_col_offset]
+    for info in tokenize.generate_tokens(io.StringIO(statement).readline):
+        if info.type not in LAYOUT:
+            kind = "KEYWORD" if keyword.iskeyword(info.string) else token.tok_name[info.exact_type]
+            yield Token(info.string, kind, node.col_offset + info.start[1])
 
 
-def _tree(node: ast.AST, tokens: list[Token]) -> Tree:
-    """The tree of a node over the tokens from its first to its last."""
-    made, rest = Tree(type(node).__name__, []), tokens
-    for child in sorted(_placed(node), key=lambda one: (one.col_offset, -one.end_col_offset)):
-        before, inside, rest = _cut(rest, child)
-        made.extend(map(_leaf, before))
-        made.append(_leaf(inside[0]) if len(inside) == 1 else _tree(child, inside))
-    made.extend(map(_leaf, rest))
-    return made
+def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
+    """The tree of a node over its tokens."""
+    tree, rest = Tree(type(node).__name__, []), tokens
+    for child in sorted(_located_children(node), key=lambda child: (child.col_offset, -child.end_col_offset)):
+        before, inside, rest = _split_at(rest, child)
+        tree.extend(map(_build_leaf, before))
+        tree.append(_build_leaf(inside[0]) if len(inside) == 1 else _build_tree(child, inside))
+    tree.extend(map(_build_leaf, rest))
+    return tree
 
 
-def _placed(node: ast.AST) -> Iterator[ast.AST]:
-    """The nearest descendants that stand somewhere in the line: a comprehension or a list of arguments does not."""
+def _located_children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nearest descendants with a place in the line: a comprehension or a list of arguments has none."""
     for child in ast.iter_child_nodes(node):
         if hasattr(child, "col_offset"):
             yield child
         else:
-            yield from _placed(child)
+            yield from _located_children(child)
 
 
-def _cut(tokens: list[Token], node: ast.AST) -> tuple[list[Token], list[Token], list[Token]]:
+def _split_at(tokens: list[Token], node: ast.AST) -> tuple[list[Token], list[Token], list[Token]]:
     """The tokens before a node, in it and after it."""
-    begins = [one for one in tokens if one[2] < node.col_offset]
-    ends = [one for one in tokens if one[2] >= node.end_col_offset]
-    return begins, tokens[len(begins) : len(tokens) - len(ends)], ends
+    before = [token for token in tokens if token.column < node.col_offset]
+    after = [token for token in tokens if token.column >= node.end_col_offset]
+    return before, tokens[len(before) : len(tokens) - len(after)], after
 
 
-def _leaf(one: Token) -> Tree:
-    text, kind, _ = one
-    return Tree(kind, [text.translate(BRACKETS)])
+def _build_leaf(token: Token) -> Tree:
+    return Tree(token.kind, [token.text.translate(BRACKETS)])
