@@ -26,14 +26,14 @@ class Mirror:
         self.breaks, self.ranges, self.requests = 0, True, []
 
     def answer(self, handler) -> None:
-        content, first_byte = self.served.get(handler.path.strip("/")), handler.headers.get("Range")
-        self.requests.append(first_byte)
+        content, requested_range = self.served.get(handler.path.strip("/")), handler.headers.get("Range")
+        self.requests.append(requested_range)
         if content is None:
             return handler.send_error(404)
-        first = int(first_byte.removeprefix("bytes=").rstrip("-")) if first_byte and self.ranges else 0
+        first = int(requested_range.removeprefix("bytes=").rstrip("-")) if requested_range and self.ranges else 0
         if first >= len(content):
             return handler.send_error(416)
-        handler.send_response(206 if first_byte and self.ranges else 200)
+        handler.send_response(206 if requested_range and self.ranges else 200)
         handler.send_header("Content-Length", str(len(content) - first))
         handler.end_headers()
         stop = len(content) if not self.breaks else first + (len(content) - first) // 2

@@ -84,8 +84,8 @@ def test_pairs_with_a_changed_byte_are_refused_or_read_the_same(birds, tmp_path)
     store.write(tmp_path / "c.npz", birds)
     whole = (tmp_path / "c.npz").read_bytes()
     error = 0
-    for place in range(0, len(whole), 23):
-        (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    for offset in range(0, len(whole), 23):
+        (tmp_path / "c.npz").write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
         try:
             assert same(store.read(tmp_path / "c.npz"), birds)
         except ConfigError:

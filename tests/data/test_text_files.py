@@ -98,8 +98,8 @@ def test_a_corpus_with_a_changed_byte_is_refused_or_read_the_same(tmp_path):
     store.write(tmp_path / "c.npz", corpus())
     whole = (tmp_path / "c.npz").read_bytes()
     error = 0
-    for place in range(0, len(whole), 5):
-        (tmp_path / "c.npz").write_bytes(whole[:place] + bytes([whole[place] ^ 255]) + whole[place + 1 :])
+    for offset in range(0, len(whole), 5):
+        (tmp_path / "c.npz").write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
         try:
             copy = store.read(tmp_path / "c.npz")
         except ConfigError:
