@@ -89,7 +89,7 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
-    """The json, and the features or the folder of images. Features come first: only who wants them puts them there."""
+    """The json, and the features or the folder of images. Features come first where there are both."""
     if name.startswith(USER_PREFIX):
         return user_paths(name)
     json_path = find_file(entry.captions, data_dir)

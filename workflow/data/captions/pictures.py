@@ -37,7 +37,7 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
 
 
 def _find_image(folder: Path, picture: Picture) -> Path:
-    """In the folder of images or the picture's folder in it, and nowhere else, whatever the json says."""
+    """In the folder of images or the picture's own folder in it; `ConfigError` for a path that leads outside."""
     paths = [folder / picture.file, folder / picture.folder / picture.file]
     if not all(path.resolve().is_relative_to(folder.resolve()) for path in paths):
         raise ConfigError(f"{ascii(str(paths[-1]))}: lies outside the folder of images, {folder}")

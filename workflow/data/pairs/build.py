@@ -29,7 +29,7 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000}
 
 
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
-    """The pairs of that name, ready for training; `ConfigError` for files that are missing, damaged or of odd form."""
+    """The pairs of that name, ready for training; `ConfigError` for files that cannot be used."""
     entry, is_users = catalogue.entry(name), name.startswith(USER_PREFIX)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)

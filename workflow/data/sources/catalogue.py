@@ -1,4 +1,4 @@
-"""What the catalogues of all kinds share: names of their own, and a form in which a user names data of their own."""
+"""What the catalogues of all kinds share: named entries, and a form in which users name their own data."""
 
 from typing import Annotated, Any, ClassVar, Literal
 

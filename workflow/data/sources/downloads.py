@@ -36,7 +36,7 @@ def fetch(name: str, source: Source, missing: str) -> bytes:
 def _fetch_url(url: str, name: str, source: Source) -> bytes:
     """The content from one address.
 
-    A file from an earlier download, or one continued from a part, may be damaged: it is then downloaded once more.
+    A file from an earlier download, or one that was resumed, may be damaged: then the whole file is downloaded again.
     """
     path = cache_folder() / f"{name}-{url.rsplit('/', 1)[-1]}"
     has_earlier_bytes = path.exists() or _partial_path(path).exists()

@@ -23,8 +23,8 @@ class TreeEntry(Source):
     """One treebank. vocabulary: pieces of the words, with the four special ones.
 
     embedded: made by workflow/data/trees/statements.py. file: looked for under `files`, then fetched from `urls`.
-    folder: the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is fetched. trees: of
-    how many consecutive trees each split consists; of a folder, how many each split must have.
+    folder: the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is fetched. trees:
+    the sizes of the splits, consecutive in a file; a folder must have exactly as many.
     """
 
     kind: Literal["embedded", "file", "folder"]

@@ -37,7 +37,7 @@ class Token(NamedTuple):
 
 
 def generate_trees() -> bytes:
-    """One tree per line, sorted by a hash of the statement, so that no file stands together."""
+    """One tree per line, sorted by a hash of the statement: each split has statements of all files."""
     trees = {}
     for source in read_source_files():
         for tree in parse_statements(source.decode()):
