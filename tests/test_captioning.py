@@ -13,8 +13,8 @@ from tests.test_training import CPU, finished
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import fresh
-from workflow.data.captioned import Captioned
-from workflow.data.pairs import BOS, EOS, Split
+from workflow.data.captions.store import CaptionCorpus
+from workflow.data.pairs.store import BOS, EOS, Split
 from workflow.tasks import caption_scores
 from workflow.tasks.caption_scores import scores
 from workflow.tasks.captioning import Captioning
@@ -30,7 +30,7 @@ SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁red", "▁green", "▁blue", 
 FEATURES = {"sees": "features", "size": 6}
 
 
-def coloured(count=240, seed=0, features=False) -> Captioned:
+def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
     """A bright half in one colour, and two captions: colour side, and side colour."""
     chance = np.random.default_rng(seed)
     colours, sides = chance.integers(3, size=count), chance.integers(2, size=count)
@@ -51,7 +51,7 @@ def coloured(count=240, seed=0, features=False) -> Captioned:
     ]
     text = {n: [" ".join(SYMBOLS[i][1:] for i in one) for one in pairs[n]] for n in range(count - 20, count)}
     names = {n: f"picture {n}" for n in text}
-    return Captioned("toy", pictures, *parts, text, SYMBOLS, "sha256:toy", "a toy", names)
+    return CaptionCorpus("toy", pictures, *parts, text, SYMBOLS, "sha256:toy", "a toy", names)
 
 
 @pytest.mark.parametrize("features", [False, True], ids=["pixels", "features"])
@@ -175,7 +175,7 @@ def test_meteor_by_its_own_program():
 
 
 def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.data import captioned
+    from workflow.data.captions import store as captioned
 
     path = tmp_path / "made.npz"
     captioned.write(path, coloured())

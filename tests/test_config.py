@@ -154,8 +154,8 @@ def test_snakemake_refuses_bad_config_in_one_line():
 )
 def test_every_scale_can_be_planned(path, monkeypatch):
     """Files whose checksum is not known lie on the machine of whoever runs scale `paper`."""
-    for catalogue in ("pair", "caption", "tree"):
-        monkeypatch.setattr(f"workflow.data.{catalogue}_catalogue._found", lambda *_: "sha256:" + 64 * "0")
+    for catalogue in ("pairs", "captions", "trees"):
+        monkeypatch.setattr(f"workflow.data.{catalogue}.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     scale, task = path.parent.name, path.stem
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
@@ -166,7 +166,7 @@ def test_every_scale_can_be_planned(path, monkeypatch):
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
-    monkeypatch.setattr("workflow.data.pair_catalogue._found", lambda *_: "sha256:" + 64 * "0")
+    monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
     found = {
         (row.ablation, row.variant, row.corpus): (

@@ -9,7 +9,7 @@ from models.attention.engine import backend as dispatch
 from tests._jobs import VARIANTS, corpus, job
 from workflow.config import environment as launch
 from workflow.costs import engine_facts
-from workflow.data import store
+from workflow.data.text import store
 from workflow.scripts.train import fulfil
 
 CPU = torch.device("cpu")

@@ -5,7 +5,7 @@ import pytest
 
 from tests._jobs import parsing
 from tests.test_training import CPU, finished
-from workflow.data.pairs import Pairs, Split
+from workflow.data.pairs.store import Pairs, Split
 from workflow.tasks.parsing import Parsing
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]

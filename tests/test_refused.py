@@ -12,7 +12,7 @@ from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.job_schema import AttentionChoices, CharLMNet, StreamTraining
 from workflow.config.strict import parse, read_yaml
-from workflow.data import store
+from workflow.data.text import store
 from workflow.plan.ablations import CONFIG, Ablation, Scale, load_config
 from workflow.plan.plan import plan
 from workflow.scripts import train

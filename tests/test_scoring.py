@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu
 
-from workflow.data.sentences import bitext, side
+from workflow.data.pairs.sentences import align, read_side
 from workflow.plan.scales import load_corpora
 from workflow.tasks.scores import scores
 
@@ -25,8 +25,8 @@ def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count
     if not (DATA / target).exists():
         pytest.skip(f"{target} is not in data_dir")
     entry, raw = load_corpora("translation").entry(name), gzip.decompress((DATA / target).read_bytes())
-    sides = [side(gzip.decompress((DATA / one).read_bytes()), one, entry.lowercase) for one in (source, target)]
-    references = bitext(*sides, count)[1].unescaped().lines
+    sides = [read_side(gzip.decompress((DATA / one).read_bytes()), one, entry.lowercase) for one in (source, target)]
+    references = align(*sides, count)[1].unescape().lines
     how = {"tokenised": entry.tokenised, "compounds": entry.compounds}
     assert entry.tokenised and scores(references, references, **how)[0]["bleu_tokenised"] == pytest.approx(100)
     tokens = [line.split() for line in raw.decode().splitlines()]

@@ -13,7 +13,7 @@ import torch
 
 from tests._jobs import VARIANTS, corpus, job
 from workflow.config.errors import ConfigError
-from workflow.data import store
+from workflow.data.text import store
 from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.tasks.streams import Streams, cut, evaluate

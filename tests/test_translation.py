@@ -12,8 +12,8 @@ from tests.test_training import CPU, assert_same, finished, interrupt
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import fresh
-from workflow.data import pairs
-from workflow.data.pairs import BOS, EOS, PAD
+from workflow.data.pairs import store as pairs
+from workflow.data.pairs.store import BOS, EOS, PAD
 from workflow.report.tables._paired import bleu
 from workflow.results.record import read_record
 from workflow.scripts import train

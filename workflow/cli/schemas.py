@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 from workflow.compare.bundles import Manifest
 from workflow.config.command_line import run
 from workflow.config.job import AnyJob
-from workflow.data.caption_catalogue import CaptionCatalogue
-from workflow.data.catalogue import Catalogue
-from workflow.data.pair_catalogue import PairCatalogue
-from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.data.captions.catalogue import CaptionCatalogue
+from workflow.data.pairs.catalogue import PairCatalogue
+from workflow.data.text.catalogue import TextCatalogue
+from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config
@@ -30,7 +30,7 @@ MODELS = {
     "config": Config,
     "scale": Scale,
     "ablation": Ablation,
-    "catalogue": Catalogue,
+    "text_catalogue": TextCatalogue,
     "pair_catalogue": PairCatalogue,
     "caption_catalogue": CaptionCatalogue,
     "tree_catalogue": TreeCatalogue,

@@ -1,1 +1,1 @@
-"""Texts by name: embedded ones that every installation holds, and real ones that are looked for, then fetched."""
+"""Data sets by name: embedded ones that every installation holds, and files that are looked for, then fetched."""

@@ -8,7 +8,7 @@ from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.data.names import Names
+from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS
 
 
@@ -135,7 +135,7 @@ def load_scale(scale: str, task: str) -> Scale:
     return _read(Scale, f"scales/{scale}/{task}.yaml")
 
 
-def load_corpora(task: str) -> Names:
+def load_corpora(task: str) -> BaseCatalogue:
     """The data sets of a task, by name."""
     return _read(TASKS[task].catalogue, f"tasks/{task}.yaml")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.data.brackets import TOP, tagged
+from workflow.data.trees.brackets import TOP, tagged_words
 
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
@@ -42,7 +42,7 @@ def brackets(tree: Tree, dropped: set[int]) -> Counter:
 
 def counts(ours: Tree, right: Tree) -> list[int]:
     """Of one sentence, as named in `COUNTS`; all 0 where the words are not the same."""
-    mine, theirs = tagged(ours), tagged(right)
+    mine, theirs = tagged_words(ours), tagged_words(right)
     if [word for word, _ in mine] != [word for word, _ in theirs]:
         return [0] * len(COUNTS)
     dropped = {place for place, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}

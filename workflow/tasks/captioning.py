@@ -6,8 +6,8 @@ from torch import Tensor
 
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, refuse_to_cut
-from workflow.data import captioned
-from workflow.data.pairs import decode
+from workflow.data.captions import store as captioned
+from workflow.data.pairs.store import decode
 from workflow.tasks.caption_attention import looks
 from workflow.tasks.caption_scores import meteor, scores
 from workflow.tasks.sequences import Sequences
@@ -20,7 +20,7 @@ class Captioning(Sequences):
 
     read = staticmethod(captioned.read)
 
-    def __init__(self, job: Job, corpus: captioned.Captioned, device: torch.device):
+    def __init__(self, job: Job, corpus: captioned.CaptionCorpus, device: torch.device):
         _refuse_other_pictures(job, corpus)
         self.pictures = torch.from_numpy(corpus.pictures)
         super().__init__(job, corpus, device)
@@ -57,7 +57,7 @@ class Captioning(Sequences):
         return seen, round(sum(map(len, target)) / len(target)) + 1
 
 
-def _refuse_other_pictures(job: Job, corpus: captioned.Captioned) -> None:
+def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
     """What the net reads must be what the data set has."""
     net = job.net
     shape, pixels = corpus.pictures.shape, corpus.pictures.dtype == np.uint8

@@ -6,7 +6,7 @@ from models.attention.engine import engine
 from models.attention.engine.stream_cache import Past
 from workflow.config.job import Job
 from workflow.costs import graph
-from workflow.data import store
+from workflow.data.text import store
 from workflow.papers import formulas
 from workflow.results.record import Macs
 from workflow.tasks.streams import Streams, bits, evaluate, losses

@@ -2,8 +2,8 @@
 
 from nltk import Tree
 
-from workflow.data.brackets import line
-from workflow.data.linear import rebuilt
+from workflow.data.trees.brackets import format_tree
+from workflow.data.trees.linear import rebuild
 from workflow.tasks import bracketing
 from workflow.tasks.sequences import Sequences
 
@@ -19,12 +19,12 @@ class Parsing(Sequences):
         """Labelled bracketing, and the share of outputs that were no tree over their words, in per cent."""
         texts, symbols = getattr(self.corpus, split), self.corpus.symbols
         written = [
-            rebuilt([symbols[token] for token in ids], words.split(" "))
+            rebuild([symbols[token] for token in ids], words.split(" "))
             for ids, words in zip(outputs, texts.source_text, strict=False)
         ]
         right = [Tree.fromstring(one) for one in texts.target_text[: len(written)]]
         counts = [bracketing.counts(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)]
         repaired = 100 * sum(mended for _, mended in written) / len(written)
-        lines = [line(ours) for ours, _ in written[:SHOWN]]
+        lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
         shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
         return {**bracketing.scores(counts), "repaired": repaired}, {"counts": counts, "shown": shown}

@@ -10,8 +10,8 @@ from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.costs import graph
-from workflow.data import pairs
-from workflow.data.pairs import PAD
+from workflow.data.pairs import store as pairs
+from workflow.data.pairs.store import PAD
 from workflow.results.record import Macs
 from workflow.tasks.batches import Batches, sources, targets
 from workflow.training.gradients import precision

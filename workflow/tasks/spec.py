@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from workflow.config.job import Captioning, CharLM, Job, Parsing, Translation
-from workflow.data.caption_catalogue import CaptionCatalogue
-from workflow.data.catalogue import Catalogue
-from workflow.data.names import Names
-from workflow.data.pair_catalogue import PairCatalogue
-from workflow.data.tree_catalogue import TreeCatalogue
+from workflow.data.captions.catalogue import CaptionCatalogue
+from workflow.data.pairs.catalogue import PairCatalogue
+from workflow.data.sources.catalogue import BaseCatalogue
+from workflow.data.text.catalogue import TextCatalogue
+from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.results.registry import REGISTRY
 
 Column = tuple[str, str]  # a registered quantity, and its title where this task has another one than the registry
@@ -29,7 +29,7 @@ class TaskSpec:
 
     name: str
     job: type[Job]
-    catalogue: type[Names]
+    catalogue: type[BaseCatalogue]
     runner: str
     write_corpus: str
     costs: str
@@ -78,9 +78,9 @@ TASKS = {
         TaskSpec(
             name="char_lm",
             job=CharLM,
-            catalogue=Catalogue,
+            catalogue=TextCatalogue,
             runner="workflow.tasks.char_lm:CharLM",
-            write_corpus="workflow.scripts.corpus:write_text",
+            write_corpus="workflow.data.text.write:write",
             costs="workflow.costs.streams",
             tokens="characters",
             curve=("bpc", "bits per character", "linear"),
@@ -92,7 +92,7 @@ TASKS = {
             job=Translation,
             catalogue=PairCatalogue,
             runner="workflow.tasks.translation:Translation",
-            write_corpus="workflow.scripts.corpus:write_bitext",
+            write_corpus="workflow.data.pairs.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,
@@ -105,7 +105,7 @@ TASKS = {
             job=Captioning,
             catalogue=CaptionCatalogue,
             runner="workflow.tasks.captioning:Captioning",
-            write_corpus="workflow.scripts.corpus:write_captions",
+            write_corpus="workflow.data.captions.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,
@@ -123,7 +123,7 @@ TASKS = {
             job=Parsing,
             catalogue=TreeCatalogue,
             runner="workflow.tasks.parsing:Parsing",
-            write_corpus="workflow.scripts.corpus:write_trees",
+            write_corpus="workflow.data.trees.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 
 from models.attention import All
-from workflow.data import pairs
+from workflow.data.pairs import store as pairs
 from workflow.results.record import Macs
 from workflow.tasks.attention_maps import attention_maps
 from workflow.tasks.scores import counts, scores

@@ -1,0 +1,22 @@
+"""Write a parallel text ready for training."""
+
+from pathlib import Path
+
+from workflow.data.npz import SPLITS
+from workflow.data.pairs import store
+from workflow.data.pairs.build import build_pairs
+from workflow.data.pairs.catalogue import PairCatalogue
+
+
+def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the parallel text of that name and write its pairs to `out`; a line that says what was written."""
+    pairs = build_pairs(catalogue, name, data_dir)
+    store.write(out, pairs)
+    return describe(pairs)
+
+
+def describe(pairs: store.Pairs) -> str:
+    """Sizes of the splits, languages and vocabulary in a line."""
+    sizes = ", ".join(f"{split} {len(getattr(pairs, split).source):,}" for split in SPLITS)
+    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
+    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"

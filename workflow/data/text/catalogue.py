@@ -1,0 +1,65 @@
+"""The texts by name, from config/tasks/char_lm.yaml. Their checksums are known without reading them."""
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from workflow.config.errors import check_known
+from workflow.data.sources.catalogue import BaseCatalogue
+from workflow.data.sources.checksums import user_file_checksum
+from workflow.data.sources.source import Checksum, Source
+
+USER_PREFIX = "file:"
+
+
+class TextEntry(Source):
+    """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
+
+    embedded: read from an installed package. file: looked for under `files`, then fetched from `urls`;
+    `prefix_of` names an official text whose first `bytes` bytes it is.
+    """
+
+    kind: Literal["embedded", "file"]
+    about: str
+    unit: Literal["byte", "character"]
+    bytes: PositiveInt
+    checksum: Checksum
+    prefix_of: str | None = None
+    split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+
+    @model_validator(mode="after")
+    def split_adds_up(self):
+        if self.split and sum(self.split) != self.bytes:
+            raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
+        return self
+
+
+class TextCatalogue(BaseCatalogue):
+    user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
+    corpora: dict[str, TextEntry]
+
+    @model_validator(mode="after")
+    def prefixes_of_known_texts(self):
+        for entry in self.corpora.values():
+            if entry.prefix_of:
+                check_known("data set", entry.prefix_of, self.corpora)
+        return self
+
+    @property
+    def entries(self) -> dict[str, TextEntry]:
+        return self.corpora
+
+    def user_entry(self, name: str) -> TextEntry:
+        path = user_path(name)
+        checksum, size = user_file_checksum(f"corpus '{name}'", path)
+        about = f"{path.name}, a file of the user's; our own split 90/5/5"
+        return TextEntry(kind="file", about=about, unit="byte", bytes=size, checksum=checksum)
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        return self.entry(name).checksum
+
+
+def user_path(name: str) -> Path:
+    """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    return Path(name.removeprefix(USER_PREFIX)).expanduser()
