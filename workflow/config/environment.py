@@ -4,7 +4,6 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 """
 
 import os
-import shlex
 from pathlib import Path
 
 BACKENDS = ("auto", "band", "small", "gather", "triton", "definition")  # as models.attention.engine.backend has them
@@ -23,11 +22,11 @@ def allocator() -> str:
     return os.environ.get(ALLOCATOR, "as the system has it")
 
 
-def command(suite: Path, data_dir: str | None) -> str:
-    """How a rule starts Python: the suite's modules can be imported from any folder, and where data lie is no parameter.
+def variables(suite: Path, data_dir: str | None) -> dict[str, str]:
+    """For what a rule starts: the suite's modules can be imported from any folder, and where data lie is no parameter.
 
     What the user has set in PYTHONPATH and in the allocator's variable stands.
     """
-    path = os.pathsep.join(filter(None, (str(suite), os.environ.get("PYTHONPATH"))))
-    variables = {"PYTHONPATH": path, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})
-    return " ".join(["env", *(f"{name}={shlex.quote(value)}" for name, value in variables.items()), "python"])
+    paths = [str(suite), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    path = os.pathsep.join(dict.fromkeys(paths))
+    return {"PYTHONPATH": path, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})

@@ -9,7 +9,7 @@ import shutil
 from dataclasses import dataclass
 from functools import cached_property
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError, nearest
 from workflow.config.job import Job
 from workflow.papers import PAPERS
 from workflow.plan import sources
@@ -316,7 +316,9 @@ class Targets:
 
     def refuse_unknown(self, target: str, rules: list[str]) -> None:
         """`ConfigError` with the nearest name of a target."""
-        check_known("target", target, [*self.named, *rules])
+        near = nearest(target, [*self.named, *rules])
+        hint = f"did you mean '{near}'? " if near else ""
+        raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")
 
     def pattern(self, names) -> str:
         """A regular expression that matches these names and nothing else."""

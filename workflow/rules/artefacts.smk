@@ -22,7 +22,7 @@ rule table:
     message:
         "build the table {wildcards.name}"
     shell:
-        "{PYTHON} -m workflow.scripts.table {wildcards.name} {output[2]} {input} > {log} 2>&1"
+        "python -m workflow.scripts.table {wildcards.name} {output[2]} {input} > {log} 2>&1"
 
 
 rule figure:
@@ -48,4 +48,4 @@ rule figure:
     message:
         "draw the figure {wildcards.name}"
     shell:
-        "{PYTHON} -m workflow.scripts.figure {wildcards.name} {output[0]} {input} > {log} 2>&1"
+        "python -m workflow.scripts.figure {wildcards.name} {output[0]} {input} > {log} 2>&1"

@@ -15,7 +15,7 @@ rule claims:
     message:
         "hold the claims about {wildcards.group} against what was measured"
     shell:
-        "{PYTHON} -m workflow.scripts.claims {wildcards.group} {output} {input} > {log} 2>&1"
+        "python -m workflow.scripts.claims {wildcards.group} {output} {input} > {log} 2>&1"
 
 
 rule ledger:
@@ -33,4 +33,4 @@ rule ledger:
     message:
         "judge the claims"
     shell:
-        "{PYTHON} -m workflow.scripts.ledger {output[0]} {input} > {log} 2>&1"
+        "python -m workflow.scripts.ledger {output[0]} {input} > {log} 2>&1"

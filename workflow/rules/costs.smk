@@ -13,7 +13,7 @@ rule flops:
     message:
         "count the multiply-adds of {configuration:{wildcards.configuration}}"
     shell:
-        "{PYTHON} -m workflow.scripts.flops {input} {output} > {log} 2>&1"
+        "python -m workflow.scripts.flops {input} {output} > {log} 2>&1"
 
 
 rule memory:
@@ -34,7 +34,7 @@ rule memory:
     message:
         "measure the memory of {configuration:{wildcards.configuration}}"
     shell:
-        "{PYTHON} -m workflow.scripts.memory {input} {output} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.memory {input} {output} {params.options} > {log} 2>&1"
 
 
 rule longest_span:
@@ -58,7 +58,7 @@ rule longest_span:
     message:
         "find the longest S of {configuration:{wildcards.configuration}}"
     shell:
-        "{PYTHON} -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
+        "python -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
         " > {log} 2>&1"
 
 
@@ -84,7 +84,7 @@ rule throughput:
     message:
         "time the configurations of {wildcards.ablation}"
     shell:
-        "{PYTHON} -m workflow.scripts.throughput {wildcards.ablation} {output} {input} --measure {params.measure:q}"
+        "python -m workflow.scripts.throughput {wildcards.ablation} {output} {input} --measure {params.measure:q}"
         " {params.options} > {log} 2>&1"
 
 
@@ -108,7 +108,7 @@ rule layers:
     message:
         "time the layers of Attention Is All You Need, Table 1"
     shell:
-        "{PYTHON} -m workflow.scripts.layers {output} --measure {params.measure:q} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.layers {output} --measure {params.measure:q} {params.options} > {log} 2>&1"
 
 
 rule steps:
@@ -131,7 +131,7 @@ rule steps:
     message:
         "time a training step over S"
     shell:
-        "{PYTHON} -m workflow.scripts.engine {output} --sizes {params.sizes:q} --steps-only {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} --steps-only {params.options} > {log} 2>&1"
 
 
 rule engine_benchmark:
@@ -154,4 +154,4 @@ rule engine_benchmark:
     message:
         "time the engine beside its definition"
     shell:
-        "{PYTHON} -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"

@@ -12,4 +12,4 @@ rule corpus:
     message:
         "prepare the data set {wildcards.slug}"
     shell:
-        "{PYTHON} -m workflow.scripts.corpus {params.name:q} {output} > {log} 2>&1"
+        "python -m workflow.scripts.corpus {params.name:q} {output} > {log} 2>&1"

@@ -13,7 +13,7 @@ rule ablation_page:
     message:
         "write the page of {wildcards.ablation} and of its runs"
     shell:
-        "{PYTHON} -m workflow.scripts.page ablation {wildcards.ablation} --scale {wildcards.scale} {input} > {log} 2>&1"
+        "python -m workflow.scripts.page ablation {wildcards.ablation} --scale {wildcards.scale} {input} > {log} 2>&1"
 
 
 rule paper_page:
@@ -31,7 +31,7 @@ rule paper_page:
     message:
         "write the page of the paper {wildcards.paper}"
     shell:
-        "{PYTHON} -m workflow.scripts.page paper {wildcards.paper} --scale {wildcards.scale} {input} > {log} 2>&1"
+        "python -m workflow.scripts.page paper {wildcards.paper} --scale {wildcards.scale} {input} > {log} 2>&1"
 
 
 rule shared_pages:
@@ -49,7 +49,7 @@ rule shared_pages:
     message:
         "write the index of scale {targets.folder}"
     shell:
-        "{PYTHON} -m workflow.scripts.page shared --scale {targets.folder} {input} > {log} 2>&1"
+        "python -m workflow.scripts.page shared --scale {targets.folder} {input} > {log} 2>&1"
 
 
 rule engine_page:
@@ -67,7 +67,7 @@ rule engine_page:
     message:
         "write the page of the engine"
     shell:
-        "{PYTHON} -m workflow.scripts.page engine --scale {wildcards.scale} {input} > {log} 2>&1"
+        "python -m workflow.scripts.page engine --scale {wildcards.scale} {input} > {log} 2>&1"
 
 
 rule bundle_archive:
@@ -85,4 +85,4 @@ rule bundle_archive:
     message:
         "pack all results into an archive"
     shell:
-        "{PYTHON} -m workflow.scripts.bundle {output} --scale {wildcards.scale} > {log} 2>&1"
+        "python -m workflow.scripts.bundle {output} --scale {wildcards.scale} > {log} 2>&1"

@@ -13,7 +13,7 @@ rule plan:
     message:
         "plan the runs of scale {targets.config.scale}"
     shell:
-        "{PYTHON} -m workflow.scripts.plan {params.config:q} {output.plan} > {log} 2>&1"
+        "python -m workflow.scripts.plan {params.config:q} {output.plan} > {log} 2>&1"
 
 
 rule train:
@@ -42,7 +42,7 @@ rule train:
     message:
         "train {run:{wildcards.digest}}"
     shell:
-        "{PYTHON} -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
 
 
 rule precomputed:
@@ -61,7 +61,7 @@ rule precomputed:
     message:
         "take the precomputed record of {run:{wildcards.digest}}"
     shell:
-        "{PYTHON} -m workflow.scripts.precomputed {input.job} > {log} 2>&1"
+        "python -m workflow.scripts.precomputed {input.job} > {log} 2>&1"
 
 
 rule runs_table:
@@ -81,4 +81,4 @@ rule runs_table:
     message:
         "collect the runs of {wildcards.ablation}"
     shell:
-        "{PYTHON} -m workflow.scripts.runs_table {wildcards.ablation} {input.plan} {output} > {log} 2>&1"
+        "python -m workflow.scripts.runs_table {wildcards.ablation} {input.plan} {output} > {log} 2>&1"
