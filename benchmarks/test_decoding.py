@@ -54,7 +54,7 @@ def anew(net, source, width: int) -> None:
         read = torch.cat([read, logits.argmax(-1)[:, None]], 1)
 
 
-@pytest.mark.parametrize("d_model", [1, 4])
+@pytest.mark.parametrize("width", [1, 4])
 @pytest.mark.parametrize("way", WAYS)
 def test_decoding(benchmark, way, width):
     net, source = translator(WAYS[way]), torch.randint(3, V, (SENTENCES, SOURCE))

@@ -27,7 +27,7 @@ def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extr
     tokens, eos counted, than `max_length` and than its source and `extra`. pad and bos are never written.
     """
     if width < 1 or alpha < 0 or max_length < 1:
-        raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}")
+        raise ValueError(f"width and max_length must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}")
     if max_length > net.max_length:
         raise ValueError(f"max_length = {max_length} is more than the net's max_length = {net.max_length}")
     before = net.training

@@ -52,12 +52,12 @@ def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0
     return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
 
 
-def translator(attention: dict, at=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
+def translator(attention: dict, apply_to=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
     """An encoder-decoder net in the same way; spans `full` remember a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
     span = {**span, "cache": LONGEST} if span["name"] == "full" else span
-    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "apply_to": at}, symbols).double())
+    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "apply_to": apply_to}, symbols).double())
 
 
 def _moved(made):

@@ -25,7 +25,7 @@ SETTINGS = {
     "fixed": lambda S: {"limit": S},
     "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
     "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
-    "full": lambda S: {"memory": S},
+    "full": lambda S: {"cache": S},
     "relative": lambda S: {"limit": S},
 }
 

@@ -18,7 +18,7 @@ class PositionalEncoding(nn.Module):
         elif name == "sinusoid":
             self.register_buffer("table", interleaved(torch.arange(max_length).float(), width), persistent=False)
         else:
-            raise ValueError(f"unknown places '{name}'; valid: sinusoid, learned")
+            raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned")
 
     def forward(self, start: int, count: int) -> Tensor:
         """Vectors of the places start .. start + count - 1: (count, d); ValueError beyond the last."""

@@ -164,9 +164,7 @@ def _refuse(attention: dict, net: dict) -> None:
     """ValueError, in one line, for what the net cannot be made of."""
     for part in attention["apply_to"]:
         if part not in WHERE:
-            raise ValueError(f"unknown part '{part}' in at; valid: {', '.join(WHERE)}")
-    if net["share"] not in ("all", "none"):
-        raise ValueError(f"unknown share '{net['share']}'; valid: all, none")
+            raise ValueError(f"unknown part '{part}' in apply_to; valid: {', '.join(WHERE)}")
     span, max_length = attention["span"], net["max_length"]
     caches = [value for value in (span.get("cache"), span.get("evaluation_cache")) if value]
     if min(caches, default=max_length) < max_length:

@@ -62,7 +62,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
 
 def finish(attempt: Run) -> dict:
     """Scores on dev and test, facts, and what the run cost."""
-    metrics, facts, macs = attempt.task.finish(attempt.net)
+    metrics, facts, macs = attempt.task.evaluate_run(attempt.net)
     for line in chosen(attempt.net):
         print(line, flush=True)
     train = f"train_{attempt.task.unit}"

@@ -32,7 +32,7 @@ def _hold(shape, ramp: int | None, attends_self: bool, device: torch.device, dty
     from models.attention.engine import equivalence as gate
     from models.kernels.banded import WIDEST, attend  # triton is not there on every machine
 
-    if max(shape.key, shape.value) <= WIDEST:
+    if max(shape.d_k, shape.d_v) <= WIDEST:
         gate.check(attend, device, dtype, shape=shape, ramp=ramp, attends_self=attends_self)
 
 
