@@ -241,7 +241,7 @@ def test_a_sentence_longer_than_longest_is_refused(source, target):
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
         ({}, {"positional_encoding": "rotary"}, "unknown positional_encoding 'rotary'; valid: sinusoid, learned"),
         ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, or d_k and d_v be given"),
-        ({}, {"max_length": 25}, "span full remembers 24, less than a sentence of max_length = 25"),
+        ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
     ],
 )
 def test_what_it_cannot_be_made_of_is_refused(changed, sizes, line):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from workflow.config.environment import ENGINES
+from workflow.config.environment import BACKENDS
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import JOBS
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
@@ -87,7 +87,7 @@ class Config(StrictModel):
     corpus: str | None = None
     data_dir: str | None = None
     device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
-    engine: Annotated[str, one_of("engine", ENGINES)] = "auto"
+    engine: Annotated[str, one_of("engine", BACKENDS)] = "auto"
 
     @field_validator("papers", "tasks", "ablations")
     @classmethod

@@ -35,13 +35,16 @@ def timed(how: Engine, device: str) -> dict:
     for one in found:
         info = one["extra_info"]
         chosen |= set(info["chosen"])
-        rounds[info["what"], info["name"], info["S"], info["way"]] += one["stats"]["data"]
-    cases = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in engine_cases.cases(how)]
+        rounds[info["what"], info["name"], info["S"], info["implementation"]] += one["stats"]["data"]
+    cases = [
+        _row(how, case, rounds.get((case.what, case.name, case.S, case.implementation)))
+        for case in engine_cases.cases(how)
+    ]
     return {"cases": cases, "chosen": sorted(chosen)}
 
 
 def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
-    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.way}
+    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.implementation}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))

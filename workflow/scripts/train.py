@@ -15,7 +15,7 @@ import psutil
 import torch
 
 from workflow.cli._main import run
-from workflow.config.environment import ENGINES
+from workflow.config.environment import BACKENDS
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
@@ -29,7 +29,7 @@ from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
-def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str = "auto") -> Record:
+def fulfil(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
     """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
     corpus = TASKS[job.task].read(data)
     if corpus.checksum != job.checksum:
@@ -43,7 +43,7 @@ def fulfil(job: Job, data: Path, folder: Path, device: torch.device, engine: str
     try:
         attempt = Run(job, corpus, folder, device)
         half = job.training.precision == "bf16" and device.type == "cuda"
-        prepare(attempt.net, engine, device, torch.bfloat16 if half else torch.float32)
+        prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)
         attempt.resume()
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
@@ -92,7 +92,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--device", default="auto")
-    parser.add_argument("--engine", default="auto", choices=ENGINES)
+    parser.add_argument("--backend", default="auto", choices=BACKENDS)
     parser.add_argument("--anew", action="store_true", help="train even where a record came with the project")
     options = parser.parse_args(argv)
     job, folder = read_job(options.job), options.folder
@@ -105,7 +105,7 @@ def main(argv: list[str] | None = None) -> None:
     else:
         device = pick_device(options.device)
         with lease(device, alone=False):
-            record = fulfil(job, options.data, folder, device, options.engine)
+            record = fulfil(job, options.data, folder, device, options.backend)
     write_text(folder / "job.json", job.model_dump_json(indent=1) + "\n")
     write_text(folder / "curve.csv", curve_of(record))
     write_record(folder / "record.json", record)
