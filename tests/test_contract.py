@@ -29,7 +29,7 @@ def test_the_example_settings_are_settings(axis, name):
 
 
 def stream(length=23, batch=2):
-    """No token comes twice in a stream: equal keys without positions tie, and rounding would decide what top-k keeps."""
+    """No token comes twice in a stream: equal keys without positions tie, and rounding would choose among them."""
     generator = torch.Generator().manual_seed(5)
     return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
 
