@@ -63,8 +63,13 @@ def test_every_table_figure_and_page_stands(done):
     figures = [f"adaptive_span_figure{name}" for name in ("1", "2", "3_left", "3_center", "3_right", "4", "5")]
     figures += ["explicit_sparse_figure1", "explicit_sparse_figure4", "explicit_sparse_captions"]
     figures += ["aiayn_attention", "aiayn_table1_times"]
-    for kind, names, endings in (("tables", tables, ("csv", "tex", "json")), ("figures", figures, ("svg", "pdf", "png", "csv"))):
-        assert {f"{name}.{ending}" for name in names for ending in endings} == {file.name for file in (results / kind).glob("*")}
+    for kind, names, endings in (
+        ("tables", tables, ("csv", "tex", "json")),
+        ("figures", figures, ("svg", "pdf", "png", "csv")),
+    ):
+        assert {f"{name}.{ending}" for name in names for ending in endings} == {
+            file.name for file in (results / kind).glob("*")
+        }
     for name in ABLATIONS:
         assert (reports / "ablations" / name / "index.html").exists(), name
     assert {path.stem for path in reports.glob("*.html")} == {"index", "status", "pivot", "analytic", "steps"}

@@ -16,7 +16,9 @@ from workflow.config.files import ROOT
 from workflow.plan import sources
 from workflow.results.record import Record, read_record, write_record, write_text
 
-HEAD = "".join(line for line in sources.ACCEPTED.read_text(encoding="utf-8").splitlines(keepends=True) if line[0] == "#")
+HEAD = "".join(
+    line for line in sources.ACCEPTED.read_text(encoding="utf-8").splitlines(keepends=True) if line[0] == "#"
+)
 
 
 def records_with(file: str, runs: Path) -> list[tuple[Path, Record]]:

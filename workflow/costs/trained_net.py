@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from workflow.config.job import Job, read_job
 from workflow.results.precomputed import precomputed_costs
 from workflow.training import checkpoint

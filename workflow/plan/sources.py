@@ -25,6 +25,7 @@ from workflow.config.strict import StrictModel, parse, read_yaml
 ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", "tasks", "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
+LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
 NUMBERS = (
     "models",
     "workflow/training",
@@ -119,7 +120,7 @@ def imports(file: str) -> tuple[str, ...]:
 
 def is_alternative(file: str) -> bool:
     path = Path(file)
-    return path.parent.name in ALTERNATIVES and not path.name.startswith("_")
+    return path.parent.name in ALTERNATIVES and not path.name.startswith("_") and path.name not in LOOKUPS
 
 
 @cache

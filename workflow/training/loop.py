@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint

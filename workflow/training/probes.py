@@ -3,8 +3,8 @@
 import torch
 
 from models.attention import formula
-from models.attention.engine import engine
 from models.attention.engine.chunks import band
+from models.attention.engine.engine import every_key
 from workflow.tasks.streams import cut
 from workflow.training.backends import computing
 
@@ -20,16 +20,15 @@ def probe(net, corpus) -> dict:
     length = min(longest + QUERIES, len(corpus.dev))
     tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
     past = net.start(1)
-    for piece in tokens[:, :-QUERIES].split(QUERIES, 1):
-        _, past = net(piece, past)
-    seen: list[tuple] = []
-    with computing(net.attentions, _Recorder(seen)):
+    for block in tokens[:, :-QUERIES].split(QUERIES, 1):
+        _, past = net(block, past)
+    recorder = _Recorder()
+    with computing(net.attentions, recorder):
         net(tokens[:, -QUERIES:], past)
-    net.facts()  # spans seen here do not belong to an evaluation
-    facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
-    spans = [
-        _spans(layer, z) for layer, (_, z) in zip(net.attentions, seen, strict=True) if z is not None and z.dim() == 4
-    ]
+    net.facts()  # spans recorded here do not belong to an evaluation
+    facts = {"attention_by_distance": _by_distance(recorder.weights)}
+    pairs = zip(net.attentions, recorder.extents, strict=True)
+    spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
     if spans:
         text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
         facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
@@ -37,16 +36,18 @@ def probe(net, corpus) -> dict:
 
 
 class _Recorder:
-    """Computes the definition on the engine's memories, and keeps weights B h T K and z of every layer."""
+    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of every layer."""
 
-    def __init__(self, seen: list):
-        self.seen = seen
+    def __init__(self):
+        self.weights: list[torch.Tensor] = []
+        self.extents: list[torch.Tensor | None] = []
 
     def attend(self, layer, x, past):
-        z, (k, v) = layer.span.extent(x), engine.every_key(layer, x, past)
+        z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
         reach = min([*layer.bounds(), k.size(2)])
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
-        self.seen.append((weights.float(), z))
+        self.weights.append(weights.float())
+        self.extents.append(z)
         return (weights @ v).transpose(1, 2), past
 
 

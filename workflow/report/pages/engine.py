@@ -26,9 +26,11 @@ class Measured:
 
     def __init__(self, content: dict):
         self.content, self.how = content, content["sizes"]
-        self.cells = {(one["what"], one["name"], one["S"], one["way"]): one for one in content.get("cases", [])}
+        self.cells = {
+            (one["what"], one["name"], one["S"], one["implementation"]): one for one in content.get("cases", [])
+        }
         self.macs = {(one["name"], one["S"]): one for one in content.get("macs", [])}
-        self.memory = {(one["name"], one["S"], one["way"]): one for one in content.get("memory", [])}
+        self.memory = {(one["name"], one["S"], one["implementation"]): one for one in content.get("memory", [])}
         self.targets = all(self.how[key] == value for key, value in SIZES.items())
 
     def cell(self, what: str, name: str, S: int, way: str = "engine") -> dict:
