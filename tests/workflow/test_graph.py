@@ -65,12 +65,12 @@ def digests(jobs: dict[str, list[str]]) -> set[str]:
 
 def test_every_ablation_plans_its_own_trainings(targets, graph):
     for name in targets.ablations:
-        assert digests(jobs_behind(graph, name)) == set(targets.digests_of(name)), name
+        assert digests(jobs_behind(graph, name)) == set(targets.runs.digests_of(name)), name
 
 
 def test_every_paper_plans_the_trainings_of_its_ablations(targets, graph):
     for paper in targets.papers:
-        wanted = {digest for name in targets.ablations_of(paper) for digest in targets.digests_of(name)}
+        wanted = {digest for name in targets.ablations_of(paper) for digest in targets.runs.digests_of(name)}
         assert digests(jobs_behind(graph, paper)) == wanted, paper
 
 
@@ -81,7 +81,7 @@ def test_every_table_and_figure_plans_what_it_reads(targets, graph):
         wanted = {each for kind in kinds for each in reads(kind, name)}
         jobs = jobs_behind(graph, name)
         ablation = targets.ablation_with(kinds[0], name)
-        assert digests(jobs) == (set(targets.digests_of(ablation)) if "runs" in wanted else set()), name
+        assert digests(jobs) == (set(targets.runs.digests_of(ablation)) if "runs" in wanted else set()), name
         for measure in ("flops", "memory", "longest_span", "throughput", "layers"):
             assert bool(jobs[measure]) == (measure in wanted), (name, measure)
         assert len(jobs["throughput"]) <= 1 and not jobs["ablation_page"]
@@ -90,7 +90,7 @@ def test_every_table_and_figure_plans_what_it_reads(targets, graph):
 def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
     for name in known_claims():
         group = ablation_of(name)
-        wanted = set(targets.digests_of(group)) if group in targets.ablations else set()
+        wanted = set(targets.runs.digests_of(group)) if group in targets.ablations else set()
         assert digests(jobs_behind(graph, name)) == wanted, name
 
 
@@ -101,5 +101,5 @@ def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(graph):
 
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
-    assert digests(jobs) == set(targets.jobs) and len(jobs["flops"]) == len(targets.configurations)
+    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["flops"]) == len(targets.runs.configurations)
     assert len(jobs["throughput"]) == len(targets.ablations) and not jobs["engine_benchmark"]

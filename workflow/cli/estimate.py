@@ -35,9 +35,9 @@ def known(runs: Path) -> list[Record]:
 
 def report(targets: Targets, results: Path, lanes: int) -> list[str]:
     """The lines that are printed."""
-    jobs = targets.jobs
+    jobs = targets.runs.jobs
     waiting = {digest: job for digest, job in jobs.items() if not _there(digest, results)}
-    count = len(targets.configurations)
+    count = len(targets.runs.configurations)
     head = f"scale {targets.config.scale}: {len(jobs)} runs of {count} configurations"
     lines = [f"{head}, {len(jobs) - len(waiting)} cached"]
     for task, number in Counter(job.task for job in jobs.values()).items():

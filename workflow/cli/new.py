@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.papers import PAPERS
+from workflow.plan.ablations import builder_names
 from workflow.report.claims.measures import APART
 from workflow.results.record import write_text
 

@@ -35,6 +35,6 @@ def sections(found: pd.DataFrame) -> list[dict]:
 
 def _line(row: dict, columns: tuple) -> dict:
     place = [f"{axis} = {row[axis]:g}" for axis in "Sk" if pd.notna(row[axis])]
-    name = ", ".join([f"{row['variant']} on {text_of(row['paper_corpus'], row['corpus'])}", *place])
+    name = ", ".join([f"{row['variant']} on {name_text(row['paper_corpus'], row['corpus'])}", *place])
     cells = [(row[what], (row[f"{what}_high"] - row[f"{what}_low"]) / 2, unit) for what, _, unit in columns]
     return {key: row[key] for key in ("scale", "hardware", "set", "seeds", "failed")} | {"name": name, "cells": cells}

@@ -1,11 +1,12 @@
 """Which files of the suite a number depends on, and the digest of what stands in them.
 
-Read from the imports, without importing anything: what an entry point imports, what that imports, and so on. Alternatives
-(the choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their registries
-are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no others.
+Read from the imports, without importing anything: what an entry point imports, what that imports, and so on.
+Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their
+registries are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no
+others.
 
-A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has, and
-why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
+A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has,
+and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
 """
 
 import ast
@@ -166,7 +167,7 @@ def of_run(job: Job) -> frozenset[str]:
 
 def of_report(script: str, *entries: str) -> frozenset[str]:
     """What a table, figure, claim or page depends on besides its data."""
-    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/papers", "workflow/scripts"))
+    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/scripts"))
 
 
 def files_under(*patterns: str) -> frozenset[str]:

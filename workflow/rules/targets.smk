@@ -26,16 +26,16 @@ for name, files in targets.named.items():
 
 
 rule unknown_target:
+    input:
+        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
     """Refuse a target that nothing makes, with the nearest name."""
     output:
         "{target}",
-    wildcard_constraints:
-        target="[A-Za-z0-9_-]+",
     log:
         "logs/unknown_target/{target}.log",
+    wildcard_constraints:
+        target="[A-Za-z0-9_-]+",
     conda:
         "../../environment.yml"
-    input:
-        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
     shell:
         "exit 2"

@@ -1,8 +1,8 @@
 """Measure the engine against its definition: `python -m workflow.scripts.engine OUT --sizes SIZES [--steps-only]`.
 
-SIZES: `measure.engine` of the scale's char_lm, as JSON. First the gate: numbers and gradients of both in 64 bits, or nothing is
-timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and how jobs
-and threads share the machine.
+SIZES: `measure.engine` of the scale's char_lm, as JSON. First the gate: numbers and gradients of both in 64 bits, or
+nothing is timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and
+how jobs and threads share the machine; or, with --steps-only, training steps alone.
 """
 
 import argparse
@@ -28,7 +28,7 @@ NAMES = ("fixed", "adaptive")
 
 
 def timed(how: Engine, device: str, only: str = "") -> dict:
-    """cases: what, name, S, implementation; median, quartiles in milliseconds, rounds. chosen: what computed attention there.
+    """cases: what, name, S, implementation; median, quartiles in milliseconds, rounds. chosen: backends.
 
     only: cases of this kind alone, e.g. `step`.
     """

@@ -1,7 +1,8 @@
-"""Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --measure MEASURE`
+"""Weigh and time four kinds of layer: `python -m workflow.scripts.layers OUT --measure MEASURE`.
 
-Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the scale's measure
-of translation. Every memory in a process of its own; the timings take turns, with the device to themselves.
+Attention Is All You Need, Table 1, by the length of the sequence. MEASURE: layer_width, layer_lengths, passes, seconds
+and memory_mb of the scale's measure of translation, as JSON. Every memory in a process of its own; the timings take
+turns, with the device to themselves.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Find the longest span limit S that fits: `python -m workflow.scripts.longest_span WEIGHTS OUT --measure MEASURE`.
 
-MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits the memory budget: `oom`
-is the result, not a failure. Spans keep the length that they have learned.
+MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits the memory budget:
+`oom` is the result, not a failure. Spans keep the length that they have learned.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
 KIND: ablation (with a page for each of its runs), paper, shared (index, status, pivot table, formulas, steps), engine.
-INPUTS: what the rule stands on; the tables of runs and the costs among them are read, the rest lies where the scale has it.
+INPUTS: what the rule stands on; tables of runs and costs are read from it, the rest lies where the scale has it.
 """
 
 import argparse

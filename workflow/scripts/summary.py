@@ -1,4 +1,4 @@
-"""Say what failed and where the report is: `python -m workflow.scripts.summary SCALE`. Run at the end of every workflow.
+"""Say what failed and where the report is: `python -m workflow.scripts.summary SCALE`. The end of every workflow.
 
 Writes reports/index.html, which leads to the reports of every scale that is there.
 """

@@ -1,7 +1,7 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside the
-run becomes a record; only bad input ends with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
+the run becomes a record; only bad input ends with an error.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """The tasks, each in one place: what a job of it holds, where its data sets are named, what computes and measures it.
 
-Modules are named, not imported, so that a dry run and the pages import no torch. A new task is one `TaskSpec`, its job in
-workflow/config/job.py, the class that `runner` names, and a file of data sets in config/tasks/.
+Modules are named, not imported, so that a dry run and the pages import no torch. A new task is one `TaskSpec`, its job
+in workflow/config/job.py, the class that `runner` names, and a file of data sets in config/tasks/.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""reports/index.html: the reports that are there, scale by scale. Of what lies on the disk, so that it is always right."""
+"""reports/index.html: the reports that are there, scale by scale. Of what lies on the disk."""
 
 from pathlib import Path
 
