@@ -16,19 +16,10 @@ rule bundle:
         f"{targets.results}/bundle.zip",
 
 
-for name, files in targets.named.items():
-
-    rule:
-        name:
-            name
-        input:
-            files,
-
-
 rule unknown_target:
+    """Refuse a target that nothing makes, with the nearest name."""
     input:
         lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
-    """Refuse a target that nothing makes, with the nearest name."""
     output:
         "{target}",
     log:
@@ -39,3 +30,12 @@ rule unknown_target:
         "../../environment.yml"
     shell:
         "exit 2"
+
+
+for name, files in targets.named.items():
+
+    rule:
+        name:
+            name
+        input:
+            files,
