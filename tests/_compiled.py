@@ -14,9 +14,9 @@ KERNELS = (
     banded_forward.forward,
     banded_backward.query_gradients,
     banded_backward.key_gradients,
-    banded_backward.place_gradients,
+    banded_backward.position_gradients,
 )
-SUMS = ("lse", "delta", "z", "grad_z", "grad_places")  # tensors of the type that is added up in
+SUMS = ("lse", "delta", "z", "grad_z", "grad_position_keys")  # tensors of the type that is added up in
 SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may ask of an A100 and an H100
 
 

@@ -76,7 +76,7 @@ def test_greedy_is_the_argmax_at_every_step(seed):
         assert target == [token for token in read[1:] if token != EOS]
 
 
-@pytest.mark.parametrize("d_model", [1, 3])
+@pytest.mark.parametrize("width", [1, 3])
 def test_sentences_are_translated_alike_alone_and_together(width):
     net, source = wild(seed=3), sentences((9, 5, 7, 1))
     together = beam(net, source, width=width, alpha=0.6, max_length=LONGEST)
@@ -194,7 +194,7 @@ def test_it_stops_when_nothing_that_goes_on_can_win():
     assert net.steps == 1
 
 
-@pytest.mark.parametrize("longest, tokens", [(1, 1), (7, 7), (100, 53)])
+@pytest.mark.parametrize("max_length, tokens", [(1, 1), (7, 7), (100, 53)])
 def test_at_the_limit_only_eos_is_left(max_length, tokens):
     """The limit is the source's 3 tokens and 50 more, or `max_length`; eos is one of them."""
     net = Scripted({}, {3: 0.9, EOS: 0.1})
@@ -218,7 +218,7 @@ def test_the_mode_of_the_net_is_what_it_was():
     assert net.training
 
 
-@pytest.mark.parametrize("width, alpha, longest", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
+@pytest.mark.parametrize("width, alpha, max_length", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
 def test_what_cannot_be_searched_is_refused(width, alpha, max_length):
-    with pytest.raises(ValueError, match="longest"):
+    with pytest.raises(ValueError, match="max_length"):
         beam(wild(), sentences(), width=width, alpha=alpha, max_length=max_length)

@@ -127,7 +127,7 @@ def test_attention_is_all_you_need_by_hand(row, expected):
 
 def test_what_learned_places_own_matrices_and_pre_norm_add():
     base = seq2seq(**BASE)
-    assert seq2seq(**BASE, places="learned") - base == 2 * 256 * 512
+    assert seq2seq(**BASE, positional_encoding="learned") - base == 2 * 256 * 512
     assert seq2seq(**BASE, tie_embeddings=False) - base == 2 * 37_000 * 512
     assert seq2seq(**BASE, norm="pre") - base == 2 * 2 * 512  # a last norm on each side
 

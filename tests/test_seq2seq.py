@@ -147,7 +147,7 @@ def test_rows_of_a_state_go_on_from_the_rows_they_are_given():
 @pytest.mark.parametrize("at", [(), ("encoder",), ("decoder",), ("cross",), ("encoder", "decoder", "cross")])
 def test_selection_and_normaliser_apply_where_they_are_asked_for(at):
     sparse = PLAIN | {"selection": {"name": "top_k", "k": 2}, "normaliser": {"name": "sparsemax"}}
-    made = translator(sparse, at=at)
+    made = translator(sparse, apply_to=at)
     found = [type(layer.selection).__name__ + type(layer.normaliser).__name__ for layer in made.attentions]
     parts = zip(("encoder", "decoder", "cross"), (found[:2], found[2:4], found[4:]), strict=True)
     for part, kinds in parts:
@@ -163,7 +163,7 @@ def test_top_k_with_k_at_least_the_words_equals_all(k):
 def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
     """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
     adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}}
-    made, whole = translator(adaptive, at=("encoder",)), translator(PLAIN)
+    made, whole = translator(adaptive, apply_to=("encoder",)), translator(PLAIN)
     assert [type(layer.span).__name__ for layer in made.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
     whole.load_state_dict(made.state_dict(), strict=False)
     spans = [layer.span.fraction for layer in made.attentions[:2]]
@@ -210,17 +210,17 @@ def test_sinusoids_are_the_printed_ones():
         assert table[4, 2 * i + 1].item() == pytest.approx(math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6)
 
 
-@pytest.mark.parametrize("share, matrices", [("all", 1), ("none", 3)])
-def test_how_many_matrices_hold_words(share, matrices):
-    made = translator(PLAIN, share=share)
+@pytest.mark.parametrize("tied, matrices", [(True, 1), (False, 3)])
+def test_how_many_matrices_hold_words(tied, matrices):
+    made = translator(PLAIN, tie_embeddings=tied)
     assert sum(p.shape == (11, 12) for p in made.parameters()) == matrices
-    copied = translator(PLAIN, share=share, seed=1)
+    copied = translator(PLAIN, tie_embeddings=tied, seed=1)
     copied.load_state_dict(deepcopy(made.state_dict()))
     assert torch.equal(copied.eval()(sentences(), targets()), made.eval()(sentences(), targets()))
 
 
 def test_it_starts_as_it_should():
-    made = translator(PLAIN, width=96, d_ff=200, symbols=500, layers=1)
+    made = translator(PLAIN, d_model=96, d_ff=200, symbols=500, layers=1)
     assert made.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
     bound = math.sqrt(6 / (96 + 200))
     first = made.encoder[0].feed_forward[0]
@@ -237,12 +237,11 @@ def test_a_sentence_longer_than_longest_is_refused(source, target):
 @pytest.mark.parametrize(
     "changed, sizes, line",
     [
-        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in at; valid: encoder, decoder, cross"),
-        ({}, {"share": "some"}, "unknown share 'some'; valid: all, none"),
+        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross"),
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
-        ({}, {"positional_encoding": "rotary"}, "unknown places 'rotary'; valid: sinusoid, learned"),
-        ({}, {"heads": 5}, "heads h = 5 must divide width d = 12, or key and value be given"),
-        ({}, {"max_length": 25}, "span full remembers 24, less than a sentence of max_length = 25"),
+        ({}, {"positional_encoding": "rotary"}, "unknown positional_encoding 'rotary'; valid: sinusoid, learned"),
+        ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, or d_k and d_v be given"),
+        ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
     ],
 )
 def test_what_it_cannot_be_made_of_is_refused(changed, sizes, line):
@@ -252,7 +251,7 @@ def test_what_it_cannot_be_made_of_is_refused(changed, sizes, line):
 
 
 def test_it_learns_to_copy():
-    made = translator(PLAIN, width=24, d_ff=48, layers=1).float()
+    made = translator(PLAIN, d_model=24, d_ff=48, layers=1).float()
     optimiser = torch.optim.Adam(made.parameters(), 0.01)
     source = words(16, 6)
     target = torch.cat([torch.ones(16, 1, dtype=torch.long), source[:, :-1]], 1)

@@ -77,7 +77,7 @@ def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
 
 def test_penalty_and_its_gradient():
     """Reference values: z' = .01 everywhere, S = 8192, lambda = 1 give 81.92 a layer and S / M = 1024 a head."""
-    span = Adaptive(SHAPE, limit=8192, loss=1.0)
+    span = Adaptive(SHAPE, limit=8192, penalty_weight=1.0)
     span.fraction.data.fill_(0.01)
     span.penalty().backward()
     assert span.penalty().item() == pytest.approx(81.92)

@@ -7,10 +7,10 @@ tensor, in memory that all layers share. A fresh page costs ten times a used one
 import torch
 from torch import Tensor, nn
 
-from models.attention.engine.head_groups import SCRATCH
-from models.kernels.no_double_backward import once
+from models.attention.engine.scratch import SCRATCH
+from models.kernels.no_double_backward import no_double_backward
 
-LARGE = 1 << 18  # numbers of the inner layer: below, they are not worth the Python
+LARGE = 1 << 18  # numbers of the inner layer: below, the Python costs more than it saves
 
 
 class _Relu2(torch.autograd.Function):
@@ -26,7 +26,7 @@ class _Relu2(torch.autograd.Function):
         return torch.addmm(b2, h, w2.T)
 
     @staticmethod
-    @once
+    @no_double_backward
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
         dh = torch.mm(dy, w2, out=SCRATCH.take("d_ff", h.shape, h))
@@ -35,8 +35,8 @@ class _Relu2(torch.autograd.Function):
 
 
 class FeedForward(nn.Sequential):
-    def __init__(self, width: int, d_ff: int, dropout: float):
-        super().__init__(nn.Linear(width, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, width))
+    def __init__(self, d_model: int, d_ff: int, dropout: float):
+        super().__init__(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""

@@ -101,7 +101,7 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
     end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
     comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "
     source = f'{source[:end]}{comma}"{name}": {titled}{source[end:]}'
-    first = source.index("from models.attention.choice")
+    first = source.index("from models.attention.")
     return f"{source[:first]}from models.attention.{kind}s.{name} import {titled}\n{source[first:]}"
 
 

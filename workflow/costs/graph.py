@@ -15,14 +15,14 @@ from models.attention.engine.engine import Computed
 def executed(net, tokens, block: int) -> float:
     """The blocks of `tokens` (B N) as the engine computes them in training, each trimmed to what its layer reaches.
 
-    The first half fills the memories; the mean is over the blocks of the second half.
+    The first half fills the caches; the mean is over the blocks of the second half.
     """
-    pieces = [piece for piece in tokens.split(block, 1) if piece.size(1) == block]
+    blocks = [tokens_of_block for tokens_of_block in tokens.split(block, 1) if tokens_of_block.size(1) == block]
     counted = []
     with _training(net), torch.no_grad():
         past = net.start(tokens.size(0))
-        for piece in pieces:
-            _, past = net(piece, past)
+        for tokens_of_block in blocks:
+            _, past = net(tokens_of_block, past)
             counted.append(sum(engine_macs(layer, block, layer.shapes) for layer in net.attentions) / block)
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)
@@ -45,42 +45,42 @@ def outside_attention(net) -> int:
 
 
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
-    """One layer, one stream, one block, as the engine computed its buckets of heads."""
-    macs, whole = block * _products(layer.query, layer.out), layer.shape.heads
-    for heads, reach, keys, name in shapes:
-        scored = weighed = places = 0
+    """One layer, one stream, one block, as the engine computed its groups of heads."""
+    macs, all_heads = block * _products(layer.query, layer.out), layer.shape.heads
+    for heads, reach, keys, backend in shapes:
+        scored = weighed = positioned = 0
         for chunk in chunks(block, keys, 1, heads, reach, layer.attends_self, 4):
             scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
-            places += chunk.c * chunk.window
-            weighed += chunk.c * min(layer.selection.k, chunk.window + chunk.c - 1) if name == "gathered" else 0
-        weighed = weighed if name == "gathered" else scored
+            positioned += chunk.c * chunk.window
+            weighed += chunk.c * min(layer.selection.k, chunk.window + chunk.c - 1) if backend == "gather" else 0
+        weighed = weighed if backend == "gather" else scored
         products = scored * layer.shape.d_k + weighed * layer.shape.d_v
-        projected = (keys if layer.training else block) * _products(layer.key, layer.value) // whole
-        macs += heads * (projected + products + places * _place(layer) // whole)
-    return macs + _of_choices(layer, block, max(one.reach for one in shapes))
+        projected = (keys if layer.training else block) * _products(layer.key, layer.value) // all_heads
+        macs += heads * (projected + products + positioned * _position(layer) // all_heads)
+    return macs + _of_choices(layer, block, max(group.reach for group in shapes))
 
 
 def pair(net, N: int, T: int) -> float:
     """A net reading a source of N pieces or patches and a target of T, per target piece, as the engine computes it."""
     macs = net.macs_to_enter(N) + sum(
-        given_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder
+        sequence_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder
     )
     for block in net.decoder:
         attention = engine_macs(block.attention, T, [Computed(block.attention.shape.heads, T, T)])
         macs += attention + T * _products(block.feed_forward)
-        macs += given_macs(block.cross, T, N)
+        macs += sequence_macs(block.cross, T, N)
     return (macs + T * net.output.weight.numel()) / T
 
 
-def given_macs(layer, queries: int, keys: int) -> int:
-    """One layer over a sequence that is given whole: its keys and values projected once."""
-    sides = queries * _products(layer.query, layer.out) + keys * _products(layer.key, layer.value)
-    return sides + queries * keys * _key_and_value(layer) + _of_choices(layer, queries, keys)
+def sequence_macs(layer, queries: int, keys: int) -> int:
+    """One layer over a whole sequence: its keys and values projected once."""
+    projections = queries * _products(layer.query, layer.out) + keys * _products(layer.key, layer.value)
+    return projections + queries * keys * _key_and_value(layer) + _of_choices(layer, queries, keys)
 
 
 def definition_macs(layer, block: int, rows: int, window: int) -> int:
     """One layer, one stream, one block of the definition: every query against every key."""
-    products = block * rows * _key_and_value(layer) + block * min(window, rows) * _place(layer)
+    products = block * rows * _key_and_value(layer) + block * min(window, rows) * _position(layer)
     return _projections(layer, block, rows) + products + _of_choices(layer, block, min(window, rows))
 
 
@@ -92,7 +92,8 @@ def _projections(layer, block: int, rows: int) -> int:
 
 def _products(*parts: torch.nn.Module) -> int:
     """Entries of all matrices: multiply-accumulates for one row."""
-    return sum(one.weight.numel() for part in parts for one in part.modules() if isinstance(one, torch.nn.Linear))
+    modules = (module for part in parts for module in part.modules())
+    return sum(module.weight.numel() for module in modules if isinstance(module, torch.nn.Linear))
 
 
 def _key_and_value(layer) -> int:
@@ -100,7 +101,7 @@ def _key_and_value(layer) -> int:
     return layer.shape.heads * (layer.shape.d_k + layer.shape.d_v)
 
 
-def _place(layer) -> int:
+def _position(layer) -> int:
     """For one query and one distance: the position's term of every head; nothing where the score has none."""
     return layer.shape.heads * layer.shape.d_k if layer.position.needs_distance else 0
 

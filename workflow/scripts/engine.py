@@ -37,14 +37,14 @@ def timed(how: Engine, device: str, only: str = "") -> dict:
     for report in bench("test_engine.py", settings):
         info = report["extra_info"]
         chosen |= set(info["chosen"])
-        rounds[info["what"], info["name"], info["S"], info["way"]] += report["stats"]["data"]
+        rounds[info["what"], info["name"], info["S"], info["implementation"]] += report["stats"]["data"]
     cases = [case for case in engine_cases.cases(how) if not only or case.what == only]
-    rows = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in cases]
+    rows = [_row(how, case, rounds.get((case.what, case.name, case.S, case.implementation))) for case in cases]
     return {"cases": rows, "chosen": sorted(chosen)}
 
 
 def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
-    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.way}
+    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.implementation}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from models.attention import definition
+from models.attention.definition import Definition
 from workflow.tasks.batches import sources, targets
 from workflow.training.backends import computing
 
@@ -57,7 +57,7 @@ def weights(net, source, target) -> dict:
     before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
     for layer, normaliser in before:
         layer.normaliser = _Recorder(normaliser)
-    with computing(kinds["decoder"], definition):
+    with computing(kinds["decoder"], Definition()):
         net(source, target)
     found = {kind: _ends([layer.normaliser.seen[0] for layer in layers]) for kind, layers in kinds.items()}
     for layer, normaliser in before:

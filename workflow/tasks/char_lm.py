@@ -2,7 +2,6 @@
 
 import torch
 
-from models.attention.engine import engine
 from models.attention.engine.stream_cache import Past
 from workflow.config.job import Job
 from workflow.costs import graph
@@ -10,7 +9,7 @@ from workflow.data.text import store
 from workflow.papers import formulas
 from workflow.results.record import Macs
 from workflow.tasks.streams import Streams, bits, evaluate, losses
-from workflow.training.backends import computing
+from workflow.training.backends import computing, engine_of
 from workflow.training.gradients import precision
 from workflow.training.probes import probe
 
@@ -53,7 +52,7 @@ class CharLM:
         test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
         dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)
         facts = net.facts()
-        with computing(net.attentions, engine):
+        with computing(net.attentions, engine_of(net)):
             macs, shown = self._macs(net, facts.get("mean_span", 0.0)), probe(net, self.corpus)
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": float(scored)}
         return metrics, {**facts, **shown}, macs

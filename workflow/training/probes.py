@@ -3,8 +3,8 @@
 import torch
 
 from models.attention import formula
-from models.attention.engine import engine
 from models.attention.engine.chunks import band
+from models.attention.engine.engine import every_key
 from workflow.tasks.streams import cut
 from workflow.training.backends import computing
 
@@ -37,13 +37,13 @@ def probe(net, corpus) -> dict:
 
 
 class _Recorder:
-    """Computes the definition on the engine's memories, and keeps weights B h T K and z of every layer."""
+    """Computes the definition on the engine's caches, and keeps weights B h T K and z of every layer."""
 
     def __init__(self, seen: list):
         self.seen = seen
 
     def attend(self, layer, x, past):
-        z, (k, v) = layer.span.extent(x), engine.every_key(layer, x, past)
+        z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
         reach = min([*layer.bounds(), k.size(2)])
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
         self.seen.append((weights.float(), z))
