@@ -12,41 +12,35 @@ PLACES = 3  # decimals
 
 
 class _Recorder(nn.Module):
-    """A normaliser that remembers what it gave."""
+    """A normaliser that keeps its last output."""
 
     def __init__(self, normaliser):
         super().__init__()
         self.normaliser = normaliser
 
     def forward(self, kept):
-        self.seen = self.normaliser(kept)
-        return self.seen
+        self.weights = self.normaliser(kept)
+        return self.weights
 
 
 @torch.no_grad()
-def attention_maps(net, corpus) -> dict:
+def draw_maps(net, corpus) -> dict:
     """For the first fitting test pair: its pieces, and weights of the first and last layer, by kind of attention.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    chosen = next(
-        (
-            i
-            for i, pair in enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
-            if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair)
-        ),
-        None,
-    )
-    if chosen is None:
+    pairs = zip(corpus.test.source, corpus.test.target, strict=True)
+    pair = next((pair for pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair)), None)
+    if pair is None:
         return {}
     device = next(net.parameters()).device
-    source, target = sources([corpus.test.source[chosen]]), targets([corpus.test.target[chosen]])[:, :-1]
-    found = weights(net, source.to(device), target.to(device))
-    names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
-    return {"source": names[0], "target": names[1], **found}
+    source, target = sources([pair[0]]), targets([pair[1]])[:, :-1]
+    weights = read_weights(net, source.to(device), target.to(device))
+    pieces = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
+    return {"source": pieces[0], "target": pieces[1], **weights}
 
 
-def weights(net, source, target) -> dict:
+def read_weights(net, source, target) -> dict:
     """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
     net.eval()
     kinds = {
@@ -54,20 +48,20 @@ def weights(net, source, target) -> dict:
         "decoder": [block.attention for block in net.decoder],
         "cross": [block.cross for block in net.decoder],
     }
-    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
-    for layer, normaliser in before:
+    normalisers = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
+    for layer, normaliser in normalisers:
         layer.normaliser = _Recorder(normaliser)
     with computing(kinds["decoder"], Definition()):
         net(source, target)
-    found = {kind: _ends([layer.normaliser.seen[0] for layer in layers]) for kind, layers in kinds.items()}
-    for layer, normaliser in before:
+    weights = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
+    for layer, normaliser in normalisers:
         layer.normaliser = normaliser
     net.train()
-    return found
+    return weights
 
 
 def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
-    """First and last layer, rounded."""
+    """Weights of the first and last layer, rounded."""
     ends = {1: layers[0], len(layers): layers[-1]}
     scale = 10**PLACES
     return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -1,4 +1,4 @@
-"""What a trained net shows of its attention, for Figures 1 and 5 of Adaptive Attention Span."""
+"""Facts of a trained net's attention, for Figures 1 and 5 of Adaptive Attention Span."""
 
 import torch
 
@@ -22,14 +22,13 @@ def probe(net, corpus) -> dict:
     past = net.start(1)
     for piece in tokens[:, :-QUERIES].split(QUERIES, 1):
         _, past = net(piece, past)
-    seen: list[tuple] = []
-    with computing(net.attentions, _Recorder(seen)):
+    recorded: list[tuple] = []
+    with computing(net.attentions, _Recorder(recorded)):
         net(tokens[:, -QUERIES:], past)
-    net.facts()  # spans seen here do not belong to an evaluation
-    facts = {"attention_by_distance": _by_distance([weights for weights, _ in seen])}
-    spans = [
-        _spans(layer, z) for layer, (_, z) in zip(net.attentions, seen, strict=True) if z is not None and z.dim() == 4
-    ]
+    net.facts()  # forgets the spans of this stretch, which do not belong to an evaluation
+    facts = {"attention_by_distance": _by_distance([weights for weights, _ in recorded])}
+    layers = zip(net.attentions, recorded, strict=True)
+    spans = [_spans(layer, z) for layer, (_, z) in layers if z is not None and z.dim() == 4]
     if spans:
         text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
         facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
@@ -39,14 +38,14 @@ def probe(net, corpus) -> dict:
 class _Recorder:
     """Computes the definition on the engine's caches, and keeps weights B h T K and z of every layer."""
 
-    def __init__(self, seen: list):
-        self.seen = seen
+    def __init__(self, recorded: list):
+        self.recorded = recorded
 
     def attend(self, layer, x, past):
         z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
         reach = min([*layer.bounds(), k.size(2)])
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
-        self.seen.append((weights.float(), z))
+        self.recorded.append((weights.float(), z))
         return (weights @ v).transpose(1, 2), past
 
 
