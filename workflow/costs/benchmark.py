@@ -13,8 +13,8 @@ from workflow.config.files import ROOT
 def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
     """pytest-benchmark's reports of benchmarks/NAME with these variables set: extra_info and stats, with all rounds.
 
-    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run they
-    would switch timing off.
+    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
+    they would switch timing off.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from workflow.costs.memory import reset_peak, peak_bytes, reserved_bytes
+from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
 from workflow.training.watchdog import limit_memory, status_of
 
@@ -66,7 +66,7 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
 
 
 def _load_libraries() -> None:
-    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to the configuration."""
+    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to a net."""
     parameter = torch.nn.Parameter(torch.ones(1))
     optimiser = Adam([parameter], 0.0, 1.0)
     (parameter * parameter).sum().backward()

@@ -1,7 +1,7 @@
 """A device belongs to one timing at a time, or to any number of runs that are not timed.
 
-Snakemake counts GPUs but does not assign them, and knows nothing of a second workflow on the machine; so each device has
-a lock file. Runs share the CPU; on a GPU each has the device to itself.
+Snakemake counts GPUs but does not assign them, and knows nothing of a second workflow on the machine; so each device
+has a lock file. Runs share the CPU; on a GPU each has the device to itself.
 """
 
 import tempfile

@@ -13,7 +13,7 @@ from workflow.training import checkpoint
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run whose net is measured. path: its weights.pt, or its record.json where it came with the project without weights."""
+    """A run whose net is measured. path: its weights.pt, or record.json where the run came with the project."""
 
     path: Path
     job: Job
@@ -30,8 +30,9 @@ class TrainedRun:
 
     @property
     def has_weights(self) -> bool:
-        """False where the run failed or came with the project. Reads no weights: the memory that they leave behind would
-        be missing from what a fork of this process then measures.
+        """False where the run failed or came with the project.
+
+        Reads no weights: the memory that they leave free would be missing from what a fork of this process measures.
         """
         if self.path.name != "weights.pt":
             return False

@@ -1,4 +1,6 @@
-"""Time the configurations of one ablation: `python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE`.
+"""Time the configurations of one ablation.
+
+    python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE
 
 Runs benchmarks/test_throughput.py with the device to itself and pools each configuration's rounds over all passes.
 """

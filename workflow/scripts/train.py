@@ -1,7 +1,7 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside the
-run becomes a record; only bad input ends with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
+the run becomes a record; only bad input ends with an error.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
-    """Train, evaluate, keep the weights that were scored; a run that fails gives a record with the reason and no weights."""
+    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason, no weights."""
     corpus = load(TASKS[job.task].runner).read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")

@@ -11,7 +11,7 @@ SHOWN = 10  # sentences that a record quotes, each with the right tree and the o
 
 
 class Parsing(Sequences):
-    """Words for a linearised tree. What is written is made a tree over the sentence's words, repaired where it is none."""
+    """Words for a linearised tree. An output is made a tree over the sentence's words, repaired where it is none."""
 
     extra = 300  # section 6.3
 

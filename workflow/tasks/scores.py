@@ -38,7 +38,7 @@ def score(
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
     """What sacreBLEU counts in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
 
-    Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the sentences themselves.
+    Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
     """
     metric = BLEU(effective_order=True)
     pairs = zip(outputs, references, strict=True)

@@ -29,9 +29,7 @@ def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> d
         raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
     version = state.get("version") if isinstance(state, dict) else None
     if version != VERSION:
-        raise ConfigError(
-            f"{path}: checkpoint version {version!r}, this suite reads {VERSION}; delete it to start anew"
-        )
+        raise ConfigError(f"{path}: checkpoint version {version!r}, expected {VERSION}; delete it to start anew")
     if state.get("digest") != digest:
         raise ConfigError(
             f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew"

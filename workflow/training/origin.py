@@ -28,7 +28,7 @@ def pick_device(name: str) -> torch.device:
 
 
 def describe(device: torch.device, precision: str, job: Job | None = None) -> Origin:
-    """Where a number that is computed now comes from. job: whose run it is, for the files that its numbers depend on."""
+    """Where a number that is computed now comes from. job: that of the run, for the files its numbers depend on."""
     files = sources.of_run(job) if job else frozenset()
     commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
