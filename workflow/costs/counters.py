@@ -30,7 +30,7 @@ def _product(inputs: list, outputs: list) -> int:
     return math.prod(inputs[0].type().sizes()) * inputs[1].type().sizes()[-1]
 
 
-def count_by_torch(net: torch.nn.Module, arguments: tuple) -> float:
+def by_torch(net: torch.nn.Module, arguments: tuple) -> float:
     """Multiply-accumulates of net(*arguments) by torch's counter. Gradients are on: without them the counter stops at a
     module that returns a weight.
     """
@@ -48,7 +48,7 @@ def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     return {
-        "macs_torch": count_by_torch(net, arguments),
+        "macs_torch": by_torch(net, arguments),
         "macs_fvcore": fvcore,
         "unsupported": sorted(analysis.unsupported_ops()),
     }

@@ -29,7 +29,7 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
-    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason, no weights."""
+    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason."""
     corpus = load(TASKS[job.task].runner).read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
