@@ -102,9 +102,9 @@ class _Search:
         for b in (top > self.best).nonzero().flatten().tolist():
             self.targets[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
         self.best = torch.maximum(self.best, top)
-        alive = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
-        hope = alive / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
-        going = (hope > self.best).nonzero().flatten()
+        unfinished = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
+        bound = unfinished / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
+        going = (bound > self.best).nonzero().flatten()
         if len(going) < len(self.best):
             self._keep(going)
 

@@ -17,12 +17,12 @@ def executed(net, tokens, block: int) -> float:
 
     The first half fills the caches; the mean is over the blocks of the second half.
     """
-    blocks = [tokens_of_block for tokens_of_block in tokens.split(block, 1) if tokens_of_block.size(1) == block]
+    blocks = [part for part in tokens.split(block, 1) if part.size(1) == block]
     counted = []
     with _training(net), torch.no_grad():
         past = net.start(tokens.size(0))
-        for tokens_of_block in blocks:
-            _, past = net(tokens_of_block, past)
+        for part in blocks:
+            _, past = net(part, past)
             counted.append(sum(engine_macs(layer, block, layer.shapes) for layer in net.attentions) / block)
     half = counted[len(counted) // 2 :]
     return sum(half) / len(half) + outside_attention(net)

@@ -11,5 +11,5 @@ NETS = {"char_lm": CharLM, "transformer_xl": TransformerXLNet, "seq2seq": Seq2Se
 
 
 def build(net: dict, attention: dict, symbols: int) -> nn.Module:
-    """The net that a job asks for: `net` and `attention` as in job.json, `symbols` the size V of the vocabulary."""
+    """A net by its name. net, attention: as in job.json; symbols: the size V of the vocabulary."""
     return NETS[net["name"]](symbols, attention, net)

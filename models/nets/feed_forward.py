@@ -1,7 +1,7 @@
 """The feed-forward layer (Attention Is All You Need, section 3.3): FF(x) = W2 dropout(relu(W1 x + b1)) + b2.
 
 On a CPU without dropout the backward pass is by hand: relu in place, and the gradient of the inner layer, its largest
-tensor, in memory that all layers share. A fresh page costs ten times a used one.
+tensor, in memory that all layers share (`scratch.py`).
 """
 
 import torch

@@ -93,7 +93,7 @@ def macs(sizes: Sizes) -> list[dict]:
 
 
 def _macs_of(sizes: Sizes, name: str, S: int) -> dict:
-    net, keys = net_of(sizes, name, S, Engine(), CPU), {"L": sizes.layers, "d": sizes.d_model, "ff": sizes.d_ff}
+    net, widths = net_of(sizes, name, S, Engine(), CPU), {"L": sizes.layers, "d": sizes.d_model, "ff": sizes.d_ff}
     by_layer = reaches(sizes, name, S)
     mean = sum(map(sum, by_layer)) / (sizes.layers * sizes.heads)
     tokens = torch.zeros(sizes.batch, sizes.block, dtype=torch.long)
@@ -105,11 +105,11 @@ def _macs_of(sizes: Sizes, name: str, S: int) -> dict:
         "name": name,
         "S": S,
         "mean_reach": mean,
-        "analytic": formulas.mac(**keys, S=mean),
+        "analytic": formulas.mac(**widths, S=mean),
         "counted": by_torch(Flat(net), (tokens, *past)) / tokens.numel(),
         "executed": executed + outside_attention(net),
         "dense": dense(net, sizes.block),
-        "floor": formulas.training_floor(**keys, V=SYMBOLS, T=sizes.block, B=sizes.batch, reaches=by_layer),
+        "floor": formulas.training_floor(**widths, V=SYMBOLS, T=sizes.block, B=sizes.batch, reaches=by_layer),
     }
 
 

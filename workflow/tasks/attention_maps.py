@@ -12,7 +12,7 @@ PLACES = 3  # decimals
 
 
 class _Recorder(nn.Module):
-    """A normaliser that keeps its last output."""
+    """A normaliser that keeps its last weights."""
 
     def __init__(self, normaliser):
         super().__init__()
@@ -29,15 +29,16 @@ def draw_maps(net, corpus) -> dict:
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    pairs = zip(corpus.test.source, corpus.test.target, strict=True)
-    pair = next((pair for pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair)), None)
-    if pair is None:
+    pairs = enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
+    fitting = (index for index, pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair))
+    index = next(fitting, None)
+    if index is None:
         return {}
     device = next(net.parameters()).device
-    source, target = sources([pair[0]]), targets([pair[1]])[:, :-1]
-    weights = read_weights(net, source.to(device), target.to(device))
-    pieces = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
-    return {"source": pieces[0], "target": pieces[1], **weights}
+    source, target = sources([corpus.test.source[index]]), targets([corpus.test.target[index]])[:, :-1]
+    by_kind = read_weights(net, source.to(device), target.to(device))
+    names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
+    return {"source": names[0], "target": names[1], **by_kind}
 
 
 def read_weights(net, source, target) -> dict:
@@ -48,20 +49,20 @@ def read_weights(net, source, target) -> dict:
         "decoder": [block.attention for block in net.decoder],
         "cross": [block.cross for block in net.decoder],
     }
-    normalisers = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
-    for layer, normaliser in normalisers:
+    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
+    for layer, normaliser in before:
         layer.normaliser = _Recorder(normaliser)
     with computing(kinds["decoder"], Definition()):
         net(source, target)
-    weights = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
-    for layer, normaliser in normalisers:
+    by_kind = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
+    for layer, normaliser in before:
         layer.normaliser = normaliser
     net.train()
-    return weights
+    return by_kind
 
 
 def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
-    """Weights of the first and last layer, rounded."""
+    """First and last layer, rounded."""
     ends = {1: layers[0], len(layers): layers[-1]}
     scale = 10**PLACES
     return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -1,4 +1,4 @@
-"""Facts of a trained net's attention, for Figures 1 and 5 of Adaptive Attention Span."""
+"""What a trained net shows of its attention, for Figures 1 and 5 of Adaptive Attention Span."""
 
 import torch
 
@@ -20,15 +20,15 @@ def probe(net, corpus) -> dict:
     length = min(longest + QUERIES, len(corpus.dev))
     tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
     past = net.start(1)
-    for piece in tokens[:, :-QUERIES].split(QUERIES, 1):
-        _, past = net(piece, past)
-    recorded: list[tuple] = []
-    with computing(net.attentions, _Recorder(recorded)):
+    for block in tokens[:, :-QUERIES].split(QUERIES, 1):
+        _, past = net(block, past)
+    recorder = _Recorder()
+    with computing(net.attentions, recorder):
         net(tokens[:, -QUERIES:], past)
-    net.facts()  # forgets the spans of this stretch, which do not belong to an evaluation
-    facts = {"attention_by_distance": _by_distance([weights for weights, _ in recorded])}
-    layers = zip(net.attentions, recorded, strict=True)
-    spans = [_spans(layer, z) for layer, (_, z) in layers if z is not None and z.dim() == 4]
+    net.facts()  # spans recorded here do not belong to an evaluation
+    facts = {"attention_by_distance": _by_distance(recorder.weights)}
+    pairs = zip(net.attentions, recorder.extents, strict=True)
+    spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
     if spans:
         text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
         facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
@@ -36,16 +36,18 @@ def probe(net, corpus) -> dict:
 
 
 class _Recorder:
-    """Computes the definition on the engine's caches, and keeps weights B h T K and z of every layer."""
+    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of every layer."""
 
-    def __init__(self, recorded: list):
-        self.recorded = recorded
+    def __init__(self):
+        self.weights: list[torch.Tensor] = []
+        self.extents: list[torch.Tensor | None] = []
 
     def attend(self, layer, x, past):
         z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
         reach = min([*layer.bounds(), k.size(2)])
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
-        self.recorded.append((weights.float(), z))
+        self.weights.append(weights.float())
+        self.extents.append(z)
         return (weights @ v).transpose(1, 2), past
 
 

@@ -30,7 +30,7 @@ SMALL = 1 << 17  # scores of a block, B g T W, up to which one piece took less t
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
 ENGINE_BACKENDS = ("auto", "band", "small", "gather", "triton")
-BACKENDS = (*ENGINE_BACKENDS, "definition")  # what a run may ask for; the definition is no engine
+BACKENDS = (*ENGINE_BACKENDS, "definition")  # names that a run can be given; the definition is no engine
 
 
 class Backend:

@@ -56,7 +56,7 @@ class KeysAndValues:
         return [rows[-(len(self.new[0]) + reach) :] for rows in self.rows[-2:]]
 
     def next_past(self, groups: Partition) -> Past:
-        """A group keeps what it reaches, or what its span asks for where reach depends on the input."""
+        """A group keeps what it reaches, or what its span needs where reach depends on the input."""
         span = self.layer.span
         lengths = [span.cache_length(reach) if span.follows_input else reach for _, reach in groups for _ in range(2)]
         return tuple(rows[-length:] for rows, length in zip(self.rows, lengths, strict=True))
