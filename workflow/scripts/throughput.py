@@ -16,7 +16,7 @@ from workflow.config.command_line import run
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.lease import lease
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import read_measure
+from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.training.origin import pick_device
@@ -66,6 +66,18 @@ def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) 
     return measured
 
 
+def time_runs(runs: list[TrainedRun], measure: Measure, device: str) -> list[dict]:
+    """The benchmark's reports of these runs, a report for each turn."""
+    if not runs:
+        return []
+    settings = {
+        "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs]),
+        "THROUGHPUT_MEASURE": measure.model_dump_json(),
+        "THROUGHPUT_DEVICE": device,
+    }
+    return run_benchmark("test_throughput.py", settings)
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="throughput", description="Time the configurations of one ablation.")
     parser.add_argument("ablation")
@@ -76,13 +88,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     runs = [TrainedRun.at(path) for path in options.weights]
-    settings = {
-        "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs if trained.has_weights]),
-        "THROUGHPUT_MEASURE": options.measure.model_dump_json(),
-        "THROUGHPUT_DEVICE": options.device,
-    }
     with lease(device, alone=True):
-        reports = run_benchmark("test_throughput.py", settings)
+        reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, options.device)
     write_text(
         options.out, write_rows("throughput", build_rows(runs, pool_rounds(reports), options.ablation, device.type))
     )
