@@ -12,6 +12,7 @@ from workflow.costs.trained_net import TrainedRun, build_net
 from workflow.results.registry import names
 from workflow.results.rows import read_rows
 from workflow.scripts import flops, longest_span, memory, throughput
+from workflow.scripts.throughput import pool_rounds
 
 MEASURE = json.dumps({"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2})
 TASKS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
@@ -79,3 +80,12 @@ def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeyp
         torch, "load", lambda *words, **options: mapped.append(options["mmap"]) or read(*words, **options)
     )
     assert TrainedRun.at(path).has_weights and mapped == [True]
+
+
+def test_pooled_rounds_have_a_median_and_a_spread():
+    def turn(data):
+        info = {"configuration": "c", "kind": "train", "tokens": 10}
+        return {"extra_info": info, "stats": {"data": data}}
+
+    pooled = pool_rounds([turn([1.0, 2.0]), turn([3.0])])["c", "train"]
+    assert pooled["ms"] == 2000 and pooled["tokens_per_s"] == 5 and pooled["spread"] == 0.5

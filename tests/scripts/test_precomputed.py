@@ -1,4 +1,4 @@
-"""Records that came with the project: taken as they are, with their costs, and still those that their scale asks for."""
+"""Records that came with the project: taken as they are, with their costs; they are what their scale asks for."""
 
 import json
 from pathlib import Path

@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from workflow.config.command_line import run
 from workflow.costs.benchmark import run_benchmark
@@ -66,16 +67,17 @@ def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) 
     return measured
 
 
-def time_runs(runs: list[TrainedRun], measure: Measure, device: str) -> list[dict]:
-    """The benchmark's reports of these runs, a report for each turn."""
+def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) -> list[dict]:
+    """The benchmark's reports of these runs, one for each turn, with the device to themselves."""
     if not runs:
         return []
     settings = {
         "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs]),
         "THROUGHPUT_MEASURE": measure.model_dump_json(),
-        "THROUGHPUT_DEVICE": device,
+        "THROUGHPUT_DEVICE": device.type,
     }
-    return run_benchmark("test_throughput.py", settings)
+    with lease(device, alone=True):
+        return run_benchmark("test_throughput.py", settings)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -88,8 +90,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     runs = [TrainedRun.at(path) for path in options.weights]
-    with lease(device, alone=True):
-        reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, options.device)
+    reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, device)
     write_text(
         options.out, write_rows("throughput", build_rows(runs, pool_rounds(reports), options.ablation, device.type))
     )
