@@ -42,7 +42,9 @@ def under(*folders: str) -> list[Path]:
 
 def rooms_of(modules: set[str]) -> set[str]:
     """The rooms of the workflow that they belong to."""
-    return {module.split(".")[1] for module in modules if module.startswith("workflow.") and not module.startswith(SPEC)}
+    return {
+        module.split(".")[1] for module in modules if module.startswith("workflow.") and not module.startswith(SPEC)
+    }
 
 
 @pytest.mark.parametrize("path", under("models"), ids=name)

@@ -19,7 +19,7 @@ from models.attention.stream_attention import StreamAttention
 from tests._jobs import VARIANTS, job
 from tests._nets import make
 from workflow.costs.streams import count
-from workflow.costs.trained_net import fresh
+from workflow.costs.trained_net import build_net
 from workflow.training.backends import chosen, prepare
 
 CPU = torch.device("cpu")
@@ -224,7 +224,7 @@ def test_a_layer_has_an_engine_of_its_own_until_a_net_shares_one():
 @pytest.mark.filterwarnings("ignore")
 def test_gathered_keys_are_counted_as_they_are_computed():
     top_k = job(**VARIANTS["top_k"])
-    net = fresh(top_k, CPU, 7)
+    net = build_net(top_k, CPU, 7)
     prepare(net, "gather", CPU, torch.float32)
     macs = count(top_k, net, CPU)
     assert macs["macs_torch"] == macs["macs_analytic"]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests._site import record
 from tests._runs import run
+from tests._site import record
 from workflow.cli import accept
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml

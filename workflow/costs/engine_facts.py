@@ -10,7 +10,7 @@ from torch.profiler import ProfilerActivity, profile
 from models.attention.definition import Definition
 from models.attention.engine.backend import GATHER_UP_TO
 from models.attention.engine.engine import Engine
-from workflow.costs import graph
+from models.macs import dense, engine_macs, outside_attention
 from workflow.costs.counters import by_torch
 from workflow.costs.engine_cases import SYMBOLS, Case, full_caches, net_of, training_step
 from workflow.costs.streams import Flat
@@ -100,15 +100,15 @@ def _macs_of(sizes: Sizes, name: str, S: int) -> dict:
     past = full_caches(net, sizes.batch)
     with torch.no_grad():
         net(tokens, past)
-    executed = sum(graph.engine_macs(layer, sizes.block, layer.shapes) for layer in net.attentions) / sizes.block
+    executed = sum(engine_macs(layer, sizes.block, layer.shapes) for layer in net.attentions) / sizes.block
     return {
         "name": name,
         "S": S,
         "mean_reach": mean,
         "analytic": formulas.mac(**widths, S=mean),
         "counted": by_torch(Flat(net), (tokens, *past)) / tokens.numel(),
-        "executed": executed + graph.outside_attention(net),
-        "dense": graph.dense(net, sizes.block),
+        "executed": executed + outside_attention(net),
+        "dense": dense(net, sizes.block),
         "floor": formulas.training_floor(**widths, V=SYMBOLS, T=sizes.block, B=sizes.batch, reaches=by_layer),
     }
 

@@ -22,6 +22,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT, config_file
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.tasks.spec import TASKS
 
 ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", "tasks", "tables", "figures")  # folders whose files a job or target names
@@ -157,7 +158,10 @@ def _named_by(job: Job) -> list[str]:
 def of_script(name: str, job: Job | None = None) -> frozenset[str]:
     """What a script that computes numbers depends on, for a job where it is about one."""
     entry = f"workflow/scripts/{name}.py"
-    return closure(entry, *(_named_by(job) if job else ()), rooms=(*NUMBERS, entry))
+    named = _named_by(job) if job else []
+    if job and name != "train":  # what measures a net of this task is loaded by name too
+        named.append(f"{TASKS[job.task].costs.replace('.', '/')}.py")
+    return closure(entry, *named, rooms=(*NUMBERS, entry))
 
 
 def of_run(job: Job) -> frozenset[str]:

@@ -17,8 +17,8 @@ from workflow.config.command_line import run
 from workflow.config.environment import allocator
 from workflow.costs import engine_cases as engine_cases
 from workflow.costs import engine_facts
-from workflow.costs.benchmark import bench
-from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.benchmark import run_benchmark
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.lease import lease
 from workflow.plan.scales import Engine, read_sizes
 from workflow.results.record import write_text
@@ -34,7 +34,7 @@ def timed(how: Engine, device: str, only: str = "") -> dict:
     """
     settings = {"ENGINE_SIZES": how.model_dump_json(), "ENGINE_DEVICE": device, "ENGINE_ONLY": only}
     rounds, chosen = defaultdict(list), set()
-    for report in bench("test_engine.py", settings):
+    for report in run_benchmark("test_engine.py", settings):
         info = report["extra_info"]
         chosen |= set(info["chosen"])
         rounds[info["what"], info["name"], info["S"], info["implementation"]] += report["stats"]["data"]
@@ -55,7 +55,7 @@ def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> d
 def step_bytes(how: Engine, case: engine_cases.Case, device: str) -> dict:
     """Two training steps above the libraries."""
     on = torch.device(device)
-    return weigh(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
+    return peak_memory(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
 
 
 def weighed(how: Engine, device: str) -> list[dict]:

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from workflow.config.command_line import run
-from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step, turn
 from workflow.costs.lease import lease
 from workflow.plan.scales import Measure, read_measure
@@ -31,7 +31,7 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
     on = pick_device(device)
     torch.set_num_threads(1)
     step(name, WARM, width, on)()
-    return weigh(lambda: (step(name, n, width, on), n), on, 1, budget)
+    return peak_memory(lambda: (step(name, n, width, on), n), on, 1, budget)
 
 
 def weighed(how: Measure, device: str) -> list[dict]:

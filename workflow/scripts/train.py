@@ -29,17 +29,17 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
-    """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
+    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason."""
     corpus = load(TASKS[job.task].runner).read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
-    about = {"digest": job.digest, "job": job, "origin": describe(device, job.training.precision, job)}
+    identity = {"digest": job.digest, "job": job, "origin": describe(device, job.training.precision, job)}
     began, attempt, weights = time.perf_counter(), None, {}
     try:
-        attempt = Run(job, corpus, folder, device, source=about["origin"].source)
+        attempt = Run(job, corpus, folder, device, source=identity["origin"].source)
         check_registered("fact", attempt.net.facts())  # before hours are spent
         half = job.training.precision == "bf16" and device.type == "cuda"
         prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)
@@ -47,8 +47,8 @@ def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
             scores = evaluate(attempt)
+        record = Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **identity, **scores)
         weights = attempt.net.state_dict()
-        return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **about, **scores)
     except (Exception, MemoryError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -56,9 +56,9 @@ def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str
         reason = f"{type(error).__name__}: {error}".strip()[:500]
         print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
         curve = attempt.curve if attempt else []
-        return Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **about)
-    finally:
-        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+        record = Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **identity)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+    return record
 
 
 def evaluate(attempt: Run) -> dict:

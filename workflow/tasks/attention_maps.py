@@ -24,7 +24,7 @@ class _Recorder(nn.Module):
 
 
 @torch.no_grad()
-def attention_maps(net, corpus) -> dict:
+def draw_maps(net, corpus) -> dict:
     """For the first fitting test pair: its pieces, and weights of the first and last layer, by kind of attention.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
@@ -36,12 +36,12 @@ def attention_maps(net, corpus) -> dict:
         return {}
     device = next(net.parameters()).device
     source, target = sources([corpus.test.source[index]]), targets([corpus.test.target[index]])[:, :-1]
-    by_kind = weights(net, source.to(device), target.to(device))
+    by_kind = read_weights(net, source.to(device), target.to(device))
     names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
     return {"source": names[0], "target": names[1], **by_kind}
 
 
-def weights(net, source, target) -> dict:
+def read_weights(net, source, target) -> dict:
     """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
     net.eval()
     kinds = {

@@ -23,8 +23,8 @@ class TaskSpec:
     """catalogue: model of config/tasks/NAME.yaml. runner, write_corpus, costs: dotted names; see `load`.
 
     tokens: what a net predicts, in words. curve: the loss of the learning curve: unit, axis label, scale of the axis.
-    headline: quantities of a configuration, the first the task's score. scores: those of one run. examples: titles of the
-    three columns of the fact `shown`.
+    headline: quantities of a configuration, the first the task's score. scores: those of one run. examples: titles of
+    the three columns of the fact `shown`.
     """
 
     name: str

@@ -20,17 +20,17 @@ from workflow.results.record import Origin
 LIBRARIES = ("torch", "numpy", "sympy")
 
 
-def pick_device(asked: str) -> torch.device:
+def pick_device(name: str) -> torch.device:
     """auto: a GPU where there is one."""
-    if asked == "cuda" and not torch.cuda.is_available():
+    if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
-    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def describe(device: torch.device, precision: str, job: Job | None = None) -> Origin:
-    """Where a number that is computed now comes from. job: whose run it is, for the files that its numbers depend on."""
+    """Where a number that is computed now comes from. job: that of the run, for the files its numbers depend on."""
     files = sources.of_run(job) if job else frozenset()
-    commit, status = _git("rev-parse", "HEAD"), _git("status", "--porcelain")
+    commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
     return Origin(
         commit=commit or "unknown",
@@ -54,12 +54,12 @@ def _version(name: str) -> str:
     return str(torch.__version__) if name == "torch" else version(name)
 
 
-def _git(*words: str) -> str | None:
+def _ask_git(*words: str) -> str | None:
     try:
-        done = subprocess.run(("git", "-C", str(ROOT), *words), capture_output=True, text=True, timeout=20)
+        answer = subprocess.run(("git", "-C", str(ROOT), *words), capture_output=True, text=True, timeout=20)
     except OSError:
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def _processor() -> str:

@@ -24,14 +24,14 @@ def test_adagrad_scales_the_step_and_accumulates_the_raw_square():
 @pytest.mark.parametrize("decay", [0.0, 0.1])
 def test_adam_equals_that_of_torch(decay):
     ours, theirs = ([torch.nn.Parameter(torch.arange(1.0, n)) for n in (4, 7)] for _ in range(2))
-    one, other = Adam(ours, 0.01, clip=0.5, decay=decay), torch.optim.AdamW(theirs, 0.01, weight_decay=decay)
+    adam, reference = Adam(ours, 0.01, clip=0.5, decay=decay), torch.optim.AdamW(theirs, 0.01, weight_decay=decay)
     for step in range(3):
         for tensors in (ours, theirs):
-            for place, tensor in enumerate(tensors):
-                tensor.grad = torch.sin(tensor.detach() * (step + 1)) * (0.01 if place else 3)
-        one.step()
+            for number, tensor in enumerate(tensors):
+                tensor.grad = torch.sin(tensor.detach() * (step + 1)) * (0.01 if number else 3)
+        adam.step()
         torch.nn.utils.clip_grad_norm_(theirs, 0.5)
-        other.step()
+        reference.step()
     torch.testing.assert_close(ours, theirs)
 
 
