@@ -8,17 +8,30 @@ import torch
 from tests._jobs import corpus
 from workflow.config.job import Job
 from workflow.data.text import store
-from workflow.results.record import Record, read_record, write_text
+from workflow.plan import sources
+from workflow.results.record import Origin, Record, read_record, write_text
 from workflow.scripts import train
+from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.loop import Run
+from workflow.training.origin import describe
 
 CPU = torch.device("cpu")
 
 
+def origin() -> Origin:
+    """Of numbers that were made by hand, here and now."""
+    return describe(CPU, "fp32", sources.recorded([]))
+
+
+def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
+    """A run at its first step. source: digest of the files that its numbers depend on."""
+    return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
+
+
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
     """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
-    run = Run(job, text or corpus(), folder, CPU)
+    run = start(job, folder, text)
     run.resume()
     run.train()
     scores = train.evaluate(run)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests._jobs import job
-from tests._training import write_job
+from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.config import load_config
@@ -18,7 +18,6 @@ from workflow.results.record import Record, read_record, write_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 from workflow.scripts import flops, precomputed
-from workflow.training.origin import describe, pick_device
 
 FOLDERS = sorted(path for path in room.PRECOMPUTED.iterdir() if path.is_dir())
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -36,8 +35,7 @@ def came_with_the_project(tmp_path, monkeypatch):
 def record_of(small) -> Record:
     """A record made by hand: nothing is trained."""
     points = [{"step": 4, "train_bpc": 2.0, "dev_bpc": 1.9, "tokens_per_s": 10.0}]
-    origin = describe(pick_device("cpu"), "fp32")
-    return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin)
+    return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
 
 
 def test_a_record_that_came_with_the_project_is_taken_as_it_is(came_with_the_project, tmp_path, capsys):

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests._jobs import TRANSLATORS, bitext, translation
-from tests._training import CPU, assert_same, interrupt, run_script, train_to_end
+from tests._training import CPU, assert_same, interrupt, run_script, start, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
@@ -20,7 +20,6 @@ from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
 from workflow.tasks.translation import Translation, using_every_key
 from workflow.training.gradients import add_gradients
-from workflow.training.loop import Run
 from workflow.training.optimisers import learning_rate
 
 each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
@@ -130,7 +129,7 @@ def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
 def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
     """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
     small = translation(tokens=600)
-    interrupt(Run(small, bitext(), tmp_path / "b", CPU), step=4)
+    interrupt(start(small, tmp_path / "b", bitext()), step=4)
     assert_same(train_to_end(small, tmp_path / "a", bitext()), train_to_end(small, tmp_path / "b", bitext()))
 
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from tests._jobs import VARIANTS, corpus, job
-from tests._training import CPU, assert_same, interrupt, train_to_end
-from workflow.training.loop import Run
+from tests._training import CPU, assert_same, interrupt, start, train_to_end
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -18,7 +17,7 @@ def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
 def test_a_resumed_run_ends_as_one_never_interrupted(variant, tmp_path):
     """Dropout is on, so the random state must come back too."""
     small = job(**VARIANTS[variant])
-    interrupt(Run(small, corpus(), tmp_path / "b", CPU), step=6)
+    interrupt(start(small, tmp_path / "b"), step=6)
     assert_same(train_to_end(small, tmp_path / "a"), train_to_end(small, tmp_path / "b"))
 
 
@@ -31,7 +30,7 @@ def test_accumulated_parts_make_the_step_of_the_whole_batch(tmp_path):
 
 
 def test_it_learns(tmp_path):
-    run = Run(job(steps=60, net={"dropout": 0.0, "attention_dropout": 0.0}), corpus(), tmp_path, CPU)
+    run = start(job(steps=60, net={"dropout": 0.0, "attention_dropout": 0.0}), tmp_path)
     run.train()
     assert run.curve[-1]["dev_bpc"] < 0.6 * run.curve[0]["dev_bpc"]
 
@@ -39,20 +38,20 @@ def test_it_learns(tmp_path):
 def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     """The run says so, starts anew, and ends as one that found no checkpoint."""
     small = job(steps=6)
-    interrupt(Run(small, corpus(), tmp_path / "b", CPU, source="older code"), step=4)
-    run = Run(small, corpus(), tmp_path / "b", CPU, source="this code")
+    interrupt(start(small, tmp_path / "b", source="older code"), step=4)
+    run = start(small, tmp_path / "b", source="this code")
     run.resume()
     assert run.step == 0 and run.log == ["the checkpoint was made by other code: the run starts anew"]
     run.train()
-    whole = Run(small, corpus(), tmp_path / "a", CPU, source="this code")
+    whole = start(small, tmp_path / "a", source="this code")
     whole.train()
     assert all(torch.equal(run.net.state_dict()[name], weight) for name, weight in whole.net.state_dict().items())
 
 
 def test_a_checkpoint_of_the_same_code_is_resumed(tmp_path):
     small = job(steps=6)
-    interrupt(Run(small, corpus(), tmp_path, CPU, source="this code"), step=5)
-    run = Run(small, corpus(), tmp_path, CPU, source="this code")
+    interrupt(start(small, tmp_path, source="this code"), step=5)
+    run = start(small, tmp_path, source="this code")
     run.resume()
     assert run.step == 4 and run.log[-1] == "resumed at step 4"
 
@@ -60,4 +59,4 @@ def test_a_checkpoint_of_the_same_code_is_resumed(tmp_path):
 @pytest.mark.parametrize("variant, span", [("fixed", 24.0), ("adaptive", 4.0)])
 def test_the_span_before_training_is_kept(variant, span, tmp_path):
     """Adaptive spans start at z = 0 and reach as far as their ramp."""
-    assert Run(job(**VARIANTS[variant]), corpus(), tmp_path, CPU).start_span == span
+    assert start(job(**VARIANTS[variant]), tmp_path).start_span == span

@@ -101,6 +101,12 @@ def changes_in(files: Iterable[str]) -> list[str]:
     return [str(change) for change in accepted() if change.file in files]
 
 
+def recorded(files: Iterable[str]) -> dict:
+    """What an origin keeps of them: source, sources, accepted."""
+    files = frozenset(files)
+    return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
+
+
 @cache
 def imports(file: str) -> tuple[str, ...]:
     """The files of the suite that a file imports, wherever in it."""

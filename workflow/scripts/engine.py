@@ -20,6 +20,7 @@ from workflow.costs import engine_facts
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.lease import lease
+from workflow.plan import sources
 from workflow.plan.scales import Engine, read_sizes
 from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
@@ -73,7 +74,7 @@ def weighed(how: Engine, device: str) -> list[dict]:
 def measure(how: Engine, device: torch.device, steps_only: bool = False) -> dict:
     """All of it, or training steps alone; where engine and definition disagree, nothing is timed."""
     report = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
-    report["origin"] = describe(device, "fp32").model_dump()
+    report["origin"] = describe(device, "fp32", sources.recorded(sources.of_script("engine"))).model_dump()
     if report["gate"]["status"] != "ok":
         return report
     if steps_only:

@@ -16,6 +16,7 @@ from workflow.config.command_line import run
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step, turn
 from workflow.costs.lease import lease
+from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
@@ -75,7 +76,7 @@ def main(argv: list[str] | None = None) -> None:
     device = pick_device(options.device)
     with lease(device, alone=True):
         time_all(rows, how, device)
-    origin = describe(device, "fp32")
+    origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
     told = {"device": origin.device, "commit": origin.commit}
     write_text(options.out, write_rows("layers", [row | told for row in rows]))
 

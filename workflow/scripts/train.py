@@ -18,6 +18,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
 from workflow.costs.memory import peak_bytes
+from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
 from workflow.tasks.spec import TASKS, load
@@ -30,16 +31,18 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
     """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason."""
-    corpus = load(TASKS[job.task].runner).read(data)
+    task = load(TASKS[job.task].runner)
+    corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
-    identity = {"digest": job.digest, "job": job, "origin": describe(device, job.training.precision, job)}
+    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)))
+    identity = {"digest": job.digest, "job": job, "origin": origin}
     began, attempt, weights = time.perf_counter(), None, {}
     try:
-        attempt = Run(job, corpus, folder, device, source=identity["origin"].source)
+        attempt = Run(job, task, corpus, folder, device, source=origin.source)
         check_registered("fact", attempt.net.facts())  # before hours are spent
         half = job.training.precision == "bf16" and device.type == "cuda"
         prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)

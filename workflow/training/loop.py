@@ -14,7 +14,6 @@ import torch
 
 from models.nets.build import build
 from workflow.config.job import Job
-from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate, make_optimiser
@@ -26,8 +25,8 @@ CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
-    def __init__(self, job: Job, corpus, folder: Path, device: torch.device, source: str = ""):
-        """source: digest of the files that the run's numbers depend on; a checkpoint made by others is not resumed."""
+    def __init__(self, job: Job, task: type, corpus, folder: Path, device: torch.device, source: str = ""):
+        """task: the class of the job's task. source: digest of the files that the run's numbers depend on; a checkpoint made by others is not resumed."""
         self.job, self.device, self.source = job, device, source
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
@@ -36,7 +35,7 @@ class Run:
         self.start_span = self.net.facts().get("mean_span")
         self.parameters = list(self.net.parameters())
         self.optimiser = make_optimiser(training, self.parameters)
-        self.task = load(TASKS[job.task].runner)(job, corpus, device)
+        self.task = task(job, corpus, device)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0

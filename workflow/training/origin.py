@@ -13,8 +13,6 @@ import torch
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.job import Job
-from workflow.plan import sources
 from workflow.results.record import Origin
 
 LIBRARIES = ("torch", "numpy", "sympy")
@@ -27,17 +25,13 @@ def pick_device(name: str) -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def describe(device: torch.device, precision: str, job: Job | None = None) -> Origin:
-    """Where a number that is computed now comes from. job: that of the run, for the files its numbers depend on."""
-    files = sources.of_run(job) if job else frozenset()
+def describe(device: torch.device, precision: str, code: dict) -> Origin:
+    """Where a number that is computed now comes from. code: what `workflow.plan.sources.recorded` says of its files."""
     commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
     return Origin(
         commit=commit or "unknown",
         dirty=bool(status) if commit else True,
-        source=sources.digest(files),
-        sources=sources.digests(files),
-        accepted=sources.changes_in(files),
         device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
         driver=f"CUDA {torch.version.cuda}" if cuda else None,
         threads=torch.get_num_threads(),
@@ -45,6 +39,7 @@ def describe(device: torch.device, precision: str, job: Job | None = None) -> Or
         precision=precision if cuda else "fp32",
         deterministic=not cuda,
         versions={"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
+        **code,
         host_memory_bytes=psutil.virtual_memory().total,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
