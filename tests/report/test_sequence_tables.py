@@ -4,17 +4,12 @@ import pandas as pd
 import pytest
 
 from tests._runs import LOOK, described, everything, failed, parsed
+from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.report.figures import explicit_sparse_captions
 from workflow.report.tables import aiayn_table4, explicit_sparse_table2
 from workflow.report.tables._paired import cider, f1
-from workflow.results.runs_table import frame
-
-
-def at(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
-    found = cells[(cells["row"] == row) & (cells["column"] == column)]
-    assert len(found) == 1, (row, column)
-    return found.iloc[0]
+from workflow.results.runs_table import as_frame
 
 
 def test_parsers_stand_beside_the_papers():
@@ -46,12 +41,12 @@ def test_captioners_stand_beside_the_papers():
 
 
 def test_what_failed_is_told():
-    runs = frame(
+    runs = as_frame(
         [parsed(), parsed(variant="top_k", status="diverged", reason="mean loss nan", test_f1=None, counts=None)]
     )
     cells = aiayn_table4.build(runs)
     assert (at(cells, "top-k", "WSJ only")["status"], at(cells, "top-k", "gain")["status"]) == ("failed", "failed")
-    cells = explicit_sparse_table2.build(frame([failed(), described()]))
+    cells = explicit_sparse_table2.build(as_frame([failed(), described()]))
     assert at(cells, "Explicit Sparse Transformer", "CIDEr")["status"] == "not run"
 
 
@@ -78,4 +73,4 @@ def test_the_figure_shows_pictures_and_the_sharpest_pieces():
     assert len(drawn.axes) == 2 * 4
     assert explicit_sparse_captions.draw(explicit_sparse_captions.data(everything(failed))) is not None
     silent = [described(variant=one, looks=[{**LOOK, "pieces": [], "weights": []}]) for one in ("softmax", "top_k")]
-    assert not len(explicit_sparse_captions.data(frame(silent)))
+    assert not len(explicit_sparse_captions.data(as_frame(silent)))

@@ -1,10 +1,10 @@
 """Figures: the numbers behind them, and that each can be drawn from good, failed and missing runs."""
 
-from importlib import import_module
-
 import pytest
 
-from tests._runs import everything, failed
+from tests._runs import all_frames, everything, failed, layers, write_inputs
+from workflow.plan.ablations import builder_names
+from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
@@ -15,6 +15,7 @@ from workflow.report.figures import (
     top_k_adaptive_span_curves,
 )
 from workflow.report.figures._style import plt
+from workflow.results.runs_table import Frames
 from workflow.scripts import figure as script
 
 
@@ -24,15 +25,20 @@ def close():
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("figures"))
 @pytest.mark.parametrize(
-    "runs",
-    [everything(), everything(failed), everything().head(0), everything().query("seed == 1")],
+    "frames",
+    [
+        all_frames(),
+        all_frames(failed),
+        Frames(everything().head(0), layers().head(0)),
+        Frames(everything().query("seed == 1"), layers()),
+    ],
     ids=["good", "failed", "none", "one"],
 )
-def test_every_figure_can_be_drawn(name, runs):
-    builder = import_module(f"workflow.report.figures.{name}")
-    figure = builder.draw(builder.data(runs))
+def test_every_figure_can_be_drawn(name, frames):
+    builder = load_builder("figures", name)
+    figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
     figure.canvas.draw()
     assert figure.axes and builder.TITLE and builder.CAPTION
 
@@ -44,7 +50,7 @@ def test_the_two_heads_are_the_nearest_and_the_farthest():
 
 
 def test_the_mask_falls_from_one_to_zero_over_the_ramp():
-    m = adaptive_span_figure2.data(everything()).set_index("x")["m"]
+    m = adaptive_span_figure2.data().set_index("x")["m"]
     assert m[65] == 1 and m[81] == 0.5 and m[97] == 0
 
 
@@ -87,16 +93,15 @@ def test_names_that_touch_move_alike_and_the_others_stay():
 
 
 def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
-    """Figure 1 shows one run of two seeds, Figure 2 none."""
+    """Figure 1 shows one run of two seeds."""
     assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
-    assert not len(adaptive_span_figure2.used(everything()))
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("figures"))
 def test_no_tick_label_lies_on_another(name):
     """Drawn at their size."""
-    builder = import_module(f"workflow.report.figures.{name}")
-    figure = builder.draw(builder.data(everything()))
+    builder = load_builder("figures", name)
+    figure = builder.draw(builder.data(*builder_inputs("figures", name, all_frames())))
     figure.canvas.draw()
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
@@ -113,8 +118,8 @@ def test_curves_stand_beside_the_released_logs():
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path):
-    (tmp_path / "runs.json").write_text(everything().to_json(orient="records"))
+    files = write_inputs(tmp_path / "inputs")
     for name in ("a", "b"):
-        script.main(["adaptive_span_figure3_left", str(tmp_path / "runs.json"), str(tmp_path / name)])
+        script.main(["adaptive_span_figure3_left", str(tmp_path / f"{name}.svg"), *files])
     for ending in ("svg", "pdf", "png"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()

@@ -6,47 +6,31 @@ import pandas as pd
 import pytest
 import torch
 
-from tests._runs import everything, translated
+from tests._runs import everything, layer, layers, translated
+from tests.report._cells import at
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 from workflow.costs.layer_kinds import LAYERS, REACH
 from workflow.papers.published import join
 from workflow.papers.published import load as printed
-from workflow.plan.ablations import CONFIG
-from workflow.plan.scales import read_measures
-from workflow.plan.targets import OF_LAYERS, Targets
+from workflow.plan.scales import read_measure
+from workflow.plan.targets import Targets
 from workflow.report.figures import aiayn_attention, aiayn_table1_times
 from workflow.report.tables import aiayn_table1, aiayn_table2, aiayn_table3
 from workflow.report.tables._layers import exponent
-from workflow.results.runs_table import frame, load
-from workflow.scripts import layers, table
+from workflow.results.rows import write_rows
+from workflow.results.runs_table import as_frame, read_frames
+from workflow.scripts import layers as layers_script
+from workflow.scripts import table
 from workflow.scripts.summary import broken
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 
 
-def at(cells, row, column):
-    found = cells[(cells["row"] == row) & (cells["column"] == column)]
-    assert len(found) == 1
-    return found.iloc[0]
-
-
-def layer(name, n, ms, status="ok"):
-    row = {"layer": name, "n": n, "d": 64, "spread": 0.1, "rounds": 9, "bytes": 5 * n, "device": "a device"}
-    return row | {"ms": ms, "status": status, "reason": None if status == "ok" else "no room"}
-
-
-def measured_layers():
-    """Self-attention n^2 / 100 ms, one length too long; the recurrent layer n ms."""
-    rows = [layer("self", n, n**2 / 100) for n in (64, 128)] + [layer("self", 256, None, "oom") | {"bytes": None}]
-    runs = everything().head(0)
-    runs.attrs["layers"] = rows + [layer("rnn", n, float(n)) for n in (64, 128, 256)]
-    return runs
-
-
 def base(seed=1, **changes):
     costs = {"macs_executed": 1e6, "tokens_per_s": 1e3, "seconds": 10.0 * seed}
-    return translated("transformer", "base", seed, corpus="wmt14-ende", **costs, **changes)
+    return translated("transformer", "base", seed, paper_corpus="wmt14-ende", **costs, **changes)
 
 
 @pytest.mark.parametrize("power", [0, 1, 2, 2.5])
@@ -63,9 +47,7 @@ def test_an_exponent_needs_two_values_above_zero():
 
 def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
     """Products of self-attention at d = 64: 4 n d^2 + 2 n^2 d is 1,572,864 at n = 64 and 8 / 3 of it at n = 128."""
-    runs = measured_layers()
-    runs.attrs["layers"] = [row for row in runs.attrs["layers"] if row["n"] < 256]
-    cells = join(aiayn_table1.build(runs))
+    cells = join(aiayn_table1.build(layers().query("n < 256")))
     slope = at(cells, "Self-Attention", "exponent of n, time")
     assert slope["value"] == pytest.approx(2)
     assert slope["note"] == "medians of 9 rounds or more; middle halves within 10% of them"
@@ -78,18 +60,17 @@ def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
 
 
 def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
-    cells = aiayn_table1.build(measured_layers())
+    cells = aiayn_table1.build(layers())
     made = at(cells, "Self-Attention", "time, n = 256")
     assert (made["status"], made["note"]) == ("failed", "oom: no room") and pd.isna(made["value"])
     fit = at(cells, "Self-Attention", "exponent of n, time")
     assert fit["value"] == pytest.approx(2) and fit["note"].endswith("of them; n = 256 left out: oom: no room")
-    alone = measured_layers()
-    alone.attrs["layers"] = alone.attrs["layers"][1:3]
+    alone = layers().query("layer == 'self' and n > 64")
     assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
 
 
 def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement():
-    cells = join(aiayn_table1.build(everything()))
+    cells = join(aiayn_table1.build(layers().head(0)))
     theirs = cells[cells["published"].notna()]
     assert set(theirs["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
     assert (theirs["value"] == theirs["published_value"]).all()
@@ -97,7 +78,7 @@ def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement(
 
 
 def test_the_times_are_drawn_from_what_could_be_timed():
-    made = aiayn_table1_times.data(measured_layers())
+    made = aiayn_table1_times.data(layers())
     assert made.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
     names = [text.get_text() for text in aiayn_table1_times.draw(made).axes[0].get_legend().get_texts()]
     assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
@@ -105,7 +86,7 @@ def test_the_times_are_drawn_from_what_could_be_timed():
 
 def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
     """6 x 10^6 multiply-adds x 1,000 pieces / s is 6 GFLOP/s; over 10 and 20 s, 60 and 120 GFLOPs."""
-    cells = aiayn_table2.build(frame([base(1), base(2)]))
+    cells = aiayn_table2.build(as_frame([base(1), base(2)]))
     label = "Transformer (base model)"
     assert at(cells, label, "sustained EN-DE")["value"] == pytest.approx(6e9)
     cost = at(cells, label, "training cost EN-DE")
@@ -115,7 +96,7 @@ def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
 
 def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
     """12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12."""
-    cells = join(aiayn_table2.build(frame([base(1), base(2)])))
+    cells = join(aiayn_table2.build(as_frame([base(1), base(2)])))
     label = "Transformer (base model)"
     bleu = at(cells, label, "BLEU EN-DE")
     assert (bleu["value"], bleu["published_value"]) == (24.5, 27.3)  # 24 and 25
@@ -128,13 +109,13 @@ def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
 
 def test_failed_and_missing_runs_of_table_2_are_told():
     broken = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
-    cells = aiayn_table2.build(frame([base(1), base(2, **broken)]))
+    cells = aiayn_table2.build(as_frame([base(1), base(2, **broken)]))
     label = "Transformer (base model)"
     assert at(cells, label, "training cost EN-DE")["value"] == pytest.approx(6e10)
     assert "seed 2: diverged" in at(cells, label, "BLEU EN-DE")["note"]
     assert at(cells, label, "BLEU EN-FR")["status"] == "not run"
     assert at(cells, "Transformer (big)", "training cost EN-DE")["status"] == "not run"
-    alone = aiayn_table2.build(frame([base(2, **broken)]))
+    alone = aiayn_table2.build(as_frame([base(2, **broken)]))
     assert at(alone, label, "training cost EN-DE")["status"] == "failed"
 
 
@@ -184,13 +165,13 @@ def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
 
 
 def test_the_heads_shown_are_of_the_last_layer_and_of_a_seed_that_ended_well():
-    runs = frame([base(1, status="diverged", reason="x"), base(2), base(3)])
+    runs = as_frame([base(1, status="diverged", reason="x"), base(2), base(3)])
     made = aiayn_attention.data(runs)
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
     assert set(made["layer"]) == {3} and made["head"].nunique() == 2
     one = made[made["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
     assert one.loc["▁zwei", "▁zwei"] == 1 and one.loc["▁zwei", "<eos>"] == 0
-    assert not len(aiayn_attention.data(frame([base(1) | {"maps": {}}])))
+    assert not len(aiayn_attention.data(as_frame([base(1) | {"maps": {}}])))
 
 
 @pytest.mark.parametrize(
@@ -207,41 +188,44 @@ def test_what_place_50_of_100_depends_on(name, first, last):
 
 
 def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
-    (tmp_path / "runs.json").write_text(everything().to_json(orient="records"))
-    layers.main([str(tmp_path / "measures/layers.json"), "--how", json.dumps({"translation": HOW}), "--device", "cpu"])
-    found = pd.DataFrame(load(tmp_path / "runs.json").attrs["layers"])
-    assert found.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
-    assert (found["status"] == "ok").all() and (found["ms"] > 0).all() and (found["rounds"] >= 6).all()
-    assert found["bytes"].notna().all() and set(found["d"]) == {8}
-    table.main(["aiayn_table1", str(tmp_path / "runs.json"), str(tmp_path / "t")])
-    about = json.loads((tmp_path / "t.json").read_text())["provenance"]
-    assert about.startswith("cpu: ") and "d = 8; one sequence, one thread; medians of" in about
+    measured = tmp_path / "layers.json"
+    layers_script.main([str(measured), "--measure", json.dumps(HOW), "--device", "cpu"])
+    frame = read_frames([measured]).layers
+    assert frame.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
+    assert (frame["status"] == "ok").all() and (frame["ms"] > 0).all() and (frame["rounds"] >= 6).all()
+    assert frame["bytes"].notna().all() and set(frame["d"]) == {8}
+    table.main(["aiayn_table1", str(tmp_path / "t.json"), str(measured)])
+    origin = json.loads((tmp_path / "t.json").read_text())["provenance"]
+    assert origin.startswith("cpu: ") and "d = 8; one sequence, one thread; medians of" in origin
     tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])["measured at"].fillna("")
-    assert tidy["Recurrent", "exponent of n, time"] == about and tidy["Recurrent", "sequential operations"] == ""
+    assert tidy["Recurrent", "exponent of n, time"] == origin and tidy["Recurrent", "sequential operations"] == ""
 
 
 def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
-    how = read_measures(json.dumps({"t": HOW | {"memory_mb": 1, "layer_lengths": [8, 2048]}}))["t"]
-    rows = [row for row in layers.weighed(how, "cpu") if row["layer"] == "self"]
-    layers.time_all(rows, how, torch.device("cpu"))
+    measure = read_measure(json.dumps(HOW | {"memory_mb": 1, "layer_lengths": [8, 2048]}))
+    rows = [row for row in layers_script.weighed(measure, "cpu") if row["layer"] == "self"]
+    layers_script.time_all(rows, measure, torch.device("cpu"))
     assert (rows[1]["status"], rows[1]["bytes"], rows[1]["ms"]) == ("oom", None, None)
 
 
 def test_one_length_gives_no_exponent_and_is_refused():
     with pytest.raises(ConfigError, match="layer_lengths"):
-        read_measures(json.dumps({"translation": HOW | {"layer_lengths": [64]}}))
+        read_measure(json.dumps(HOW | {"layer_lengths": [64]}))
 
 
-def test_only_what_tells_of_layers_waits_for_them():
-    config = read_yaml(CONFIG / "config.yaml") | {"scale": "smoke", "papers": ["aiayn"], "tasks": ["translation"]}
-    asked = Targets.of(config)
-    waits = {name: asked.sources(kind, name) for kind in ("tables", "figures") for name in getattr(asked, kind)}
-    found = {name for name, files in waits.items() if "results/measures/layers.json" in files}
-    assert found == set(OF_LAYERS) and len(waits) > len(found)
+def test_only_what_reads_layers_waits_for_them():
+    config = read_yaml(ROOT / "config" / "config.yaml") | {
+        "scale": "smoke",
+        "papers": ["aiayn"],
+        "tasks": ["translation"],
+    }
+    targets = Targets.of(config)
+    files = {name: targets.files_read(kind, name) for kind in ("tables", "figures") for name in targets.artefacts(kind)}
+    waiting = {name for name, paths in files.items() if f"{targets.results}/layers.json" in paths}
+    assert waiting == {"aiayn_table1", "aiayn_table1_times"} and len(files) > len(waiting)
 
 
-def test_the_summary_tells_of_layers_that_failed(tmp_path):
-    (tmp_path / "measures").mkdir()
+def test_the_summary_names_layers_that_failed(tmp_path):
     (tmp_path / "plan.json").write_text("[]")
-    (tmp_path / "measures/layers.json").write_text(json.dumps([layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
-    assert broken(tmp_path) == ["layers: self, n = 16: oom: no room"]
+    (tmp_path / "layers.json").write_text(write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
+    assert broken(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]

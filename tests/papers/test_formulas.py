@@ -2,9 +2,9 @@
 
 import pytest
 
+from workflow.config.files import ROOT
 from workflow.papers import formulas as f
 from workflow.papers.published import analytic, find
-from workflow.plan.ablations import CONFIG
 from workflow.report.tables.analytic import build, rounds
 
 SMALL = {"L": 12, "d": 512, "ff": 2048}
@@ -83,7 +83,7 @@ def test_what_no_paper_prints_is_not_counted_as_printed():
     assert (printed.sum(), (~printed).sum()) == (42, 22)
     assert done[~printed][["error_pct", "rounds_to_paper"]].isna().all(axis=None)
     assert done["rounds_to_paper"].sum() == 40
-    assert "42 printed ones recomputed from formulas, 22 more" in (CONFIG.parent / "CHANGELOG.md").read_text()
+    assert "42 printed ones recomputed from formulas, 22 more" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_cost_of_big_over_the_best_earlier_model():

@@ -1,14 +1,16 @@
 """Tables on a handful of rows, with means and intervals worked out by hand."""
 
 import json
-from importlib import import_module
 
 import pandas as pd
 import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tests._runs import everything, failed, run
+from tests._runs import all_frames, everything, failed, layers, run, write_inputs
+from tests.report._cells import at
 from workflow.papers.published import join
+from workflow.plan.ablations import builder_names
+from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.pages.numbers import number, percent
 from workflow.report.pages.site import TEMPLATES
 from workflow.report.tables import (
@@ -20,82 +22,77 @@ from workflow.report.tables import (
     quality_against_cost,
     span_by_k_grid,
 )
-from workflow.report.tables._cells import COLUMNS, behind, interval, measured, once, setting
-from workflow.results.runs_table import frame, gather, provenance
+from workflow.report.tables._cells import COLUMNS, behind, measured, once, setting
+from workflow.results.runs_table import Frames, as_frame
+from workflow.results.statistics import mean_interval
 from workflow.scripts import table as script
-
-
-def at(cells, row, column):
-    found = cells[(cells["row"] == row) & (cells["column"] == column)]
-    assert len(found) == 1
-    return found.iloc[0]
 
 
 def test_interval_of_two_seeds_by_hand():
     """Mean 2.15, standard error .05, t(.975, 1) = 12.706."""
-    mean, low, high = interval([2.1, 2.2])
+    mean, low, high = mean_interval([2.1, 2.2])
     assert mean == pytest.approx(2.15)
     assert high - mean == pytest.approx(mean - low) == pytest.approx(12.706 * 0.05, rel=1e-4)
 
 
 def test_one_seed_has_no_interval():
-    assert interval([2.0]) == (2.0, None, None)
+    assert mean_interval([2.0]) == (2.0, None, None)
 
 
 def test_a_mean_over_seeds_with_its_runs():
-    made = measured("r", "dev", frame([run(seed=1), run(seed=2)]), "dev_bpc", "bpc")
+    made = measured("r", "dev", as_frame([run(seed=1), run(seed=2)]), "dev_bpc", "bpc")
     assert (
         made["value"] == pytest.approx(2.15) and made["n"] == 2 and len(made["digests"]) == 2 and made["status"] == "ok"
     )
 
 
 def test_a_failed_run_is_shown_as_failed_with_its_reason():
-    made = measured("r", "dev", frame([failed()]), "dev_bpc", "bpc")
+    made = measured("r", "dev", as_frame([failed()]), "dev_bpc", "bpc")
     assert made["status"] == "failed" and "diverged: mean loss nan" in made["note"] and made["value"] is None
 
 
 def test_one_failed_seed_of_two_is_told():
-    made = measured("r", "dev", frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
+    made = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
     assert made["status"] == "ok" and made["n"] == 1 and "seed 2: diverged" in made["note"] and made["low"] is None
 
 
 def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason():
     broke = {"memory_train_bytes": None, "memory_status": "oom", "memory_reason": "out of memory at 3 GiB"}
-    made = measured("r", "c", frame([run(**broke)]), "memory_train_bytes", "bytes")
+    made = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
     assert (made["status"], made["value"], made["note"]) == ("failed", None, "out of memory at 3 GiB")
 
 
 def test_what_was_measured_before_the_rest_broke_still_counts():
     broke = {"memory_train_bytes": 7.0, "memory_status": "oom", "memory_reason": "evaluation: out of memory"}
-    made = measured("r", "c", frame([run(**broke)]), "memory_train_bytes", "bytes")
+    made = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
     assert (made["status"], made["value"], made["note"]) == ("ok", 7, "")
 
 
 def test_a_count_that_its_check_refuses_is_failed_and_the_other_counts_stand():
     broke = {"flops_status": "error", "flops_reason": "macs_torch differs from our count by +9.0%"}
-    runs = frame([run(macs_torch=109.0, macs_analytic=100.0, **broke)])
+    runs = as_frame([run(macs_torch=109.0, macs_analytic=100.0, **broke)])
     assert measured("r", "c", runs, "macs_torch", "")["status"] == "failed"
     assert measured("r", "c", runs, "macs_analytic", "")["status"] == "ok"
 
 
 def test_a_setting_has_no_interval():
-    made = setting("r", "S", frame([run(seed=1), run(seed=2)]), "S", "characters")
+    made = setting("r", "S", as_frame([run(seed=1), run(seed=2)]), "S", "characters")
     assert (made["value"], made["low"], made["kind"]) == (64, None, "setting")
 
 
 def test_a_cost_is_read_from_a_seed_that_ended_well():
-    assert once(frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
-    assert once(frame([failed(seed=1)]))["seed"].tolist() == [1]
+    assert once(as_frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
+    assert once(as_frame([failed(seed=1)]))["seed"].tolist() == [1]
 
 
 def test_only_what_is_measured_once_per_cell_stands_on_one_row():
-    runs = frame([run(seed=1), run(seed=2)])
+    runs = as_frame([run(seed=1), run(seed=2)])
     assert (len(behind(runs, "dev_bpc")), len(behind(runs, "train_tokens_per_s"))) == (2, 1)
 
 
 def test_the_longest_span_says_what_ended_the_search():
     ended = {"longest_S": 4096.0, "longest_S_ended": "the end of the search", "memory_budget_bytes": 1 << 30}
-    cells = adaptive_span_costs.build(frame([run(variant="fixed", **ended)]))
+    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", **ended)]))
     assert at(cells, "fixed, any S", "longest S that fits")["value"] == 4096
     assert at(cells, "fixed, any S", "search ended by")["value"] == "the end of the search"
     assert at(cells, "fixed, any S", "memory budget")["value"] == 1 << 30
@@ -103,14 +100,14 @@ def test_the_longest_span_says_what_ended_the_search():
 
 
 def test_a_span_that_never_fitted_is_failed():
-    cells = adaptive_span_costs.build(frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
+    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
     made = at(cells, "fixed, any S", "longest S that fits")
     assert made["status"] == "failed" and made["note"].endswith("oom")
 
 
 def test_memory_reserved_is_a_column_where_something_was_reserved():
-    assert "training memory, reserved" not in set(adaptive_span_costs.build(frame([run()]))["column"])
-    cells = adaptive_span_costs.build(frame([run(memory_reserved_bytes=5.0)]))
+    assert "training memory, reserved" not in set(adaptive_span_costs.build(as_frame([run()]))["column"])
+    cells = adaptive_span_costs.build(as_frame([run(memory_reserved_bytes=5.0)]))
     assert at(cells, "fixed, S = 64", "training memory, reserved")["value"] == 5
 
 
@@ -122,20 +119,20 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
     assert at(cells, "Dynamic span", "dev")["status"] == "not run"
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("tables"))
 @pytest.mark.parametrize("make", [run, failed])
-def test_every_table_stands_on_good_and_on_failed_runs(name, make, tmp_path):
-    runs = everything(make)
-    cells = import_module(f"workflow.report.tables.{name}").build(runs)
+def test_every_table_stands_on_good_and_on_failed_runs(name, make):
+    cells = load_builder("tables", name).build(*builder_inputs("tables", name, all_frames(make)))
     assert list(cells.columns) == COLUMNS and len(cells)
     assert not cells.duplicated(["row", "column"]).any()
     joined = join(cells)
     assert (joined["published_value"].notna() == joined["published"].notna()).all()
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("tables"))
 def test_every_table_stands_without_runs(name):
-    cells = import_module(f"workflow.report.tables.{name}").build(everything().head(0))
+    without = Frames(everything().head(0), layers().head(0))
+    cells = load_builder("tables", name).build(*builder_inputs("tables", name, without))
     assert not (cells["status"] == "failed").any()
 
 
@@ -187,7 +184,7 @@ def test_the_grid_has_size_three_readings_memory_and_speed():
 
 
 def test_what_follows_from_a_formula_is_not_called_published():
-    joined = join(adaptive_span_shares.build(everything()))
+    joined = join(adaptive_span_shares.build())
     flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
     shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
@@ -201,15 +198,13 @@ def test_what_follows_from_a_formula_is_not_called_published():
 
 
 def test_a_ratio_of_a_failed_run_is_failed():
-    runs = frame([run("normalisers", "fixed"), failed(ablation="normalisers", variant="sparsemax")])
+    runs = as_frame([run("normalisers", "fixed"), failed(ablation="normalisers", variant="sparsemax")])
     made = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
     assert made["status"] == "failed" and "diverged" in made["note"] and pd.isna(made["value"])
 
 
 def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
-    rows = json.loads(everything().to_json(orient="records"))
-    (tmp_path / "runs.json").write_text(json.dumps(rows))
-    script.main(["adaptive_span_table3", str(tmp_path / "runs.json"), str(tmp_path / "t")])
+    script.main(["adaptive_span_table3", str(tmp_path / "t.json"), *write_inputs(tmp_path / "inputs")])
     content = json.loads((tmp_path / "t.json").read_text())
     assert content["provenance"] == "scale test; a device; 2 seeds; 10 steps; text: words"
     tidy = pd.read_csv(tmp_path / "t.csv")
@@ -229,24 +224,3 @@ def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
     assert "cited 1.180" in rows["T12 (Al-Rfou)"]
     assert "failed (1.010)" in rows["Adaptive span, large"]
     assert r"2.150 ± 0.635 (1.050, +104.8 \%)" in rows["Adaptive span, small"]
-
-
-def test_gather_joins_measures_by_cell(tmp_path):
-    from tests._jobs import job
-    from workflow.results.record import Record
-    from workflow.training.origin import describe, pick_device
-
-    made = job()
-    record = Record(
-        status="ok", digest=made.digest, job=made, metrics={"dev_bpc": 2.0}, origin=describe(pick_device("cpu"), "fp32")
-    )
-    asked = {"ablation": "a", "paper": "p", "variant": "v", "corpus": "c", "S": 24, "k": None, "text": "toy"}
-    asked |= {"digest": made.digest, "configuration": made.cell}
-    rows = gather(
-        [asked],
-        {made.digest: record},
-        {"flops": [{"configuration": made.cell, "macs_torch": 7.0, "status": "ok", "reason": None}]},
-    )
-    runs = frame(rows)
-    assert runs["macs_torch"][0] == 7 and runs["dev_bpc"][0] == 2 and pd.isna(runs["train_ms"][0])
-    assert provenance(runs).startswith("scale test; cpu: ")

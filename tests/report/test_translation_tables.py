@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from tests._runs import translated
+from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.report.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure3, explicit_sparse_figure4
 from workflow.report.figures._style import plt
 from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
 from workflow.report.tables._cells import ratio
 from workflow.report.tables._paired import bootstrap, chance, gain
-from workflow.results.runs_table import frame
+from workflow.results.runs_table import as_frame
 from workflow.tasks.scores import counts
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
@@ -27,16 +28,10 @@ def close():
     plt.close("all")
 
 
-def at(cells, row, column):
-    found = cells[(cells["row"] == row) & (cells["column"] == column)]
-    assert len(found) == 1, (row, column)
-    return found.iloc[0]
-
-
 def scored(variant: str, *values, **changes) -> pd.DataFrame:
     """Runs of seeds 1, 2, ... with these scores."""
     rows = [translated(variant=variant, seed=n, test_bleu_tokenised=one, **changes) for n, one in enumerate(values, 1)]
-    return frame(rows)
+    return as_frame(rows)
 
 
 def test_the_gain_is_the_mean_of_the_differences_by_seed():
@@ -48,19 +43,19 @@ def test_the_gain_is_the_mean_of_the_differences_by_seed():
 
 
 def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
-    ours = frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    ours = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
     made = gain("r", "c", ours, scored("softmax", 20.0, 25.0), BLEU)
     assert (made["value"], made["n"], made["low"], made["status"]) == (pytest.approx(0.4), 1, None, "ok")
     assert made["note"] == "seed 2: diverged: mean loss nan"
 
 
 def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
-    ours, base = scored("top_k", 20.4), frame([translated(seed=1, **BROKEN)])
+    ours, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
     for make in (lambda base: gain("r", "c", ours, base, BLEU), lambda base: chance("r", "c", ours, base)):
         failed, missing = make(base), make(base.head(0))
         assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
         assert (missing["status"], missing["value"]) == ("not run", None)
-    strangers = frame([translated(variant="top_k", seed=3)])
+    strangers = as_frame([translated(variant="top_k", seed=3)])
     assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
 
 
@@ -83,7 +78,7 @@ def test_nets_that_say_the_same_do_not_differ():
 
 
 def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return frame([translated(variant=variant, seed=n, counts=counted(one)) for n, one in enumerate(outputs, 1)])
+    return as_frame([translated(variant=variant, seed=n, counts=counted(one)) for n, one in enumerate(outputs, 1)])
 
 
 def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
@@ -96,17 +91,17 @@ def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
 
 
 def test_a_ratio_is_of_means_and_names_the_failed_base():
-    ours, base = frame([translated(train_tokens_per_s=430.0)]), frame([translated(train_tokens_per_s=860.0)])
+    ours, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
     made = ratio("r", "c", "train_tokens_per_s", ours, base, "softmax")
     assert (made["value"], made["unit"], made["low"]) == (0.5, "x", None)
-    broken = ratio("r", "c", "train_tokens_per_s", ours, frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
+    broken = ratio("r", "c", "train_tokens_per_s", ours, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
     assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")
 
 
 def three_directions() -> pd.DataFrame:
     """Softmax 24 and 25; top-k 24.3 and 25.3."""
     corpora = ("wmt14-ende", "iwslt15-envi", "iwslt14-deen")
-    runs = [scored(v, 24 + d, 25 + d, corpus=c) for c in corpora for v, d in (("softmax", 0.0), ("top_k", 0.3))]
+    runs = [scored(v, 24 + d, 25 + d, paper_corpus=c) for c in corpora for v, d in (("softmax", 0.0), ("top_k", 0.3))]
     return pd.concat(runs, ignore_index=True)
 
 
@@ -140,8 +135,8 @@ def timed() -> pd.DataFrame:
         translated(**one, variant="entmax_alpha", seed=2, alpha=[[1.3, 1.5], [1.7, 1.9]]),
         translated(**one, variant="entmax15", **BROKEN | {"train_tokens_per_s": None}),
     ]
-    rows += [translated(**one, variant="softmax", corpus="iwslt15-envi", train_tokens_per_s=1.0)]
-    return frame(rows)
+    rows += [translated(**one, variant="softmax", paper_corpus="iwslt15-envi", train_tokens_per_s=1.0)]
+    return as_frame(rows)
 
 
 def test_table_4_has_ratios_to_softmax_beside_the_quotients_of_the_papers_speeds():
@@ -174,10 +169,10 @@ def test_table_5_tells_training_alone_from_training_and_prediction():
     """Base 23 and 24 on dev; the same top-k nets decode 22 and 23 with every key, 23.5 and 24.5 with k."""
     rows = []
     for seed in (1, 2):
-        rows.append(translated(seed=seed, corpus="iwslt15-envi", dev_bleu_tokenised=22.0 + seed))
+        rows.append(translated(seed=seed, paper_corpus="iwslt15-envi", dev_bleu_tokenised=22.0 + seed))
         scores = {"dev_bleu_tokenised": 22.5 + seed, "dev_bleu_tokenised_every_key": 21.0 + seed}
-        rows.append(translated(variant="top_k", seed=seed, corpus="iwslt15-envi", k=4, **scores))
-    joined = join(explicit_sparse_table5.build(frame(rows)))
+        rows.append(translated(variant="top_k", seed=seed, paper_corpus="iwslt15-envi", k=4, **scores))
+    joined = join(explicit_sparse_table5.build(as_frame(rows)))
     base, alone, both = joined["row"].unique()
     assert [at(joined, row, "dev")["value"] for row in (base, alone, both)] == pytest.approx([23.5, 22.5, 24.0])
     assert [at(joined, row, "dev")["published_value"] for row in (base, alone, both)] == [27.4, 27.7, 27.8]
@@ -189,9 +184,9 @@ def test_table_5_tells_training_alone_from_training_and_prediction():
 def test_where_names_the_attentions_that_are_sparse():
     one = {"ablation": "sparse_where"}
     rows = [translated(**one, test_bleu=20.0)]
-    rows += [translated(**one, variant="top_k_cross", at=["cross"], k=4, test_bleu=20.7)]
+    rows += [translated(**one, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
     rows += [translated(**one, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
-    cells = sparse_where.build(frame(rows))
+    cells = sparse_where.build(as_frame(rows))
     where = [at(cells, row, "where")["value"] for row in ("softmax", "top_k_cross", "entmax15")]
     assert where == ["nowhere", "cross", "encoder + decoder + cross"]
     assert at(cells, "top_k_cross", "k")["value"] == 4
@@ -210,7 +205,7 @@ def looked(**changes) -> dict:
 
 
 def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
-    made = explicit_sparse_figure1.data(frame([looked(variant="top_k", k=4), looked()]))
+    made = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
     assert made["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
     first = made[made["panel"] == "softmax, encoder layer 12"]
     assert first["weight"].tolist() == [0.75, 0.25, 0.75, 0.25]
@@ -219,7 +214,7 @@ def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
 
 def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_first():
     """Mean maxima: .55 and .85 in layer 1; 1 and .5 in layer 12."""
-    made = explicit_sparse_figure4.data(frame([looked(), looked(variant="top_k", k=4)]))
+    made = explicit_sparse_figure4.data(as_frame([looked(), looked(variant="top_k", k=4)]))
     names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
     assert made["panel"].unique().tolist()[:2] == names and made["head"].unique().tolist() == ["2", "1"]
     assert made[made["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
@@ -227,11 +222,16 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
 
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
-    rows = [looked(), looked(seed=2), looked(variant="top_k", k=4, seed=2), looked(variant="top_k", corpus="other")]
-    used = _maps.compared(frame(rows))
+    rows = [
+        looked(),
+        looked(seed=2),
+        looked(variant="top_k", k=4, seed=2),
+        looked(variant="top_k", paper_corpus="other"),
+    ]
+    used = _maps.compared(as_frame(rows))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
-    assert not len(_maps.compared(frame(nothing)))
+    assert not len(_maps.compared(as_frame(nothing)))
 
 
 def test_sixteen_long_pieces_can_be_read_on_both_axes():
@@ -246,17 +246,17 @@ def test_sixteen_long_pieces_can_be_read_on_both_axes():
 
 def test_a_map_is_drawn_without_a_bitmap(tmp_path):
     """Pages name no address and a bitmap in an SVG is one."""
-    figure = explicit_sparse_figure1.draw(explicit_sparse_figure1.data(frame([looked(), looked(variant="top_k")])))
+    figure = explicit_sparse_figure1.draw(explicit_sparse_figure1.data(as_frame([looked(), looked(variant="top_k")])))
     figure.savefig(tmp_path / "one.svg")
     assert "<image" not in (tmp_path / "one.svg").read_text()
 
 
 def test_figure_3_has_softmax_at_infinity_and_the_papers_k_without_bleu():
     """k = 2: 20 and 21; softmax: 19 and a run that broke."""
-    one = {"ablation": "translation_k", "corpus": "iwslt15-envi"}
+    one = {"ablation": "translation_k", "paper_corpus": "iwslt15-envi"}
     rows = [translated(**one, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
     rows += [translated(**one, dev_bleu_tokenised=19.0), translated(**one, seed=2, **BROKEN)]
-    made = explicit_sparse_figure3.data(frame(rows))
+    made = explicit_sparse_figure3.data(as_frame(rows))
     ours = made[made["source"] == "measured"].set_index("k")
     assert (ours.at[2, "mean"], ours.at[2, "n"]) == (pytest.approx(20.5), 2)
     assert ours.at[2, "high"] - 20.5 == pytest.approx(12.706 * 0.5, rel=1e-4)
