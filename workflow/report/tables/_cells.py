@@ -31,7 +31,8 @@ def measured(row: str, column: str, runs: pd.DataFrame, what: str, unit: str, pu
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = [float(value) for value in ok[what].dropna()] if len(ok) else []
-    broken = [f"seed {run.seed}: {run.status}: {run.reason}" for run in runs[runs["status"] != "ok"].itertuples()]
+    other = runs.loc[runs["status"] != "ok", ["seed", "status", "reason"]]
+    broken = [f"seed {run.seed}: {run.status}: {run.reason}" for run in other.itertuples()]
     error = _refused(ok, what, bool(values))
     broken += error
     mean, low, high = mean_interval(values) if values else (None, None, None)
