@@ -60,7 +60,7 @@ def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     assert made["mean"].tolist() == pytest.approx([2.15] * 4) and made["n"].tolist() == [2] * 4
 
 
-def test_a_speed_measured_once_per_cell_has_no_interval():
+def test_a_speed_measured_once_per_configuration_has_no_interval():
     made = span_by_k_grid.data(everything()).set_index("quantity")
     speed, quality = made.loc["train_tokens_per_s"], made.loc["dev_bpc"]
     assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
@@ -83,13 +83,13 @@ def test_what_the_formula_gives_is_not_called_the_papers():
 @pytest.mark.parametrize("places", [[], [0.5], [0.5, 0.5, 0.9], [0.0] * 9, [1.0] * 9, [0.0, 0.3, 0.31, 0.32, 1.0]])
 def test_names_of_points_keep_their_distance_and_stay_inside(places):
     gap = 0.111
-    moved = quality_against_cost._apart(places, gap)
+    moved = quality_against_cost._spread_out(places, gap)
     assert len(moved) == len(places) and all(-1e-6 <= place <= 1 + 1e-6 for place in moved)
     assert all(b - a >= gap - 1e-5 for a, b in zip(moved, moved[1:], strict=False))
 
 
 def test_names_that_touch_move_alike_and_the_others_stay():
-    assert quality_against_cost._apart([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
+    assert quality_against_cost._spread_out([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
 
 
 def test_the_origin_at_the_foot_is_that_of_the_runs_shown():

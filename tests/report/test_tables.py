@@ -22,7 +22,7 @@ from workflow.report.tables import (
     quality_against_cost,
     span_by_k_grid,
 )
-from workflow.report.tables._cells import COLUMNS, behind, measured, once, setting
+from workflow.report.tables._cells import COLUMNS, measured, setting, take_cost_row, take_rows
 from workflow.results.runs_table import Frames, as_frame
 from workflow.results.statistics import mean_interval
 from workflow.scripts import table as script
@@ -81,13 +81,13 @@ def test_a_setting_has_no_interval():
 
 
 def test_a_cost_is_read_from_a_seed_that_ended_well():
-    assert once(as_frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
-    assert once(as_frame([failed(seed=1)]))["seed"].tolist() == [1]
+    assert take_cost_row(as_frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
+    assert take_cost_row(as_frame([failed(seed=1)]))["seed"].tolist() == [1]
 
 
-def test_only_what_is_measured_once_per_cell_stands_on_one_row():
+def test_only_what_is_measured_once_per_configuration_stands_on_one_row():
     runs = as_frame([run(seed=1), run(seed=2)])
-    assert (len(behind(runs, "dev_bpc")), len(behind(runs, "train_tokens_per_s"))) == (2, 1)
+    assert (len(take_rows(runs, "dev_bpc")), len(take_rows(runs, "train_tokens_per_s"))) == (2, 1)
 
 
 def test_the_longest_span_says_what_ended_the_search():
@@ -193,8 +193,8 @@ def test_what_follows_from_a_formula_is_not_called_published():
     texts = [draw({**json.loads(one.to_json()), "half": None, "sort": 0}, "") for one in (flops, share)]
     assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]
     assert "published 62 " in texts[1] and "-0.7 %" in texts[1]
-    assert "inferred 40.89M)" in script.latex(joined, "t", "o")
-    assert script.tidy(joined, "o").iloc[0]["published as"] == "inferred"
+    assert "inferred 40.89M)" in script.as_latex(joined, "t", "o")
+    assert script.as_lines(joined, "o").iloc[0]["published as"] == "inferred"
 
 
 def test_a_ratio_of_a_failed_run_is_failed():
@@ -218,7 +218,7 @@ def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
 def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
     runs = everything()
     runs.loc[runs["variant"] == "as_large", ["status", "reason"]] = ["oom", "no room"]
-    text = script.latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
+    text = script.as_latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
     assert r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text
     rows = {line.split(" & ")[0]: line for line in text.splitlines() if " & " in line}
     assert "cited 1.180" in rows["T12 (Al-Rfou)"]

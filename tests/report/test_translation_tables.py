@@ -11,7 +11,7 @@ from workflow.report.figures import _maps, explicit_sparse_figure1, explicit_spa
 from workflow.report.figures._style import plt
 from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
 from workflow.report.tables._cells import ratio
-from workflow.report.tables._paired import bootstrap, chance, gain
+from workflow.report.tables._paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
 from workflow.tasks.scores import counts
 
@@ -51,7 +51,7 @@ def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
 
 def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
     ours, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
-    for make in (lambda base: gain("r", "c", ours, base, BLEU), lambda base: chance("r", "c", ours, base)):
+    for make in (lambda base: gain("r", "c", ours, base, BLEU), lambda base: p_value("r", "c", ours, base)):
         failed, missing = make(base), make(base.head(0))
         assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
         assert (missing["status"], missing["value"]) == ("not run", None)
@@ -85,9 +85,9 @@ def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
     slightly = [*WORSE[:1], *REFERENCES[1:]]
     ps = [bootstrap(counted(one), counted(WORSE))[1] for one in (REFERENCES, slightly)]
     base = spoken("softmax", WORSE, WORSE)
-    made = chance("r", "p", spoken("top_k", REFERENCES, slightly), base)
+    made = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
     assert (made["value"], made["n"]) == (max(ps), 2) and made["note"].startswith("seed 1: +")
-    assert chance("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
+    assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
 
 
 def test_a_ratio_is_of_means_and_names_the_failed_base():
@@ -228,15 +228,15 @@ def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
         looked(variant="top_k", k=4, seed=2),
         looked(variant="top_k", paper_corpus="other"),
     ]
-    used = _maps.compared(as_frame(rows))
+    used = _maps.pick_compared(as_frame(rows))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
-    assert not len(_maps.compared(as_frame(nothing)))
+    assert not len(_maps.pick_compared(as_frame(nothing)))
 
 
 def test_sixteen_long_pieces_can_be_read_on_both_axes():
     figure, axes = plt.subplots(figsize=(_maps.WIDTH, _maps.REST + 16 * _maps.ROW))
-    _maps.heat(axes, np.full((16, 16), 0.1), ["▁undzwanzig"] * 16, ["▁undzwanzig"] * 16)
+    _maps.draw_heat(axes, np.full((16, 16), 0.1), ["▁undzwanzig"] * 16, ["▁undzwanzig"] * 16)
     figure.canvas.draw()
     for axis in (axes.xaxis, axes.yaxis):
         boxes = [tick.label1.get_window_extent() for tick in axis.get_major_ticks()]

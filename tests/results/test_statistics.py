@@ -1,6 +1,7 @@
 """What chance allows: intervals that hold, p as the textbook has it, Holm's correction, power."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
@@ -19,6 +20,13 @@ def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of():
     assert statistics.bootstrap_interval([2.0]) is None
     assert statistics.bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
     assert statistics.scatter([0.1 + 0.2, 0.3, 0.3]) == 0.0  # rounding is no scatter
+
+
+def test_half_a_width_is_what_stands_behind_plus_or_minus():
+    assert statistics.half_width(1.0, 4.0) == 1.5 and statistics.half_width(None, None) is None
+    columns = pd.DataFrame({"low": [1.0, np.nan], "high": [4.0, np.nan]})
+    halves = statistics.half_width(columns["low"], columns["high"])
+    assert halves[0] == 1.5 and np.isnan(halves[1])
 
 
 def test_p_is_that_of_students_t():
