@@ -88,17 +88,17 @@ def test_what_no_paper_prints_is_not_counted_as_printed():
 
 def test_the_cost_of_big_over_the_best_earlier_model():
     """2.3e19 / 1.2e20: below 1/4."""
-    one = load_analytic().recomputed["ai.txt.quarter"]
-    assert one.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
-    assert one.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
+    quarter = load_analytic().recomputed["ai.txt.quarter"]
+    assert quarter.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
+    assert quarter.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
 
 
 def test_what_37_000_rows_alone_would_give():
     """docs/fidelity.md: 2.0 % low with ff = 4096, 6.5 % low with N = 2, 0.5 % high for big."""
     off = {
-        key: 100 * (f.aiayn_params(**{**one.inputs, "V": 37_000}) / find(key).value - 1)
-        for key, one in load_analytic().recomputed.items()
-        if one.formula == "aiayn_params"
+        key: 100 * (f.aiayn_params(**{**recomputed.inputs, "V": 37_000}) / find(key).value - 1)
+        for key, recomputed in load_analytic().recomputed.items()
+        if recomputed.formula == "aiayn_params"
     }
     assert off.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
     assert min(off, key=off.get) == "ai.t3.cN2.params" and min(off.values()) == pytest.approx(-6.5, abs=0.05)

@@ -21,8 +21,8 @@ APART = 15  # distance in CIELAB; 2.3 is just seen side by side
 
 
 def lab(colour: str, seen) -> np.ndarray:
-    told = np.array(to_rgb(colour))
-    linear = np.where(told <= 0.04045, told / 12.92, ((told + 0.055) / 1.055) ** 2.4)
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     x = XYZ @ np.clip(np.array(seen) @ linear, 0, 1) / XYZ.sum(1)
     f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])

@@ -55,23 +55,23 @@ def test_the_mask_falls_from_one_to_zero_over_the_ramp():
 
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():
-    made = adaptive_span_figure3_left.data(everything())
-    made = made[made["source"] == "measured"]
-    assert made["mean"].tolist() == pytest.approx([2.15] * 4) and made["n"].tolist() == [2] * 4
+    points = adaptive_span_figure3_left.data(everything())
+    points = points[points["source"] == "measured"]
+    assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 
 def test_a_speed_measured_once_per_configuration_has_no_interval():
-    made = span_by_k_grid.data(everything()).set_index("quantity")
-    speed, quality = made.loc["train_tokens_per_s"], made.loc["dev_bpc"]
+    grid = span_by_k_grid.data(everything()).set_index("quantity")
+    speed, quality = grid.loc["train_tokens_per_s"], grid.loc["dev_bpc"]
     assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
     assert (quality["n"] == 2).all() and quality[["low", "high"]].notna().all(axis=None)
 
 
 def test_published_points_stand_apart_with_their_ids():
-    made = adaptive_span_figure3_center.data(everything())
-    theirs = made[(made["source"] == "published") & (made["variant"] == "adaptive")].set_index("S")
-    assert theirs["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
-    assert theirs["published"][8192] == "as.txt.avgspan"
+    points = adaptive_span_figure3_center.data(everything())
+    published = points[(points["source"] == "published") & (points["variant"] == "adaptive")].set_index("S")
+    assert published["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
+    assert published["published"][8192] == "as.txt.avgspan"
 
 
 def test_what_the_formula_gives_is_not_called_the_papers():
@@ -112,9 +112,9 @@ def test_no_tick_label_lies_on_another(name):
 
 
 def test_curves_stand_beside_the_released_logs():
-    made = top_k_adaptive_span_curves.data(everything())
-    assert set(made["source"]) == {"measured", "published"}
-    assert set(made[made["source"] == "published"]["k"]) == {0, 8, 32}
+    curves = top_k_adaptive_span_curves.data(everything())
+    assert set(curves["source"]) == {"measured", "published"}
+    assert set(curves[curves["source"] == "published"]["k"]) == {0, 8, 32}
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path):

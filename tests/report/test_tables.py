@@ -40,32 +40,32 @@ def test_one_seed_has_no_interval():
 
 
 def test_a_mean_over_seeds_with_its_runs():
-    made = measured("r", "dev", as_frame([run(seed=1), run(seed=2)]), "dev_bpc", "bpc")
+    cell = measured("r", "dev", as_frame([run(seed=1), run(seed=2)]), "dev_bpc", "bpc")
     assert (
-        made["value"] == pytest.approx(2.15) and made["n"] == 2 and len(made["digests"]) == 2 and made["status"] == "ok"
+        cell["value"] == pytest.approx(2.15) and cell["n"] == 2 and len(cell["digests"]) == 2 and cell["status"] == "ok"
     )
 
 
 def test_a_failed_run_is_shown_as_failed_with_its_reason():
-    made = measured("r", "dev", as_frame([failed()]), "dev_bpc", "bpc")
-    assert made["status"] == "failed" and "diverged: mean loss nan" in made["note"] and made["value"] is None
+    cell = measured("r", "dev", as_frame([failed()]), "dev_bpc", "bpc")
+    assert cell["status"] == "failed" and "diverged: mean loss nan" in cell["note"] and cell["value"] is None
 
 
 def test_one_failed_seed_of_two_is_told():
-    made = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
-    assert made["status"] == "ok" and made["n"] == 1 and "seed 2: diverged" in made["note"] and made["low"] is None
+    cell = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
+    assert cell["status"] == "ok" and cell["n"] == 1 and "seed 2: diverged" in cell["note"] and cell["low"] is None
 
 
 def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason():
     broke = {"memory_train_bytes": None, "memory_status": "oom", "memory_reason": "out of memory at 3 GiB"}
-    made = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
-    assert (made["status"], made["value"], made["note"]) == ("failed", None, "out of memory at 3 GiB")
+    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
+    assert (cell["status"], cell["value"], cell["note"]) == ("failed", None, "out of memory at 3 GiB")
 
 
 def test_what_was_measured_before_the_rest_broke_still_counts():
     broke = {"memory_train_bytes": 7.0, "memory_status": "oom", "memory_reason": "evaluation: out of memory"}
-    made = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
-    assert (made["status"], made["value"], made["note"]) == ("ok", 7, "")
+    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
+    assert (cell["status"], cell["value"], cell["note"]) == ("ok", 7, "")
 
 
 def test_a_count_that_its_check_refuses_is_failed_and_the_other_counts_stand():
@@ -76,8 +76,8 @@ def test_a_count_that_its_check_refuses_is_failed_and_the_other_counts_stand():
 
 
 def test_a_setting_has_no_interval():
-    made = setting("r", "S", as_frame([run(seed=1), run(seed=2)]), "S", "characters")
-    assert (made["value"], made["low"], made["kind"]) == (64, None, "setting")
+    cell = setting("r", "S", as_frame([run(seed=1), run(seed=2)]), "S", "characters")
+    assert (cell["value"], cell["low"], cell["kind"]) == (64, None, "setting")
 
 
 def test_a_cost_is_read_from_a_seed_that_ended_well():
@@ -101,8 +101,8 @@ def test_the_longest_span_says_what_ended_the_search():
 
 def test_a_span_that_never_fitted_is_failed():
     cells = adaptive_span_costs.build(as_frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
-    made = at(cells, "fixed, any S", "longest S that fits")
-    assert made["status"] == "failed" and made["note"].endswith("oom")
+    cell = at(cells, "fixed, any S", "longest S that fits")
+    assert cell["status"] == "failed" and cell["note"].endswith("oom")
 
 
 def test_memory_reserved_is_a_column_where_something_was_reserved():
@@ -165,8 +165,8 @@ def test_the_executed_ratio_is_of_the_means_over_seeds():
     runs = everything()
     runs.loc[(runs["variant"] == "sparsemax") & (runs["seed"] == 1), "macs_executed"] = 3e4
     cells = quality_against_cost.build(runs)
-    made = at(cells, "sparsemax", "executed ratio")
-    assert (made["value"], made["n"]) == (pytest.approx(0.75), 2)
+    cell = at(cells, "sparsemax", "executed ratio")
+    assert (cell["value"], cell["n"]) == (pytest.approx(0.75), 2)
     assert at(cells, "sparsemax", "executed")["value"] == pytest.approx(4.5e4)
     assert at(cells, "sparsemax", "training ratio")["n"] == 1
 
@@ -175,10 +175,10 @@ def test_the_grid_has_size_three_readings_memory_and_speed():
     runs = everything().assign(macs_analytic=7.0, macs_torch=8.0, macs_fvcore=9.0, memory_evaluate_bytes=3.0)
     cells = span_by_k_grid.build(runs)
     shown = {column: at(cells, "S = 32, k = 8", column) for column in cells["column"].unique()}
-    once = {"one block, torch": 8, "one block, fvcore": 9, "training memory": 1 << 20, "evaluation memory": 3}
-    once |= {"training speed": 1000, "prediction speed": 10}
-    assert {column: shown[column]["value"] for column in once} == once
-    assert all(shown[column]["n"] == 1 and pd.isna(shown[column]["low"]) for column in once)
+    costs = {"one block, torch": 8, "one block, fvcore": 9, "training memory": 1 << 20, "evaluation memory": 3}
+    costs |= {"training speed": 1000, "prediction speed": 10}
+    assert {column: shown[column]["value"] for column in costs} == costs
+    assert all(shown[column]["n"] == 1 and pd.isna(shown[column]["low"]) for column in costs)
     assert (shown["#params"]["value"], shown["#FLOPS"]["value"], shown["executed"]["value"]) == (1000, 5e4, 6e4)
     assert shown["dev"]["n"] == 2
 
@@ -190,7 +190,7 @@ def test_what_follows_from_a_formula_is_not_called_published():
     shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
     shown.filters |= {"number": number, "percent": percent}
     draw = shown.get_template("_parts.html.j2").module.cell
-    texts = [draw({**json.loads(one.to_json()), "half": None, "sort": 0}, "") for one in (flops, share)]
+    texts = [draw({**json.loads(cell.to_json()), "half": None, "sort": 0}, "") for cell in (flops, share)]
     assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]
     assert "published 62 " in texts[1] and "-0.7 %" in texts[1]
     assert "inferred 40.89M)" in script.as_latex(joined, "t", "o")
@@ -199,8 +199,8 @@ def test_what_follows_from_a_formula_is_not_called_published():
 
 def test_a_ratio_of_a_failed_run_is_failed():
     runs = as_frame([run("normalisers", "fixed"), failed(ablation="normalisers", variant="sparsemax")])
-    made = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
-    assert made["status"] == "failed" and "diverged" in made["note"] and pd.isna(made["value"])
+    cell = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
+    assert cell["status"] == "failed" and "diverged" in cell["note"] and pd.isna(cell["value"])
 
 
 def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):

@@ -61,8 +61,8 @@ def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
 
 def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
     cells = aiayn_table1.build(layers())
-    made = at(cells, "Self-Attention", "time, n = 256")
-    assert (made["status"], made["note"]) == ("failed", "oom: no room") and pd.isna(made["value"])
+    cell = at(cells, "Self-Attention", "time, n = 256")
+    assert (cell["status"], cell["note"]) == ("failed", "oom: no room") and pd.isna(cell["value"])
     fit = at(cells, "Self-Attention", "exponent of n, time")
     assert fit["value"] == pytest.approx(2) and fit["note"].endswith("of them; n = 256 left out: oom: no room")
     alone = layers().query("layer == 'self' and n > 64")
@@ -71,16 +71,16 @@ def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
 
 def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement():
     cells = join(aiayn_table1.build(layers().head(0)))
-    theirs = cells[cells["published"].notna()]
-    assert set(theirs["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
-    assert (theirs["value"] == theirs["published_value"]).all()
+    printed_cells = cells[cells["published"].notna()]
+    assert set(printed_cells["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
+    assert (printed_cells["value"] == printed_cells["published_value"]).all()
     assert at(cells, "Recurrent", "exponent of n, time")["status"] == "not run"
 
 
 def test_the_times_are_drawn_from_what_could_be_timed():
-    made = aiayn_table1_times.data(layers())
-    assert made.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
-    names = [text.get_text() for text in aiayn_table1_times.draw(made).axes[0].get_legend().get_texts()]
+    times = aiayn_table1_times.data(layers())
+    assert times.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
+    names = [text.get_text() for text in aiayn_table1_times.draw(times).axes[0].get_legend().get_texts()]
     assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
 
 
@@ -103,8 +103,8 @@ def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
     cost = at(cells, label, "training cost, paper's arithmetic")
     assert cost["value"] == pytest.approx(3.2832e18) and cost["published_value"] == 3.3e18
     assert cost["note"] == "43,200 s x 8 P100 x 9.5 TFLOP/s"
-    asked = cells["published"].dropna().tolist()
-    assert sorted(asked) == sorted(key for key in printed() if key.startswith("ai.t2."))
+    joined_ids = cells["published"].dropna().tolist()
+    assert sorted(joined_ids) == sorted(key for key in printed() if key.startswith("ai.t2."))
 
 
 def test_failed_and_missing_runs_of_table_2_are_told():
@@ -120,24 +120,24 @@ def test_failed_and_missing_runs_of_table_2_are_told():
 
 
 @pytest.mark.parametrize(
-    "label, named, fitted, theirs",
+    "label, named, fitted, published",
     [
         ("base", 63_045_632, 65_142_784, 65e6),  # 6 x (3,150,336 + 4,199,936) + V x 512
         ("big: N=6 d=1024 ff=4096 h=16 P_drop=0.3 300K", 214_171_648, 213_245_952, 213e6),
     ],
 )
-def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, named, fitted, theirs):
+def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, named, fitted, published):
     cells = join(aiayn_table3.build(everything()))
-    found = [at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")]
-    assert [one["value"] for one in found] == [named, fitted]
-    assert {one["published_value"] for one in found} == {theirs}
+    params = [at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")]
+    assert [cell["value"] for cell in params] == [named, fitted]
+    assert {cell["published_value"] for cell in params} == {published}
 
 
 def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
     cells = join(aiayn_table3.build(everything()))
-    asked = set(cells["published"].dropna())
+    joined_ids = set(cells["published"].dropna())
     trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
-    assert trained <= asked and cells["row"].nunique() == 20
+    assert trained <= joined_ids and cells["row"].nunique() == 20
     row = cells[cells["row"] == "(B) dk=16"].set_index("column")
     sizes = {
         "N": 2,
@@ -160,17 +160,17 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
 
 def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
     cells = join(aiayn_table3.build(everything()))
-    made = at(cells, "(A) h=1", "#params, paper size, V fitted")
-    assert made["published_source"] == "inferred" and pd.isna(made["difference_pct"])
+    cell = at(cells, "(A) h=1", "#params, paper size, V fitted")
+    assert cell["published_source"] == "inferred" and pd.isna(cell["difference_pct"])
 
 
 def test_the_heads_shown_are_of_the_last_layer_and_of_a_seed_that_ended_well():
     runs = as_frame([base(1, status="diverged", reason="x"), base(2), base(3)])
-    made = aiayn_attention.data(runs)
+    weights = aiayn_attention.data(runs)
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
-    assert set(made["layer"]) == {3} and made["head"].nunique() == 2
-    one = made[made["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
-    assert one.loc["▁zwei", "▁zwei"] == 1 and one.loc["▁zwei", "<eos>"] == 0
+    assert set(weights["layer"]) == {3} and weights["head"].nunique() == 2
+    head = weights[weights["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
+    assert head.loc["▁zwei", "▁zwei"] == 1 and head.loc["▁zwei", "<eos>"] == 0
     assert not len(aiayn_attention.data(as_frame([base(1) | {"maps": {}}])))
 
 

@@ -18,8 +18,8 @@ from workflow.tasks.scores import counts
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
 PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
-REFERENCES = [f"the {one} sees the {other} and goes home" for one, other in PAIRS]
-WORSE = [f"a {one} sees no {other} and goes home" for one, other in PAIRS]
+REFERENCES = [f"the {subject} sees the {object} and goes home" for subject, object in PAIRS]
+WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PAIRS]
 
 
 @pytest.fixture(autouse=True)
@@ -30,28 +30,30 @@ def close():
 
 def scored(variant: str, *values, **changes) -> pd.DataFrame:
     """Runs of seeds 1, 2, ... with these scores."""
-    rows = [translated(variant=variant, seed=n, test_bleu_tokenised=one, **changes) for n, one in enumerate(values, 1)]
+    rows = [
+        translated(variant=variant, seed=n, test_bleu_tokenised=bleu, **changes) for n, bleu in enumerate(values, 1)
+    ]
     return as_frame(rows)
 
 
 def test_the_gain_is_the_mean_of_the_differences_by_seed():
     """Differences 0.4 and 0.6 in whatever order the rows stand: mean .5, standard error .1, t(.975, 1) = 12.706."""
-    made = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
-    assert (made["value"], made["n"], made["unit"]) == (pytest.approx(0.5), 2, "BLEU")
-    assert made["high"] - made["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
-    assert len(made["digests"]) == 4
+    cell = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
+    assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 2, "BLEU")
+    assert cell["high"] - cell["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
+    assert len(cell["digests"]) == 4
 
 
 def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
-    ours = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
-    made = gain("r", "c", ours, scored("softmax", 20.0, 25.0), BLEU)
-    assert (made["value"], made["n"], made["low"], made["status"]) == (pytest.approx(0.4), 1, None, "ok")
-    assert made["note"] == "seed 2: diverged: mean loss nan"
+    runs = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    cell = gain("r", "c", runs, scored("softmax", 20.0, 25.0), BLEU)
+    assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (pytest.approx(0.4), 1, None, "ok")
+    assert cell["note"] == "seed 2: diverged: mean loss nan"
 
 
 def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
-    ours, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
-    for make in (lambda base: gain("r", "c", ours, base, BLEU), lambda base: p_value("r", "c", ours, base)):
+    runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
+    for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
         failed, missing = make(base), make(base.head(0))
         assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
         assert (missing["status"], missing["value"]) == ("not run", None)
@@ -78,23 +80,25 @@ def test_nets_that_say_the_same_do_not_differ():
 
 
 def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return as_frame([translated(variant=variant, seed=n, counts=counted(one)) for n, one in enumerate(outputs, 1)])
+    return as_frame(
+        [translated(variant=variant, seed=n, counts=counted(output)) for n, output in enumerate(outputs, 1)]
+    )
 
 
 def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
     slightly = [*WORSE[:1], *REFERENCES[1:]]
-    ps = [bootstrap(counted(one), counted(WORSE))[1] for one in (REFERENCES, slightly)]
+    ps = [bootstrap(counted(outputs), counted(WORSE))[1] for outputs in (REFERENCES, slightly)]
     base = spoken("softmax", WORSE, WORSE)
-    made = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
-    assert (made["value"], made["n"]) == (max(ps), 2) and made["note"].startswith("seed 1: +")
+    cell = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
+    assert (cell["value"], cell["n"]) == (max(ps), 2) and cell["note"].startswith("seed 1: +")
     assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
 
 
 def test_a_ratio_is_of_means_and_names_the_failed_base():
-    ours, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
-    made = ratio("r", "c", "train_tokens_per_s", ours, base, "softmax")
-    assert (made["value"], made["unit"], made["low"]) == (0.5, "x", None)
-    broken = ratio("r", "c", "train_tokens_per_s", ours, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
+    runs, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
+    cell = ratio("r", "c", "train_tokens_per_s", runs, base, "softmax")
+    assert (cell["value"], cell["unit"], cell["low"]) == (0.5, "x", None)
+    broken = ratio("r", "c", "train_tokens_per_s", runs, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
     assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")
 
 
@@ -107,13 +111,15 @@ def three_directions() -> pd.DataFrame:
 
 def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
     joined = join(explicit_sparse_table1.build(three_directions()))
-    theirs = {"En-De": (29.1, 29.4), "En-Vi": (30.6, 31.1), "De-En": (35.3, 35.6)}
-    for direction, (softmax, top_k) in theirs.items():
+    printed = {"En-De": (29.1, 29.4), "En-Vi": (30.6, 31.1), "De-En": (35.3, 35.6)}
+    for direction, (softmax, top_k) in printed.items():
         plain = at(joined, "Transformer (softmax)", direction)
         assert (plain["value"], plain["published_value"]) == (pytest.approx(24.5), softmax)
         sparse = at(joined, "Explicit Sparse Transformer (top-k)", direction)
         assert (sparse["value"], sparse["published_value"]) == (pytest.approx(24.8), top_k)
-    gains = [at(joined, "Explicit Sparse Transformer (top-k)", f"En-Vi, gain{one}")["value"] for one in ("", ", paper")]
+    gains = [
+        at(joined, "Explicit Sparse Transformer (top-k)", f"En-Vi, gain{suffix}")["value"] for suffix in ("", ", paper")
+    ]
     assert gains == pytest.approx([0.3, 0.5])
     assert pd.isna(at(joined, "Transformer (softmax)", "En-De, sacreBLEU")["published_value"])
     cited = at(joined, "ConvS2S", "En-De")
@@ -127,15 +133,15 @@ def test_table_1_uses_every_published_value_of_table_1_once():
 
 def timed() -> pd.DataFrame:
     """De-En: softmax 1,000 and 100 pieces / s, sparsemax 800 and 25; En-Vi, which must not count, one."""
-    one = {"ablation": "translation_normalisers"}
+    ablation = {"ablation": "translation_normalisers"}
     rows = [
-        translated(**one, variant="softmax", train_tokens_per_s=1000.0, predict_tokens_per_s=100.0),
-        translated(**one, variant="sparsemax", train_tokens_per_s=800.0, predict_tokens_per_s=25.0),
-        translated(**one, variant="entmax_alpha", alpha=[[1.2, 1.4], [1.6, 1.8]]),
-        translated(**one, variant="entmax_alpha", seed=2, alpha=[[1.3, 1.5], [1.7, 1.9]]),
-        translated(**one, variant="entmax15", **BROKEN | {"train_tokens_per_s": None}),
+        translated(**ablation, variant="softmax", train_tokens_per_s=1000.0, predict_tokens_per_s=100.0),
+        translated(**ablation, variant="sparsemax", train_tokens_per_s=800.0, predict_tokens_per_s=25.0),
+        translated(**ablation, variant="entmax_alpha", alpha=[[1.2, 1.4], [1.6, 1.8]]),
+        translated(**ablation, variant="entmax_alpha", seed=2, alpha=[[1.3, 1.5], [1.7, 1.9]]),
+        translated(**ablation, variant="entmax15", **BROKEN | {"train_tokens_per_s": None}),
     ]
-    rows += [translated(**one, variant="softmax", paper_corpus="iwslt15-envi", train_tokens_per_s=1.0)]
+    rows += [translated(**ablation, variant="softmax", paper_corpus="iwslt15-envi", train_tokens_per_s=1.0)]
     return as_frame(rows)
 
 
@@ -144,8 +150,8 @@ def test_table_4_has_ratios_to_softmax_beside_the_quotients_of_the_papers_speeds
     assert at(cells, "sparsemax", "training ratio")["value"] == 0.8
     assert at(cells, "sparsemax", "decoding ratio")["value"] == 0.25
     rows = ("sparsemax", "entmax-1.5", "entmax-alpha, learned", "top-k", "softmax")
-    theirs = [[at(cells, row, f"{what} ratio, paper")["value"] for what in ("training", "decoding")] for row in rows]
-    assert np.round(theirs, 2).tolist() == [[0.80, 0.43], [0.82, 0.70], [0.27, 0.09], [0.98, 0.94], [1, 1]]
+    ratios = [[at(cells, row, f"{phase} ratio, paper")["value"] for phase in ("training", "decoding")] for row in rows]
+    assert np.round(ratios, 2).tolist() == [[0.80, 0.43], [0.82, 0.70], [0.27, 0.09], [0.98, 0.94], [1, 1]]
     assert at(cells, "sparsemax", "training ratio, paper")["kind"] == "analytic"
 
 
@@ -160,8 +166,8 @@ def test_table_4_shows_what_failed_what_is_missing_and_what_the_paper_lacks():
 
 def test_the_learned_alpha_is_the_mean_over_heads_and_layers():
     """1.5 and 1.6 by seed."""
-    made = at(explicit_sparse_table4.build(timed()), "entmax-alpha, learned", "alpha, De-En")
-    assert (made["value"], made["n"]) == (pytest.approx(1.55), 2) and made["low"] < 1.5
+    cell = at(explicit_sparse_table4.build(timed()), "entmax-alpha, learned", "alpha, De-En")
+    assert (cell["value"], cell["n"]) == (pytest.approx(1.55), 2) and cell["low"] < 1.5
     assert at(explicit_sparse_table4.build(timed().head(0)), "entmax-alpha, learned", "alpha, De-En")["n"] == 0
 
 
@@ -182,10 +188,10 @@ def test_table_5_tells_training_alone_from_training_and_prediction():
 
 
 def test_where_names_the_attentions_that_are_sparse():
-    one = {"ablation": "sparse_where"}
-    rows = [translated(**one, test_bleu=20.0)]
-    rows += [translated(**one, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
-    rows += [translated(**one, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
+    ablation = {"ablation": "sparse_where"}
+    rows = [translated(**ablation, test_bleu=20.0)]
+    rows += [translated(**ablation, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
+    rows += [translated(**ablation, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
     cells = sparse_where.build(as_frame(rows))
     where = [at(cells, row, "where")["value"] for row in ("softmax", "top_k_cross", "entmax15")]
     assert where == ["nowhere", "cross", "encoder + decoder + cross"]
@@ -205,20 +211,20 @@ def looked(**changes) -> dict:
 
 
 def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
-    made = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
-    assert made["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
-    first = made[made["panel"] == "softmax, encoder layer 12"]
+    weights = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
+    assert weights["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
+    first = weights[weights["panel"] == "softmax, encoder layer 12"]
     assert first["weight"].tolist() == [0.75, 0.25, 0.75, 0.25]
     assert first["key_piece"].tolist() == ["▁zwei", "<eos>"] * 2
 
 
 def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_first():
     """Mean maxima: .55 and .85 in layer 1; 1 and .5 in layer 12."""
-    made = explicit_sparse_figure4.data(as_frame([looked(), looked(variant="top_k", k=4)]))
+    weights = explicit_sparse_figure4.data(as_frame([looked(), looked(variant="top_k", k=4)]))
     names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
-    assert made["panel"].unique().tolist()[:2] == names and made["head"].unique().tolist() == ["2", "1"]
-    assert made[made["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
-    assert made[made["panel"] == names[0]]["query_piece"].tolist() == ["<bos>", "<bos>", "▁two", "▁two"]
+    assert weights["panel"].unique().tolist()[:2] == names and weights["head"].unique().tolist() == ["2", "1"]
+    assert weights[weights["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert weights[weights["panel"] == names[0]]["query_piece"].tolist() == ["<bos>", "<bos>", "▁two", "▁two"]
 
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
@@ -253,15 +259,15 @@ def test_a_map_is_drawn_without_a_bitmap(tmp_path):
 
 def test_figure_3_has_softmax_at_infinity_and_the_papers_k_without_bleu():
     """k = 2: 20 and 21; softmax: 19 and a run that broke."""
-    one = {"ablation": "translation_k", "paper_corpus": "iwslt15-envi"}
-    rows = [translated(**one, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
-    rows += [translated(**one, dev_bleu_tokenised=19.0), translated(**one, seed=2, **BROKEN)]
-    made = explicit_sparse_figure3.data(as_frame(rows))
-    ours = made[made["source"] == "measured"].set_index("k")
-    assert (ours.at[2, "mean"], ours.at[2, "n"]) == (pytest.approx(20.5), 2)
-    assert ours.at[2, "high"] - 20.5 == pytest.approx(12.706 * 0.5, rel=1e-4)
-    assert (ours.at[np.inf, "mean"], ours.at[np.inf, "n"], ours.at[np.inf, "failed"]) == (19, 1, 1)
-    theirs = made[made["source"] == "published"]
-    assert theirs["k"].tolist() == [4, 8, 16, 32, np.inf] and theirs["mean"].isna().all()
-    axes = explicit_sparse_figure3.draw(made).axes[0]
+    envi = {"ablation": "translation_k", "paper_corpus": "iwslt15-envi"}
+    rows = [translated(**envi, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
+    rows += [translated(**envi, dev_bleu_tokenised=19.0), translated(**envi, seed=2, **BROKEN)]
+    points = explicit_sparse_figure3.data(as_frame(rows))
+    measured = points[points["source"] == "measured"].set_index("k")
+    assert (measured.at[2, "mean"], measured.at[2, "n"]) == (pytest.approx(20.5), 2)
+    assert measured.at[2, "high"] - 20.5 == pytest.approx(12.706 * 0.5, rel=1e-4)
+    assert (measured.at[np.inf, "mean"], measured.at[np.inf, "n"], measured.at[np.inf, "failed"]) == (19, 1, 1)
+    published = points[points["source"] == "published"]
+    assert published["k"].tolist() == [4, 8, 16, 32, np.inf] and published["mean"].isna().all()
+    axes = explicit_sparse_figure3.draw(points).axes[0]
     assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4", "8", "16", "32", "∞"]

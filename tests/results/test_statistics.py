@@ -11,8 +11,8 @@ from workflow.results import statistics
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
     """Of 400 samples of a normal distribution nine in ten and more; a plain percentile interval of 3 holds 7 in 10."""
-    drawn = np.random.default_rng(0).normal(1.0, 2.0, (400, n))
-    held = [low <= 1.0 <= high for _, low, high in map(statistics.bootstrap_interval, drawn)]
+    samples = np.random.default_rng(0).normal(1.0, 2.0, (400, n))
+    held = [low <= 1.0 <= high for _, low, high in map(statistics.bootstrap_interval, samples)]
     assert 0.9 <= np.mean(held) <= 0.985
 
 
@@ -44,5 +44,5 @@ def test_holm_by_hand():
 
 @pytest.mark.parametrize("n", [2, 3, 8])
 def test_what_could_have_been_seen_is_seen_four_times_out_of_five(n):
-    drawn = np.random.default_rng(0).normal(statistics.smallest_effect(2.0, n), 2.0, (1000, n))
-    assert 0.77 <= np.mean([statistics.p_of(list(one)) <= 0.05 for one in drawn]) <= 0.83
+    samples = np.random.default_rng(0).normal(statistics.smallest_effect(2.0, n), 2.0, (1000, n))
+    assert 0.77 <= np.mean([statistics.p_of(list(sample)) <= 0.05 for sample in samples]) <= 0.83
