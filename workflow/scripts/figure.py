@@ -18,7 +18,7 @@ from workflow.results.runs_table import read_frames
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three formats, the same bytes for the same data, with the origin at the foot and runs and data inside."""
+    """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
     figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
