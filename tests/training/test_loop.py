@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from tests._jobs import VARIANTS, corpus, job
-from tests._training import CPU, assert_same, interrupt, start, train_to_end
+from tests._jobs import VARIANTS, job
+from tests._training import assert_same, interrupt, start, train_to_end
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

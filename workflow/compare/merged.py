@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.compare.result_set import ResultSet
-from workflow.report.tables._cells import summary
+from workflow.report.tables._cells import summarise as summary
 from workflow.tasks.spec import TASKS
 
 BY = ["scale", "task", "paper", "ablation", "paper_corpus", "corpus", "variant", "S", "k", "device", "set"]

@@ -2,7 +2,8 @@
 
 import math
 
-from workflow.papers.published import analytic, find
+from workflow.papers.published import find
+from workflow.papers.published import load_analytic as analytic
 from workflow.report.claims.measures import APART, COUNTED, UNITS
 from workflow.report.claims.samples import Reading, effects, reading
 from workflow.report.claims.schema import Claim, load_claim

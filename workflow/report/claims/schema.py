@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers.published import analytic, load
+from workflow.papers.published import load
+from workflow.papers.published import load_analytic as analytic
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales

@@ -8,7 +8,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.ledger import ledger
 from workflow.report.pages.site import Site
 from workflow.report.tables import analytic as analytic_table
-from workflow.report.tables._cells import behind
+from workflow.report.tables._cells import take_rows as behind
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe, name_text
 from workflow.results.statistics import mean_interval

@@ -1,10 +1,10 @@
 """Figures: the numbers behind them, and that each can be drawn from good, failed and missing runs."""
 
-from importlib import import_module
-
 import pytest
 
-from tests._runs import everything, failed
+from tests._runs import all_frames, everything, failed, layers, write_inputs
+from workflow.plan.ablations import builder_names
+from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
@@ -15,6 +15,7 @@ from workflow.report.figures import (
     top_k_adaptive_span_curves,
 )
 from workflow.report.figures._style import plt
+from workflow.results.runs_table import Frames
 from workflow.scripts import figure as script
 
 
@@ -24,15 +25,20 @@ def close():
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("figures"))
 @pytest.mark.parametrize(
-    "runs",
-    [everything(), everything(failed), everything().head(0), everything().query("seed == 1")],
+    "frames",
+    [
+        all_frames(),
+        all_frames(failed),
+        Frames(everything().head(0), layers().head(0)),
+        Frames(everything().query("seed == 1"), layers()),
+    ],
     ids=["good", "failed", "none", "one"],
 )
-def test_every_figure_can_be_drawn(name, runs):
-    builder = import_module(f"workflow.report.figures.{name}")
-    figure = builder.draw(builder.data(runs))
+def test_every_figure_can_be_drawn(name, frames):
+    builder = load_builder("figures", name)
+    figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
     figure.canvas.draw()
     assert figure.axes and builder.TITLE and builder.CAPTION
 
@@ -44,28 +50,28 @@ def test_the_two_heads_are_the_nearest_and_the_farthest():
 
 
 def test_the_mask_falls_from_one_to_zero_over_the_ramp():
-    m = adaptive_span_figure2.data(everything()).set_index("x")["m"]
+    m = adaptive_span_figure2.data().set_index("x")["m"]
     assert m[65] == 1 and m[81] == 0.5 and m[97] == 0
 
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():
-    made = adaptive_span_figure3_left.data(everything())
-    made = made[made["source"] == "measured"]
-    assert made["mean"].tolist() == pytest.approx([2.15] * 4) and made["n"].tolist() == [2] * 4
+    points = adaptive_span_figure3_left.data(everything())
+    points = points[points["source"] == "measured"]
+    assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 
-def test_a_speed_measured_once_per_cell_has_no_interval():
-    made = span_by_k_grid.data(everything()).set_index("quantity")
-    speed, quality = made.loc["train_tokens_per_s"], made.loc["dev_bpc"]
+def test_a_speed_measured_once_per_configuration_has_no_interval():
+    grid = span_by_k_grid.data(everything()).set_index("quantity")
+    speed, quality = grid.loc["train_tokens_per_s"], grid.loc["dev_bpc"]
     assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
     assert (quality["n"] == 2).all() and quality[["low", "high"]].notna().all(axis=None)
 
 
 def test_published_points_stand_apart_with_their_ids():
-    made = adaptive_span_figure3_center.data(everything())
-    theirs = made[(made["source"] == "published") & (made["variant"] == "adaptive")].set_index("S")
-    assert theirs["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
-    assert theirs["published"][8192] == "as.txt.avgspan"
+    points = adaptive_span_figure3_center.data(everything())
+    published = points[(points["source"] == "published") & (points["variant"] == "adaptive")].set_index("S")
+    assert published["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
+    assert published["published"][8192] == "as.txt.avgspan"
 
 
 def test_what_the_formula_gives_is_not_called_the_papers():
@@ -77,26 +83,25 @@ def test_what_the_formula_gives_is_not_called_the_papers():
 @pytest.mark.parametrize("places", [[], [0.5], [0.5, 0.5, 0.9], [0.0] * 9, [1.0] * 9, [0.0, 0.3, 0.31, 0.32, 1.0]])
 def test_names_of_points_keep_their_distance_and_stay_inside(places):
     gap = 0.111
-    moved = quality_against_cost._apart(places, gap)
+    moved = quality_against_cost._spread_out(places, gap)
     assert len(moved) == len(places) and all(-1e-6 <= place <= 1 + 1e-6 for place in moved)
     assert all(b - a >= gap - 1e-5 for a, b in zip(moved, moved[1:], strict=False))
 
 
 def test_names_that_touch_move_alike_and_the_others_stay():
-    assert quality_against_cost._apart([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
+    assert quality_against_cost._spread_out([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
 
 
 def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
-    """Figure 1 shows one run of two seeds, Figure 2 none."""
+    """Figure 1 shows one run of two seeds."""
     assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
-    assert not len(adaptive_span_figure2.used(everything()))
 
 
-@pytest.mark.parametrize("name", script.names())
+@pytest.mark.parametrize("name", builder_names("figures"))
 def test_no_tick_label_lies_on_another(name):
     """Drawn at their size."""
-    builder = import_module(f"workflow.report.figures.{name}")
-    figure = builder.draw(builder.data(everything()))
+    builder = load_builder("figures", name)
+    figure = builder.draw(builder.data(*builder_inputs("figures", name, all_frames())))
     figure.canvas.draw()
     for panel in figure.axes:
         for axis in (panel.xaxis, panel.yaxis):
@@ -107,14 +112,14 @@ def test_no_tick_label_lies_on_another(name):
 
 
 def test_curves_stand_beside_the_released_logs():
-    made = top_k_adaptive_span_curves.data(everything())
-    assert set(made["source"]) == {"measured", "published"}
-    assert set(made[made["source"] == "published"]["k"]) == {0, 8, 32}
+    curves = top_k_adaptive_span_curves.data(everything())
+    assert set(curves["source"]) == {"measured", "published"}
+    assert set(curves[curves["source"] == "published"]["k"]) == {0, 8, 32}
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path):
-    (tmp_path / "runs.json").write_text(everything().to_json(orient="records"))
+    files = write_inputs(tmp_path / "inputs")
     for name in ("a", "b"):
-        script.main(["adaptive_span_figure3_left", str(tmp_path / "runs.json"), str(tmp_path / name)])
+        script.main(["adaptive_span_figure3_left", str(tmp_path / f"{name}.svg"), *files])
     for ending in ("svg", "pdf", "png"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from workflow.config.errors import ConfigError
-from workflow.papers.published import conflicts, digitised_spans, find, join, load, logs
-from workflow.report.tables._cells import COLUMNS, cell
+from workflow.papers.published import find, join, load, load_conflicts, load_digitised_spans, load_logs
+from workflow.report.tables._cells import COLUMNS, make_cell
 
 
 def test_all_451_values_are_there():
@@ -18,7 +18,7 @@ def test_all_451_values_are_there():
 
 def test_every_conflict_that_a_value_names_is_told():
     named = {value.conflict for value in load().values() if value.conflict}
-    assert named and named <= set(conflicts())
+    assert named and named <= set(load_conflicts())
 
 
 def test_an_unknown_id_is_refused_with_the_nearest():
@@ -27,7 +27,7 @@ def test_an_unknown_id_is_refused_with_the_nearest():
 
 
 def cells(*rows):
-    return pd.DataFrame([cell(*row) for row in rows], columns=COLUMNS)
+    return pd.DataFrame([make_cell(*row) for row in rows], columns=COLUMNS)
 
 
 def test_join_sets_the_published_value_and_the_difference_beside():
@@ -65,6 +65,9 @@ def test_join_says_whether_the_paper_prints_the_value():
 
 
 def test_logs_and_digitised_spans():
-    assert logs().groupby("run").size().to_dict() == {"baseline": 162, "top32": 214, "top8": 147} or len(logs()) == 523
-    spans = digitised_spans()
+    assert (
+        load_logs().groupby("run").size().to_dict() == {"baseline": 162, "top32": 214, "top8": 147}
+        or len(load_logs()) == 523
+    )
+    spans = load_digitised_spans()
     assert len(spans) == 96 and spans["span"].between(32, 4096).all()

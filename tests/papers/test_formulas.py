@@ -2,10 +2,10 @@
 
 import pytest
 
+from workflow.config.files import ROOT
 from workflow.papers import formulas as f
-from workflow.papers.published import analytic, find
-from workflow.plan.ablations import CONFIG
-from workflow.report.tables.analytic import build, rounds
+from workflow.papers.published import find, load_analytic
+from workflow.report.tables.analytic import build, rounds_to
 
 SMALL = {"L": 12, "d": 512, "ff": 2048}
 
@@ -65,12 +65,12 @@ def test_attention_is_all_you_need_with_and_without_the_fitted_vocabulary():
     ],
 )
 def test_rounding_to_what_is_printed(result, printed, expected):
-    assert rounds(result, printed) is expected
+    assert rounds_to(result, printed) is expected
 
 
 def test_every_analytic_cell_is_recomputed_or_says_why_not():
     rows = build()
-    assert set(rows["id"]) == set(analytic().recomputed) | set(analytic().open)
+    assert set(rows["id"]) == set(load_analytic().recomputed) | set(load_analytic().open)
     done = rows[rows["result"].notna()]
     assert (done["error_pct"].dropna().abs() < 3).all()
     assert set(done[done["rounds_to_paper"].eq(False)]["id"]) == {"as.t1.t12.flops", "as.t2.t12.flops"}  # 22.55G: 22G
@@ -83,22 +83,22 @@ def test_what_no_paper_prints_is_not_counted_as_printed():
     assert (printed.sum(), (~printed).sum()) == (42, 22)
     assert done[~printed][["error_pct", "rounds_to_paper"]].isna().all(axis=None)
     assert done["rounds_to_paper"].sum() == 40
-    assert "42 printed ones recomputed from formulas, 22 more" in (CONFIG.parent / "CHANGELOG.md").read_text()
+    assert "42 printed ones recomputed from formulas, 22 more" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_cost_of_big_over_the_best_earlier_model():
     """2.3e19 / 1.2e20: below 1/4."""
-    one = analytic().recomputed["ai.txt.quarter"]
-    assert one.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
-    assert one.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
+    quarter = load_analytic().recomputed["ai.txt.quarter"]
+    assert quarter.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
+    assert quarter.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
 
 
 def test_what_37_000_rows_alone_would_give():
     """docs/fidelity.md: 2.0 % low with ff = 4096, 6.5 % low with N = 2, 0.5 % high for big."""
     off = {
-        key: 100 * (f.aiayn_params(**{**one.inputs, "V": 37_000}) / find(key).value - 1)
-        for key, one in analytic().recomputed.items()
-        if one.formula == "aiayn_params"
+        key: 100 * (f.aiayn_params(**{**recomputed.inputs, "V": 37_000}) / find(key).value - 1)
+        for key, recomputed in load_analytic().recomputed.items()
+        if recomputed.formula == "aiayn_params"
     }
     assert off.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
     assert min(off, key=off.get) == "ai.t3.cN2.params" and min(off.values()) == pytest.approx(-6.5, abs=0.05)
@@ -106,5 +106,5 @@ def test_what_37_000_rows_alone_would_give():
 
 
 def test_recomputed_values_name_published_ones():
-    for key in analytic().recomputed:
+    for key in load_analytic().recomputed:
         assert find(key).kind == "analytic"

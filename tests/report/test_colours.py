@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from workflow.config.strict import read_yaml
-from workflow.plan.ablations import CONFIG
+from workflow.plan.ablations import load_ablation
 from workflow.report.figures._colours import COLOURS, LABELS, shades
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
@@ -22,8 +21,8 @@ APART = 15  # distance in CIELAB; 2.3 is just seen side by side
 
 
 def lab(colour: str, seen) -> np.ndarray:
-    told = np.array(to_rgb(colour))
-    linear = np.where(told <= 0.04045, told / 12.92, ((told + 0.055) / 1.055) ** 2.4)
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     x = XYZ @ np.clip(np.array(seen) @ linear, 0, 1) / XYZ.sum(1)
     f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
     return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
@@ -44,14 +43,11 @@ def test_what_is_no_variant_goes_from_dark_to_light(reader):
 
 
 def test_every_variant_that_is_drawn_has_its_colour_and_its_name():
-    drawn = {name for one in ("normalisers", "span_limit", "dynamic_span") for name in variants(one)}
+    ablations = ("normalisers", "span_limit", "dynamic_span")
+    drawn = {variant for ablation in ablations for variant in load_ablation(ablation).variants}
     assert drawn <= {*COLOURS} and {*COLOURS} == {*LABELS}
 
 
 def test_no_colour_means_two_things():
     assert len({*COLOURS.values()}) == len(COLOURS)
     assert not {*COLOURS.values()} & {colour for number in range(1, 9) for colour in shades(number)}
-
-
-def variants(ablation: str) -> list[str]:
-    return [*read_yaml(CONFIG / "ablations" / f"{ablation}.yaml")["variants"]]
