@@ -1,12 +1,24 @@
-"""Runs as tables and figures see them, small enough to work out by hand."""
+"""Runs and layers as tables and figures see them, small enough to work out by hand."""
 
+from collections.abc import Iterable
 from itertools import product
+from pathlib import Path
+
+import pandas as pd
 
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.results.runs_table import FACTS, MEASURES, METRICS, frame
+from workflow.results.registry import COSTS, names
+from workflow.results.rows import write_rows
+from workflow.results.runs_table import LAYERS, Frames, as_frame
 
-EMPTY = {column: None for columns in MEASURES.values() for column in columns}
-EMPTY |= {f"{kind}_{what}": None for kind in MEASURES for what in ("status", "reason")}
+COST_COLUMNS = {kind: (*names(kind), f"{kind}_status", f"{kind}_reason") for kind in COSTS}
+MEASURED = dict.fromkeys(column for columns in COST_COLUMNS.values() for column in columns)
+MEASURED |= {"flops_status": "ok", "macs_analytic": 70_000.0, "macs_torch": 70_100.0, "macs_fvcore": 69_900.0}
+MEASURED |= {"memory_status": "ok", "memory_train_bytes": 1 << 20, "memory_evaluate_bytes": 1 << 18}
+MEASURED |= {"throughput_status": "ok", "train_tokens_per_s": 1000.0, "train_ms": 64.0, "train_spread": 0.03}
+MEASURED |= {"predict_tokens_per_s": 10.0, "predict_ms": 100.0, "predict_spread": 0.05}
+LONGEST = {"longest_span_status": "ok", "longest_S": 4096.0, "longest_S_ended": "the end of the search"}
+LONGEST |= {"memory_budget_bytes": 1 << 30}
 
 CURVE = [
     {"step": 5, "train_bpc": 3.0, "dev_bpc": 2.5, "mean_span": 37.0, "max_span": 60.0, "tokens_per_s": 1.0},
@@ -19,15 +31,15 @@ NET |= {"smoothing": 0.1, "sentences": None}
 
 
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
-    """One row of the frame; numbers chosen, not measured."""
+    """One row of the runs table, with every cost; numbers chosen, not measured."""
     row = {
-        **dict.fromkeys((*METRICS, *FACTS)),
+        **dict.fromkeys(names("metric", "fact", "run")),
         "ablation": ablation,
         "task": "char_lm",
         "paper": "adaptive_span",
         "variant": variant,
-        "corpus": "text8",
-        "text": "words",
+        "paper_corpus": "text8",
+        "corpus": "words",
         "S": S,
         "k": k,
         "seed": seed,
@@ -38,12 +50,11 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "reason": None,
         "device": "a device",
         "steps": 10,
-        **{"net": "char_lm", "source": "abc", "commit": "0123abc", "ramp": 8},
+        **{"net": "char_lm", "source": "abc", "commit": "0123abc"},
         **{"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative"},
         **NET,
         **{"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0},
         "spans": [[32.0, 40.0], [40.0, 48.0]],
-        "alpha": None,
         "attention_by_distance": {
             "distance": [1.0, 2.0],
             "keys": [1, 1],
@@ -53,8 +64,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         **{"parameters": 1000, "macs_paper": 5e4, "macs_dense": 9e4, "macs_executed": 6e4},
         **{"seconds": 3.0, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28},
         "curve": CURVE,
-        **EMPTY,
-        **{"train_tokens_per_s": 1000.0, "predict_tokens_per_s": 10.0, "memory_train_bytes": 1 << 20},
+        **MEASURED,
     }
     return row | changes
 
@@ -64,20 +74,20 @@ SCORES |= {"dev_bleu_tokenised": 22.0, "test_bleu_tokenised": 23.0, "dev_chrf": 
 EVEN, DIAGONAL = [[[0.5, 0.5], [0.5, 0.5]]] * 2, [[[1.0, 0.0], [0.0, 1.0]]] * 2
 
 
-def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus="iwslt14-deen", **changes) -> dict:
-    """One row of the frame for a translation; numbers chosen, not measured."""
-    row = run(ablation, variant, seed, None, k, corpus=corpus, paper="explicit_sparse")
+def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
+    """One row of the runs table for a translation; numbers chosen, not measured."""
+    row = run(ablation, variant, seed, None, k, paper_corpus=paper_corpus, paper="explicit_sparse")
     row |= dict.fromkeys(("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "spans", "macs_paper"))
     row |= dict.fromkeys(("attention_by_distance", "fragment"))
-    row |= {"task": "translation", "net": "seq2seq", "span": "full", "position": "none", "text": "phrases-deen"}
+    row |= {"task": "translation", "net": "seq2seq", "span": "full", "position": "none", "corpus": "phrases-deen"}
     row |= {"heads": 2, "d_k": 8, "d_v": 8, "apply_to": ["encoder", "decoder", "cross"], **SCORES}
     row |= {"selection": "top_k" if "top_k" in variant else "all", "test_bleu": 21.0 + seed, "dev_bleu": 20.0 + seed}
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
     if row["selection"] == "top_k":
         row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
     row["counts"] = [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]
-    row["digest"] = f"{row['digest']}-{corpus}"
-    row["configuration"] = f"{row['configuration']}-{corpus}"
+    row["digest"] = f"{row['digest']}-{paper_corpus}"
+    row["configuration"] = f"{row['configuration']}-{paper_corpus}"
     row["maps"] = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"]}
     row["maps"] |= {kind: {"1": EVEN, "3": DIAGONAL} for kind in ("encoder", "decoder", "cross")}
     row["signatures"] = {"bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"}
@@ -89,13 +99,13 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, corpus
 TREES = {"recall": 70.0, "precision": 80.0, "complete": 30.0, "tagging": 90.0, "errors": 0.0, "repaired": 5.0}
 
 
-def parsed(ablation="parsing", variant="softmax", seed=1, k=None, corpus="ptb", **changes) -> dict:
-    """One row of the frame for a parser: of 4 right brackets 3 found among 4, with top-k one fewer."""
-    row = translated(ablation, variant, seed, k, corpus, paper="aiayn", task="parsing", maps=None, text="statements")
-    row |= {name: None for name in row if "bleu" in name or "chrf" in name}
+def parsed(ablation="parsing", variant="softmax", seed=1, k=None, paper_corpus="ptb", **changes) -> dict:
+    """One row of the runs table for a parser: 3 of 4 right brackets among the 4 written, with top-k one fewer."""
+    row = translated(ablation, variant, seed, k, paper_corpus, paper="aiayn", task="parsing", maps=None)
+    row |= {name: None for name in row if "bleu" in name or "chrf" in name} | {"corpus": "statements"}
     row |= {f"test_{name}": value for name, value in TREES.items()} | {"test_f1": 75.0 + seed, "dev_f1": 74.0}
-    found = 1 - (variant == "top_k")
-    return row | {"counts": [[2, 2, 2, 3, 3, 1, 1], [found, 2, 2, 3, 2, 0, 1]]} | changes
+    matched = 1 - (variant == "top_k")
+    return row | {"counts": [[2, 2, 2, 3, 3, 1, 1], [matched, 2, 2, 3, 2, 0, 1]]} | changes
 
 
 LOOK = {
@@ -106,9 +116,9 @@ LOOK = {
 LOOK |= {"pixels": {"side": 2, "rgb": "/wAAAP8AAAD/////"}}  # red, green, blue, white
 
 
-def described(ablation="captioning", variant="softmax", seed=1, k=None, corpus="coco", **changes) -> dict:
-    """One row of the frame for a captioner."""
-    row = translated(ablation, variant, seed, k, corpus, task="captioning", maps=None, text="scenes")
+def described(ablation="captioning", variant="softmax", seed=1, k=None, paper_corpus="coco", **changes) -> dict:
+    """One row of the runs table for a captioner."""
+    row = translated(ablation, variant, seed, k, paper_corpus, task="captioning", maps=None, corpus="scenes")
     row |= {name: None for name in row if "bleu" in name or "chrf" in name}
     row |= {f"test_bleu_{n}": 60.0 - 10 * n + seed for n in range(1, 5)} | {"test_rouge_l": 50.0, "dev_cider": 90.0}
     row |= {"test_cider": 100.0 + seed + 5 * (variant == "top_k"), "test_meteor_nltk": 40.0}
@@ -128,9 +138,32 @@ def failed(**changes) -> dict:
     }
 
 
-def everything(make=run):
-    """A frame in which every ablation has every variant, two seeds each."""
-    asked = [
+def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) -> dict:
+    """One row of the layers of Attention Is All You Need, Table 1."""
+    row = {"layer": name, "n": n, "d": 64, "ms": ms, "spread": 0.1, "rounds": 9, "turns": None, "bytes": 5 * n}
+    row |= {"status": status, "reason": None if status == "ok" else "no room"}
+    return row | {"device": "a device", "commit": "0123abc"} | changes
+
+
+def layers(*rows: dict) -> pd.DataFrame:
+    """The frame of these layers; of none: self-attention takes n^2 / 100 ms, one length too long, recurrence n ms."""
+    rows = rows or (
+        *(layer("self", n, n**2 / 100) for n in (64, 128)),
+        layer("self", 256, None, "oom", bytes=None),
+        *(layer("rnn", n, float(n)) for n in (64, 128, 256)),
+    )
+    return pd.DataFrame(rows, columns=list(LAYERS))
+
+
+def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
+    """A frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
+    rows = every_run(make)
+    return as_frame(*split_costs(rows, costs))
+
+
+def every_run(make=run) -> list[dict]:
+    """The rows of `everything`, each with all its costs. make: run | failed."""
+    planned = [
         *(
             ("models", v, 64, None, c)
             for v in ("as_small", "as_large", "txl_12", "txl_24")
@@ -145,8 +178,11 @@ def everything(make=run):
         *(("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), ("adaptive_top_k", 8))),
         *(("normalisers", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
     ]
-    rows = [make(ablation=a, variant=v, S=S, k=k, corpus=c, seed=seed) for a, v, S, k, c in asked for seed in (1, 2)]
-    return frame(rows + _sequences(make))
+    rows = [
+        make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in planned for seed in (1, 2)
+    ]
+    rows = [row | LONGEST if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
+    return rows + _sequences(make)
 
 
 MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}
@@ -156,15 +192,47 @@ def _sequences(make) -> list[dict]:
     """A row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
     rows = []
     for name in known_ablations():
-        one = load_ablation(name)
-        if one.task not in MAKERS:
+        ablation = load_ablation(name)
+        if ablation.task not in MAKERS:
             continue
-        for corpus, variant, seed in product(one.corpora, one.variants, (1, 2)):
-            for k in (1, 2) if one.variants[variant].k == "all" else (None,):
-                k = k or (4 if one.variants[variant].selection else None)
-                given = {"ablation": name, "variant": variant, "seed": seed, "k": k, "corpus": corpus}
-                row = MAKERS[one.task](**given, paper=one.paper)
+        for corpus, variant, seed in product(ablation.corpora, ablation.variants, (1, 2)):
+            for k in (1, 2) if ablation.variants[variant].k == "all" else (None,):
+                k = k or (4 if ablation.variants[variant].selection else None)
+                row = MAKERS[ablation.task](name, variant, seed, k, corpus, paper=ablation.paper)
                 scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
                 broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None, "looks": None}
                 rows.append(row if make is run else row | dict.fromkeys(scores) | broken)
     return rows
+
+
+def split_costs(rows: list[dict], costs: Iterable[str] = COSTS) -> tuple[list[dict], dict[str, list[dict]]]:
+    """Rows of runs alone, and the rows of each kind of cost by configuration, as the workflow keeps them apart."""
+    runs = [{key: value for key, value in row.items() if key not in MEASURED} for row in rows]
+    return runs, {kind: _cost_rows(rows, kind) for kind in costs}
+
+
+def _cost_rows(rows: list[dict], kind: str) -> list[dict]:
+    """One row for each configuration that was measured; throughput is measured ablation by ablation."""
+    measured = {}
+    for row in (row for row in rows if row[f"{kind}_status"]):
+        cost = {"configuration": row["configuration"], **{name: row[name] for name in names(kind)}}
+        cost |= {"status": row[f"{kind}_status"], "reason": row[f"{kind}_reason"]}
+        cost |= {"ablation": row["ablation"]} if kind == "throughput" else {}
+        measured.setdefault((row["configuration"], row["ablation"]), cost)
+    return list(measured.values())
+
+
+def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
+    """All that a table or figure can read."""
+    return Frames(everything(make, costs), layers())
+
+
+def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[str]:
+    """The files that a table or figure is made from: runs, each kind of cost, and layers."""
+    runs, costs = split_costs(every_run() if rows is None else rows)
+    kinds = {"runs": runs, **costs, "layers": layers().astype(object).where(lambda frame: frame.notna(), None)}
+    kinds["layers"] = kinds["layers"].to_dict("records")
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind, content in kinds.items():
+        (folder / f"{kind}.json").write_text(write_rows(kind, content))
+    return [str(folder / f"{kind}.json") for kind in kinds]

@@ -6,7 +6,7 @@ from collections import Counter
 from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
 from workflow.report.claims.ledger import VERDICTS
-from workflow.report.claims.measures import APART
+from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
@@ -41,7 +41,7 @@ def _shown(line: dict) -> dict:
 
 def _door(line: dict) -> str | None:
     """Where the claim's numbers stand: its question's page, the layers' table, or the formulas."""
-    if line["ablation"] == APART:
+    if line["ablation"] == LAYERS:
         return "papers/aiayn.html#table-aiayn_table1" if line["ours"] is not None else None
     if line["ablation"] is None:
         return "analytic.html"
