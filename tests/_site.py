@@ -9,11 +9,13 @@ import pytest
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._runs import MEASURED, every_run, layer, split_costs
+from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation
 from workflow.plan.claims import FORMULAS, ablation_of, known_claims
 from workflow.plan.reads import reads
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages import learning
+from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
@@ -99,10 +101,22 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
 
 def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
     """Its tables and figures."""
-    for kind, script, ending in (("tables", table, "json"), ("figures", figure, "svg")):
-        for artefact in getattr(ablation, kind):
-            out = scale / kind / f"{artefact}.{ending}"
-            script.main([artefact, str(out), *inputs(scale, name, reads(kind, artefact))])
+    for artefact in ablation.tables:
+        out = scale / "tables" / f"{artefact}.json"
+        table.main([artefact, str(out), *inputs(scale, name, reads("tables", artefact))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figure, "save", save_svg)
+        for artefact in ablation.figures:
+            out = scale / "figures" / f"{artefact}.svg"
+            figure.main([artefact, str(out), *inputs(scale, name, reads("figures", artefact))])
+
+
+def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
+    """One format of three: pages show it, and only copy the other two."""
+    with atomic_write(out) as file:
+        drawing.savefig(file, format="svg", metadata=provenance.metadata(title, origin, trace)["svg"])
+    for ending in (".pdf", ".png"):
+        write_text(out.with_suffix(ending), ending)
 
 
 def _has_group(scale: Path, group: str) -> bool:
@@ -132,14 +146,14 @@ def write_page(folder: Path, kind: str, *words: str) -> None:
     """Pages of one kind. The runs of a task share one curve here, so it is drawn once."""
     drawn = {}
 
-    def curve(record, draw=learning.curve):
+    def curve(record, draw=learning.draw_curve):
         task = record.job.task
         if task not in drawn:
             drawn[task] = draw(record)
         return drawn[task]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "curve", curve)
+        patch.setattr(page, "draw_curve", curve)
         page.main([kind, *words, "--scale", SCALE, *where(folder)])
 
 

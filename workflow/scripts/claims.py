@@ -1,6 +1,6 @@
 """Hold the claims of one group against what was measured: `python -m workflow.scripts.claims GROUP OUT INPUTS...`
 
-GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim, without the verdicts that need the others.
+GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim; the ledger gives the verdicts.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Judge all claims together: `python -m workflow.scripts.ledger OUT.json EVIDENCE...` writes OUT.json and OUT.csv.
 
-EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group. Claims about what was not run stand in the ledger,
-too, and say so.
+EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group. The ledger holds every claim; one about what was
+not run says so.
 """
 
 import argparse

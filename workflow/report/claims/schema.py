@@ -26,8 +26,8 @@ GridValues = (
 class Side(StrictModel):
     """Which runs of the ablation, or which layer.
 
-    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid; None: all. Of a layer S is its length
-    n, and may be every n `below d`, its width. measure: where it differs from the claim's.
+    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid; None: all. Of a layer S is its
+    length n, and may be every n `below d`, its width. measure: where it differs from the claim's.
     """
 
     variant: str
@@ -41,9 +41,9 @@ class Claim(StrictModel):
 
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, which of a ratio is a share. recomputed: published
-    numbers that a formula must reproduce; such a claim takes none of the other keys. scale: the only one at which the
-    scores are comparable with the paper's.
+    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, which of a ratio is a share. recomputed: printed
+    numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
+    comparable with the paper's.
     """
 
     claim: str = Field(min_length=1)
@@ -66,9 +66,7 @@ class Claim(StrictModel):
     def asserts_one_thing(self):
         keys = self.model_fields_set - {"claim", "paper", "where", "published"}
         if self.recomputed and keys != {"recomputed"}:
-            raise ConfigError(
-                f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}"
-            )
+            raise ConfigError(f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
