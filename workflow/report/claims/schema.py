@@ -41,7 +41,7 @@ class Claim(StrictModel):
 
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, which of a ratio is a share. recomputed: printed
+    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's.
     """
