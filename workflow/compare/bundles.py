@@ -111,7 +111,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     manifest = parse(Manifest, parse_json(archive.read(MANIFEST), f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version != VERSION:
         raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
-    for name in manifest.files:
+    for name in (*manifest.files, manifest.scale):
         member = PurePosixPath(name)
         if member.is_absolute() or ".." in member.parts or "\\" in name:
             raise ConfigError(f"{path}: {ascii(name)} lies outside the bundle")

@@ -33,7 +33,7 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
         fields |= {"scale": record.job.scale, "text": f"{record.job.corpus} ({record.job.checksum[:19]})"}
         fields |= {f"version of {name}": version for name, version in origin.versions.items()}
         fields |= {f"source {file}": digest for file, digest in origin.sources.items()}
-        fields |= {f"accepted change {number}": line for number, line in enumerate(origin.accepted)}
+        fields |= {f"accepted change {number}": line for number, line in enumerate(origin.accepted, 1)}
         for name, value in fields.items():
             values.setdefault(name, set()).add(str(value))
     return values
