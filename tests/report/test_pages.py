@@ -161,6 +161,7 @@ def test_a_run_page_says_how_to_reproduce_it(site):
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
     assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
+    assert "fixed on words for text8, S = 64, seed 1" in page.read_text()
 
 
 def test_a_run_page_shows_what_was_measured(site):
@@ -168,7 +169,7 @@ def test_a_run_page_shows_what_was_measured(site):
     values = terms(measured)
     assert values["counted by torch"] == "23.46k" and values["operators that fvcore does not count"] == "aten::topk"
     assert values["its spread"] == "middle half of the rounds within 3.4 % of the median"
-    assert values["longest S that fits"] == "256" and values["what ended the search for it"] == "oom"
+    assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
 
 

@@ -5,6 +5,7 @@ import json
 import pandas as pd
 
 from workflow.config.files import config_file
+from workflow.papers.published import papers
 from workflow.plan.ablations import load_ablation
 from workflow.report.pages import artefacts
 from workflow.report.pages.site import Site
@@ -19,7 +20,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     return {
         "title": ablation.question,
         "name": name,
-        "paper": ablation.paper,
+        "paper": papers()[ablation.paper].title,
         "provenance": describe(runs),
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],

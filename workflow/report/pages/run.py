@@ -7,12 +7,14 @@ import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.plan.ablations import load_ablation
+from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
-from workflow.report.pages.numbers import missing
+from workflow.report.pages.numbers import missing, number
 from workflow.report.pages.site import Site
 from workflow.results import provenance
 from workflow.results.record import Record
 from workflow.results.registry import COSTS, REGISTRY, names
+from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
 UNLISTED = ("counts", "shown", "looks")  # facts that are too long to list, or have a table of their own
@@ -24,6 +26,8 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
     job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
     return {
         "title": f"Run {record.digest}",
+        "label": _label(row),
+        "question": load_ablation(row["ablation"]).question,
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
@@ -72,10 +76,21 @@ def _fact_lines(facts: dict) -> list[Line]:
 
 
 def _origin(record: Record) -> dict:
-    """Fields of the origin; the digest of each source file would be a page of its own, so they are counted."""
-    origin = record.origin.model_dump()
-    sources = origin.pop("sources")
-    return origin | ({"sources": f"{len(sources)} files, digests in record.json"} if sources else {})
+    """Fields of the origin that have a value; source files are counted, because their digests would fill a page."""
+    origin = record.origin.model_dump(exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True)
+    origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
+    if record.origin.sources:
+        origin["source files"] = f"{len(record.origin.sources)}, each with its digest in record.json"
+    if record.origin.accepted:
+        origin["accepted changes"] = "; ".join(record.origin.accepted)
+    return origin
+
+
+def _label(row: dict) -> str:
+    """Variant, text, S, k and seed."""
+    grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
+    text = name_text(row["paper_corpus"], row["corpus"])
+    return ", ".join([f"{row['variant']} on {text}", *grid, f"seed {row['seed']}"])
 
 
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
@@ -86,10 +101,10 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, 
             uses[run.digest]["seeds"].append((f"{other.digest}.html", f"seed {other.seed}"))
     for kind, ending in (("tables", "json"), ("figures", "svg")):
         for artefact in getattr(load_ablation(name), kind):
-            path = site.results / kind / f"{artefact}.{ending}"
+            path, title = site.results / kind / f"{artefact}.{ending}", load_builder(kind, artefact).TITLE
             for digest in provenance.read(path).runs if path.exists() else ():
                 if digest in uses:
-                    uses[digest][kind].append((f"index.html#{kind[:-1]}-{artefact}", artefact))
+                    uses[digest][kind].append((f"index.html#{kind[:-1]}-{artefact}", title))
     for claim in read_claims(site, name):
         for digest in claim["digests"]:
             if digest in uses:

@@ -41,7 +41,8 @@ class Site:
 def render(template: str, place: str, **context) -> str:
     """The page at `place`. Everything is escaped except our own figures, styles and script."""
     assets = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in ASSETS.items()}
-    return _environment().get_template(template).render(up="../" * place.count("/"), **assets, **context)
+    up = "../" * place.count("/")
+    return _environment().get_template(template).render(up=up, place=place, **assets, **context)
 
 
 def read_svg(path: Path, name: str) -> Markup:
