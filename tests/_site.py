@@ -88,8 +88,10 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
 
 def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[str]:
     """The files of rows that something about an ablation stands on; LAYERS and FORMULAS have theirs."""
-    if ablation in (LAYERS, FORMULAS):
-        return [str(scale / "layers.json")] if ablation == LAYERS else []
+    if ablation == LAYERS:
+        return [str(scale / "layers.json")]
+    if ablation == FORMULAS or not wanted:
+        return []
     runs = scale / "ablations" / f"{ablation}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = [runs] if "runs" in wanted else []

@@ -168,7 +168,7 @@ def test_a_run_page_shows_what_was_measured(site):
     measured = section(site / RUN.format("fixed"), "Measured")
     values = terms(measured)
     assert values["counted by torch"] == "23.46k" and values["operators that fvcore does not count"] == "aten::topk"
-    assert values["its spread"] == "middle half of the rounds within 3.4 % of the median"
+    assert "<dt>its spread</dt><dd>middle half of the rounds within 3.4 % of the median</dd>" in measured
     assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
 
@@ -254,6 +254,10 @@ def test_ids_in_figures_become_the_figures_own():
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
     svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
     assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+
+
+def test_an_id_that_a_figure_has_twice_stands_once():
+    assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'
 
 
 def test_reports_hold_what_they_offer(site):

@@ -17,11 +17,11 @@ NAMES = ["ablation", "paper_corpus", "variant", "S", "k"]
 
 
 def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
-    """What differs between the sides, by name: its values here and there."""
+    """What differs between the sides, by name: the values of a and of b."""
     sides = [_origin_values(records) for records in (a, b)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     both = {name: tuple(sorted(side.get(name, {"none"})) for side in sides) for name in names}
-    return {name: (here, there) for name, (here, there) in both.items() if here != there}
+    return {name: values for name, values in both.items() if values[0] != values[1]}
 
 
 def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
@@ -40,7 +40,7 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
 
 
 def have_other_scales(a: pd.DataFrame, b: pd.DataFrame) -> bool:
-    """Whether S and k mean other numbers here and there; then they are paired by rank."""
+    """Whether S and k are other numbers on the two sides; then they are paired by rank."""
     return set(a["scale"]) != set(b["scale"])
 
 
@@ -82,11 +82,11 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
 
 def _compare_status(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
     """The share of runs that ended well, where it differs: a failure is a number that moved."""
-    here, there = ((side["status"] == "ok").mean() for side in (left, right))
-    if here == there:
+    a, b = ((side["status"] == "ok").mean() for side in (left, right))
+    if a == b:
         return []
-    line = {"key": key, "measure": "runs that ended well", "unit": "", "a": here, "b": there}
-    line |= {"n": [len(left), len(right)], "change": 100 * (there / here - 1) if here else None}
+    line = {"key": key, "measure": "runs that ended well", "unit": "", "a": a, "b": b}
+    line |= {"n": [len(left), len(right)], "change": 100 * (b / a - 1) if a else None}
     return [line | {"holm": None, "p": None, "moved": True, "why": "a run failed"}]
 
 
@@ -96,9 +96,9 @@ def _compare_quantity(
     sides = [_values(rows, quantity) for rows in (left, right)]
     if not all(sides):
         return []
-    here, there = (sum(side) / len(side) for side in sides)
-    line = {"key": key, "measure": title, "unit": unit, "a": here, "b": there, "n": [len(side) for side in sides]}
-    change = 100 * (there / here - 1) if here else None
+    a, b = (sum(side) / len(side) for side in sides)
+    line = {"key": key, "measure": title, "unit": unit, "a": a, "b": b, "n": [len(side) for side in sides]}
+    change = 100 * (b / a - 1) if a else None
     return [line | {"change": change, "holm": None} | _test_difference(quantity, *sides)]
 
 
@@ -110,15 +110,15 @@ def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
     return finished[quantity].dropna().tolist()
 
 
-def _test_difference(quantity: str, here: list[float], there: list[float]) -> dict:
+def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
     """moved: None where one value on a side leaves the noise unknown. p: of Welch's t test, where there is noise."""
-    difference, varies = abs(np.mean(there) - np.mean(here)), bool(np.std(here) + np.std(there))
-    if difference <= SAME * abs(np.mean(here)) and (here == there or not varies):
+    difference, varies = abs(np.mean(b) - np.mean(a)), bool(np.std(a) + np.std(b))
+    if difference <= SAME * abs(np.mean(a)) and (a == b or not varies):
         return {"p": None, "moved": False, "why": "the same"}
-    several = min(len(here), len(there)) > 1
+    several = min(len(a), len(b)) > 1
     if (several or quantity.startswith("macs")) and not varies:
         return {"p": None, "moved": True, "why": "it does not vary on either side"}
     if not several:
         return {"p": None, "moved": None, "why": "one value on a side, so its noise is not known"}
-    p = float(ttest_ind(here, there, equal_var=False).pvalue)
+    p = float(ttest_ind(a, b, equal_var=False).pvalue)
     return {"p": p, "moved": False, "why": "Welch's t test over seeds or turns"}

@@ -50,7 +50,7 @@ def measured_lines(row: dict) -> dict:
     """What was measured of a run's configuration, and what failed. row: the run's in its table of runs, with costs."""
     quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith("_turns")}
     lines = _lines({name: value for name, value in quantities.items() if not missing(value) and value != []})
-    lines = [(title, _spread(value) if unit == "spread" else value, unit) for title, value, unit in lines]
+    lines = [(title, _spread(value), "") if unit == "spread" else (title, value, unit) for title, value, unit in lines]
     broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok")]
     return {"lines": lines, "failed": [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]}
 

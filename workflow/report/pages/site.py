@@ -56,12 +56,24 @@ def embed_svg(text: str, name: str) -> Markup:
     if not match:
         return Markup("")
     svg = re.sub(r"<metadata>.*?</metadata>", "", match.group(), flags=re.DOTALL)
-    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = _rename_ids(svg, name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     for size in ("width", "height"):
         svg = re.sub(rf'(<svg[^>]*?) {size}="[^"]*"', r"\1", svg, count=1)
     return Markup(re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg))
+
+
+def _rename_ids(svg: str, name: str) -> str:
+    """Ids that start with `name`, each once: an image that is drawn twice would have its id twice."""
+    seen = set()
+
+    def rename(match: re.Match) -> str:
+        first = match.group(1) not in seen
+        seen.add(match.group(1))
+        return f' id="{name}-{match.group(1)}"' if first else ""
+
+    return re.sub(r'\sid="([^"]+)"', rename, svg)
 
 
 def _environment() -> Environment:
