@@ -2,7 +2,7 @@
 
 from workflow.costs.engine_cases import cases
 from workflow.plan.scales import Engine
-from workflow.report.pages.engine import SIZES
+from workflow.report.pages.engine_rows import SIZES
 
 HOW = Engine(**SIZES, lengths=[256, 1024], far=8192, threads=2, rounds=2)
 STEP_MS, PRODUCT_MS = 500.0, 10.0
@@ -19,9 +19,9 @@ def measured(**changes) -> dict:
     ]
     speed = 2e11  # multiply-accumulates a second; every floor is 0.9 of a step
     macs = [
-        {"name": one["name"], "S": one["S"], "mean_reach": 40.0, "floor": int(0.9 * speed * STEP_MS / 1000)}
+        {"name": peak["name"], "S": peak["S"], "mean_reach": 40.0, "floor": int(0.9 * speed * STEP_MS / 1000)}
         | dict.fromkeys(("analytic", "counted", "executed", "dense"), 1e6)
-        for one in memory[::2]
+        for peak in memory[::2]
     ]
     return {
         "sizes": how.model_dump(),
@@ -41,6 +41,13 @@ def measured(**changes) -> dict:
 def _cell(case, speed: float) -> dict:
     ms = {"product": PRODUCT_MS, "step": STEP_MS, "attention": 10.0, "predict": 5.0}[case.what]
     ms *= 1 if case.implementation == "engine" else 10
-    made = {"what": case.what, "name": case.name, "S": case.S, "implementation": case.implementation}
-    made |= {"status": "ok", "reason": None, "ms": ms, "low": 0.9 * ms, "high": 1.1 * ms, "rounds": 4}
-    return made | ({"macs": int(speed * PRODUCT_MS / 1000)} if case.what == "product" else {})
+    cell = {
+        "what": case.what,
+        "name": case.name,
+        "S": case.S,
+        "implementation": case.implementation,
+        "status": "ok",
+        "reason": None,
+    }
+    cell |= {"ms": ms, "low": 0.9 * ms, "high": 1.1 * ms, "rounds": 4}
+    return cell | ({"macs": int(speed * PRODUCT_MS / 1000)} if case.what == "product" else {})

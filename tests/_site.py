@@ -1,84 +1,178 @@
-"""A results folder as the rules would leave it, from runs made up in `_runs`."""
+"""The results of one scale as the rules would leave them, from runs made up in `_runs`, and every page made of them."""
 
 import json
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
-from tests._runs import everything, failed
+from tests._runs import MEASURED, every_run, layer, split_costs
+from tests._training import origin
+from workflow.config.files import atomic_write
+from workflow.plan.ablations import Ablation, load_ablation
+from workflow.plan.claims import FORMULAS, ablation_of, known_claims
+from workflow.plan.reads import reads
+from workflow.report.claims.measures import LAYERS
 from workflow.report.pages import learning
+from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
-from workflow.results.runs_table import FACTS, METRICS
-from workflow.scripts import claims, figure, page, table
-from workflow.training.origin import describe, pick_device
+from workflow.results.registry import COSTS, names
+from workflow.results.rows import write_rows
+from workflow.scripts import claims, figure, ledger, page, summary, table
 
+SCALE = "test"
 EVIL = "<script>alert('x')</script>"
-
-MEASURED = {"macs_torch": 23456.0, "unsupported": ["aten::topk"], "train_spread": 0.034, "longest_S": 256.0}
+MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
+PLANNED = ("ablation", "paper", "variant", "paper_corpus", "corpus", "S", "k", "digest", "configuration")
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
-MEASURED |= {"longest_S_ended": "oom", "memory_status": "error", "memory_reason": EVIL}
+COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"], "train_spread": 0.034}
+SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
+NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
 
 
-def results(folder, broken=False) -> None:
-    """plan, runs, records, tables and figures; `broken`: one ablation's runs failed with a reason that is an attack."""
-    runs = everything()
-    runs = runs[(runs["task"] == "char_lm") | (runs["seed"] == 1)]  # a page a run: half of them will do
-    rows = [row | MEASURED for row in json.loads(runs.to_json(orient="records"))]
-    rows = [row | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
-    if broken:
-        rows = [failed(**_who(row)) | {"reason": EVIL} if row["variant"] == "sparsemax" else row for row in rows]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "runs.json").write_text(json.dumps(rows))
-    plan = [{**_who(row), "digest": row["digest"], "job": {"seed": row["seed"]}} for row in rows]
-    (folder / "plan.json").write_text(json.dumps(plan))
-    write_text(folder / "measures" / "engine.json", json.dumps(measured()))
+def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[dict]:
+    """The runs of a scale with their costs. broken: one variant failed, and its reason is an attack."""
+    rows = [row for row in every_run() if ablations is None or row["ablation"] in ablations]
+    rows = [row for row in rows if row["task"] == "char_lm" or row["seed"] == 1]  # a page a run: half of them will do
+    rows = [row | COUNTED | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
+    rows = [row | NOT_WEIGHED if row["variant"] == "fixed" else row for row in rows]
+    rows = [row | SEARCHED if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
+    return [_diverged(row) if broken and row["variant"] == "sparsemax" else row for row in rows]
+
+
+def _diverged(row: dict) -> dict:
+    absent = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
+    return row | absent | {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
+
+
+def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = None) -> None:
+    """All that the rules write before the pages, under folder/results. ablations: those whose tables are made."""
+    scale = folder / "results" / SCALE
+    write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
     for row in rows:
-        write_record(folder / "runs" / row["digest"] / "record.json", record(row))
-    for kind, script in (("tables", table), ("figures", figure)):
-        (folder / kind).mkdir()
-        for name in script.names():
-            script.main([name, str(folder / "runs.json"), str(folder / kind / name)])
-    claims.main([str(folder / "runs.json"), str(folder / "claims")])
+        write_record(folder / "results" / "runs" / row["digest"] / "record.json", record(row))
+    write_rows_of(scale, rows)
+    for name in ablations or dict.fromkeys(row["ablation"] for row in rows):
+        write_artefacts(scale, name, load_ablation(name))
+    groups = [group for group in dict.fromkeys(map(ablation_of, known_claims())) if _has_group(scale, group)]
+    for group in groups:
+        claims.main([group, str(scale / "claims" / f"{group}.json"), *inputs(scale, group)])
+    ledger.main([str(scale / "ledger.json"), *(str(scale / "claims" / f"{group}.json") for group in groups)])
+    for name in ("engine", "steps"):
+        write_text(scale / f"{name}.json", json.dumps(measured()))
 
 
-def _who(row: dict) -> dict:
-    return {key: row[key] for key in ("ablation", "paper", "variant", "S", "k", "seed", "corpus", "configuration")}
+def planned(row: dict) -> dict:
+    """A row of plan.json."""
+    return {key: row[key] for key in PLANNED} | {"job": MAKERS[row["task"]](seed=row["seed"]).model_dump(mode="json")}
+
+
+def write_rows_of(scale: Path, rows: list[dict]) -> None:
+    """Tables of runs, costs and layers, each in its file."""
+    runs, costs = split_costs(rows)
+    files = defaultdict(list)
+    for row in runs:
+        files["runs", f"ablations/{row['ablation']}"].append(row)
+    for kind in COSTS:
+        for row in costs[kind]:
+            name = row["ablation" if kind == "throughput" else "configuration"]
+            files[kind, f"{kind}/{name}"].append(row)
+    layers = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
+    if any(row["ablation"] == "transformer" for row in rows):
+        files["layers", "layers"] = layers
+    for (kind, place), content in files.items():
+        write_text(scale / f"{place}.json", write_rows(kind, content))
+
+
+def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[str]:
+    """The files of rows that something about an ablation stands on; LAYERS and FORMULAS have theirs."""
+    if ablation == LAYERS:
+        return [str(scale / "layers.json")]
+    if ablation == FORMULAS or not wanted:
+        return []
+    runs = scale / "ablations" / f"{ablation}.json"
+    configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
+    places = [runs] if "runs" in wanted else []
+    for kind in (kind for kind in COSTS if kind in wanted):
+        places += [scale / kind / f"{name}.json" for name in ([ablation] if kind == "throughput" else configurations)]
+    places += [scale / "layers.json"] if "layers" in wanted else []
+    return [str(path) for path in places if path.exists()]
+
+
+def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
+    """Its tables and figures."""
+    for artefact in ablation.tables:
+        out = scale / "tables" / f"{artefact}.json"
+        table.main([artefact, str(out), *inputs(scale, name, reads("tables", artefact))])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figure, "save", save_svg)
+        for artefact in ablation.figures:
+            out = scale / "figures" / f"{artefact}.svg"
+            figure.main([artefact, str(out), *inputs(scale, name, reads("figures", artefact))])
+
+
+def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
+    """One format of three: pages show it, and only copy the other two."""
+    with atomic_write(out) as file:
+        drawing.savefig(file, format="svg", metadata=provenance.metadata(title, origin, trace)["svg"])
+    for ending in (".pdf", ".png"):
+        write_text(out.with_suffix(ending), ending)
+
+
+def _has_group(scale: Path, group: str) -> bool:
+    place = {LAYERS: "layers.json", FORMULAS: "plan.json"}.get(group, f"ablations/{group}.json")
+    return (scale / place).exists()
 
 
 def record(row: dict) -> Record:
-    makers = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
-    made = makers[row["task"]](seed=row["seed"])
-    points = [Point(**point) for point in row["curve"]]
-    cost = Cost(
-        seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=Macs(paper=1, dense=3, executed=2)
-    )
-    facts = {key: row[key] for key in FACTS if row[key] is not None}
+    """The record of a run, as far as pages show it."""
+    macs = Macs(paper=1, dense=3, executed=2)
+    cost = Cost(seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=macs)
     return Record(
         status=row["status"],
         reason=row["reason"],
         digest=row["digest"],
-        job=made,
-        metrics={key: row[key] for key in METRICS if row[key] is not None},
-        facts=facts,
+        job=MAKERS[row["task"]](seed=row["seed"]),
+        metrics={key: row[key] for key in names("metric") if row[key] is not None},
+        facts={key: row[key] for key in names("fact") if row[key] is not None},
         cost=cost if row["status"] == "ok" else None,
-        curve=points,
-        origin=describe(pick_device("cpu"), "fp32"),
+        curve=[Point(**point) for point in row["curve"]],
+        origin=origin(),
         log=["step 1", EVIL],
     )
 
 
-def pages(results_folder, reports) -> None:
-    """Every page of the report. The runs of a task share one curve here, so it is drawn once."""
-    where = ["--results", str(results_folder), "--reports", str(reports)]
+def write_page(folder: Path, kind: str, *words: str) -> None:
+    """Pages of one kind. The runs of a task share one curve here, so it is drawn once."""
     drawn = {}
 
-    def curve(record, draw=learning.curve):
+    def curve(record, draw=learning.draw_curve):
         task = record.job.task
         if task not in drawn:
             drawn[task] = draw(record)
         return drawn[task]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning, "curve", curve)
-        page.main(["all", *where])
+        patch.setattr(page, "draw_curve", curve)
+        page.main([kind, *words, "--scale", SCALE, *where(folder)])
+
+
+def where(folder: Path) -> list[str]:
+    return ["--results", str(folder / "results"), "--reports", str(folder / "reports")]
+
+
+def write_pages(folder: Path) -> None:
+    """Every page of the scale, in the order of the rules, and the root index."""
+    scale = folder / "results" / SCALE
+    ablations = sorted(path.stem for path in (scale / "ablations").glob("*.json"))
+    for name in ablations:
+        write_page(folder, "ablation", name, *inputs(scale, name))
+    papers = {name: load_ablation(name).paper for name in ablations}
+    for paper in dict.fromkeys(papers.values()):
+        tables = [str(scale / "ablations" / f"{name}.json") for name in ablations if papers[name] == paper]
+        write_page(folder, "paper", paper, *tables)
+    write_page(folder, "shared", *(path for name in ablations for path in inputs(scale, name)))
+    write_page(folder, "engine")
+    summary.main([SCALE, *where(folder)])

@@ -1,5 +1,6 @@
 """What several test files look at."""
 
+import fcntl
 import os
 
 import pytest
@@ -12,9 +13,26 @@ from tests import _site
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The folder of all pages, made from runs of which some failed."""
-    folder = tmp_path_factory.mktemp("site")
-    _site.results(folder / "results", broken=True)
-    _site.pages(folder / "results", folder / "reports")
-    return folder / "reports"
+def suite(tmp_path_factory):
+    """A folder with results and reports of one scale, made from runs of which some failed; once for all workers."""
+    shared = "PYTEST_XDIST_WORKER" in os.environ
+    folder = (tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()) / "suite"
+    folder.mkdir(exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "reports" / "index.html").exists():
+            _site.write_results(folder, _site.rows_of(broken=True))
+            _site.write_pages(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def reports(suite):
+    """All reports, with the root index."""
+    return suite / "reports"
+
+
+@pytest.fixture(scope="session")
+def site(reports):
+    """The pages of the scale."""
+    return reports / _site.SCALE

@@ -1,15 +1,15 @@
 """Compare two sets of results: `python -m workflow.cli.compare A B [--page OUT.html]`.
 
-A and B: a results folder, a set under results/precomputed, or a bundle. Prints what differs in their origin and which
-cells moved beyond noise. Ends with 0 where none did, with 3 where one did: a check that CI can run.
+A and B: the results folder of a scale, a folder of results/precomputed, or a bundle. Prints what differs in their
+origin and which numbers moved beyond noise. Exits with 0 where none moved, with 3 where one did: a check for CI.
 """
 
 import argparse
 import sys
 from pathlib import Path
 
-from workflow.compare.differences import cells, origins, other_scales
-from workflow.compare.result_set import ResultSet, read
+from workflow.compare.differences import compare_cells, compare_origins, have_other_scales
+from workflow.compare.result_set import ResultSet, read_set
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
@@ -19,46 +19,43 @@ from workflow.report.pages.site import Site
 MOVED = 3
 
 
-def compared(a: ResultSet, b: ResultSet) -> dict:
-    """What the page and the terminal tell."""
-    lines, *only = cells(a.runs, b.runs)
-    by_rank = other_scales(a.runs, b.runs)
+def compare_sets(a: ResultSet, b: ResultSet) -> dict:
+    """What the page and the terminal show."""
+    lines, *only = compare_cells(a.runs, b.runs)
+    by_rank = have_other_scales(a.runs, b.runs)
+    named = [line | {"name": _name(line["key"], by_rank)} for line in lines]
     return {
         "title": "Two sets of results",
         "a": a.name,
         "b": b.name,
-        "origins": origins(a.records.values(), b.records.values()),
-        "lines": [_named(one, by_rank) for one in sorted(lines, key=lambda one: not one["moved"])],
+        "origins": compare_origins(a.records.values(), b.records.values()),
+        "lines": sorted(named, key=lambda line: not line["moved"]),
         "only": [(side.name, [_name(key, by_rank) for key in keys]) for side, keys in zip((a, b), only, strict=True)],
-        "moved": sum(bool(one["moved"]) for one in lines),
-        "unknown": sum(one["moved"] is None for one in lines),
+        "moved": sum(bool(line["moved"]) for line in lines),
+        "unknown": sum(line["moved"] is None for line in lines),
     }
 
 
-def _named(one: dict, by_rank: bool) -> dict:
-    return one | {"name": _name(one["key"], by_rank)}
-
-
 def _name(key: tuple, by_rank: bool) -> str:
-    ablation, corpus, variant, *grid = key
-    place = "{} no. {:g} from above" if by_rank else "{} = {:g}"
-    more = [place.format(name, value) for name, value in zip("Sk", grid, strict=True) if value is not None]
-    return ", ".join([f"{ablation}: {variant} on {corpus}", *more])
+    ablation, paper_corpus, variant, *values = key
+    form = "rank {1:g} of {0}" if by_rank else "{0} = {1:g}"
+    grid = [form.format(axis, value) for axis, value in zip("Sk", values, strict=True) if value is not None]
+    return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *grid])
 
 
-def printed(found: dict) -> list[str]:
+def report_lines(comparison: dict) -> list[str]:
     """The same for a terminal."""
-    told = [f"{name}: {', '.join(here)} | {', '.join(there)}" for name, (here, there) in found["origins"].items()]
-    lines = ["origin differs:", *(f"  {line}" for line in told)] if told else ["origin: the same"]
-    lines += [f"only in {name}: {one}" for name, names in found["only"] for one in names]
-    lines += [f"moved: {_told(one)}" for one in found["lines"] if one["moved"]]
-    count, noise = len(found["lines"]), found["unknown"]
-    return [*lines, f"{found['moved']} of {count} numbers moved beyond noise; of {noise} the noise is not known"]
+    origins = [f"  {name}: {', '.join(a)} | {', '.join(b)}" for name, (a, b) in comparison["origins"].items()]
+    lines = ["origin differs:", *origins] if origins else ["origin: the same"]
+    lines += [f"only in {set_name}: {name}" for set_name, names in comparison["only"] for name in names]
+    lines += [f"moved: {_describe(line)}" for line in comparison["lines"] if line["moved"]]
+    count, unknown = len(comparison["lines"]), comparison["unknown"]
+    return [*lines, f"{comparison['moved']} of {count} numbers moved beyond noise; the noise of {unknown} is not known"]
 
 
-def _told(one: dict) -> str:
-    values = f"{number(one['a'], one['unit'])} | {number(one['b'], one['unit'])} ({percent(one['change'])})"
-    return f"{one['name']}, {one['measure']}: {values}; {one['why']}"
+def _describe(line: dict) -> str:
+    values = f"{number(line['a'], line['unit'])} | {number(line['b'], line['unit'])} ({percent(line['change'])})"
+    return f"{line['name']}, {line['measure']}: {values}; {line['why']}"
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -66,16 +63,16 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
     parser.add_argument(
-        "--page", type=lambda word: output_path(word, ".html"), help="write the comparison as a page, too"
+        "--page", type=lambda word: output_path(word, ".html"), help="also write the comparison as a page"
     )
     options = parser.parse_args(argv)
-    found = compared(read(options.a), read(options.b))
-    if not found["lines"]:
+    comparison = compare_sets(read_set(options.a), read_set(options.b))
+    if not comparison["lines"]:
         raise ConfigError(f"{options.a} and {options.b} have no number in common: nothing was compared")
     if options.page:
-        Site(options.a, options.page.parent).write("compare.html.j2", options.page.name, **found)
-    print("\n".join(printed(found)))
-    sys.exit(MOVED if found["moved"] else 0)
+        Site(options.a, options.page.parent).write("compare.html.j2", options.page.name, **comparison)
+    print("\n".join(report_lines(comparison)))
+    sys.exit(MOVED if comparison["moved"] else 0)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """Set results of several machines side by side: `python -m workflow.cli.merge OUT.csv SET SET ... [--page X.html]`.
 
-A SET is a bundle, a results folder or a set under results/precomputed. A line for each cell and each hardware.
+A SET is a bundle, the results folder of a scale or a folder of results/precomputed. A line for each cell and hardware.
 """
 
 import argparse
 from pathlib import Path
 
-from workflow.compare.merged import merged, sections
-from workflow.compare.result_set import read
+from workflow.compare.merged import merge_sets, split_by_ablation
+from workflow.compare.result_set import read_set
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
@@ -19,16 +19,17 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="merge", description="Set results of several machines side by side.")
     parser.add_argument("out", type=lambda word: output_path(word, ".csv"), metavar="OUT.csv")
     parser.add_argument("sets", type=Path, nargs="+")
-    parser.add_argument("--page", type=lambda word: output_path(word, ".html"), help="write them as a page, too")
+    parser.add_argument("--page", type=lambda word: output_path(word, ".html"), help="also write them as a page")
     options = parser.parse_args(argv)
-    found = merged([read(path) for path in options.sets])
-    if not len(found):
+    merged = merge_sets([read_set(path) for path in options.sets])
+    if not len(merged):
         raise ConfigError("no run in these sets ended well: there is nothing to merge")
-    write_text(options.out, found.to_csv(index=False))
+    write_text(options.out, merged.to_csv(index=False))
     if options.page:
-        told = {"title": "Results of several machines", "sets": options.sets, "sections": sections(found)}
-        Site(options.out.parent, options.page.parent).write("merged.html.j2", options.page.name, **told)
-    print(f"{options.out}: {len(found)} lines, {found['hardware'].nunique()} kinds of hardware")
+        sections = split_by_ablation(merged)
+        context = {"title": "Results of several machines", "sets": options.sets, "sections": sections}
+        Site(options.out.parent, options.page.parent).write("merged.html.j2", options.page.name, **context)
+    print(f"{options.out}: {len(merged)} lines, {merged['hardware'].nunique()} kinds of hardware")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.papers import PAPERS
 from workflow.plan.ablations import builder_names
-from workflow.report.claims.measures import APART
+from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -62,7 +62,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if kind == "ablation":
         taken = {
             *PAPERS,
-            APART,
+            LAYERS,
             *builder_names("tables"),
             *builder_names("figures"),
         }

@@ -1,4 +1,4 @@
-"""Say where a figure or table comes from: `python -m workflow.cli.trace FILE [--data]`.
+"""Print where a figure or table comes from: `python -m workflow.cli.trace FILE [--data]`.
 
 FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its origin, the commits, where
 the page and the record of each run behind it lie, or, with --data, its numbers as CSV.
@@ -11,24 +11,24 @@ from workflow.config.command_line import printable, run
 from workflow.results import provenance
 
 
-def _page(digest: str) -> str:
-    """The page of a run, of those that are there the first; where none is, where it would lie."""
+def _find_page(digest: str) -> str:
+    """The first page of a run; where there is none, where it would lie."""
     pages = sorted(Path("reports").glob(f"*/ablations/*/{digest}.html"))
     return pages[0].as_posix() if pages else f"reports/SCALE/ablations/ABLATION/{digest}.html"
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="trace", description="Say where a figure or table comes from.")
+    parser = argparse.ArgumentParser(prog="trace", description="Print where a figure or table comes from.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--data", action="store_true", help="print the numbers behind it, as CSV, and nothing else")
     options = parser.parse_args(argv)
-    found = provenance.read(options.file)
+    trace = provenance.read(options.file)
     if options.data:
-        print(found.data, end="")
+        print(trace.data, end="")
         return
-    lines = [f"origin: {found.origin}", f"commit: {', '.join(found.commits) or 'none: computed or cited'}"]
-    lines.append(f"runs: {len(found.runs)}")
-    lines += [f"  {digest}  {_page(digest)}  results/runs/{digest}/record.json" for digest in found.runs]
+    lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or 'none: computed or cited'}"]
+    lines.append(f"runs: {len(trace.runs)}")
+    lines += [f"  {digest}  {_find_page(digest)}  results/runs/{digest}/record.json" for digest in trace.runs]
     print("\n".join(map(printable, lines)))
 
 

@@ -1,7 +1,8 @@
-"""Look while it runs: `python -m workflow.cli.watch [--scale laptop] [--every SECONDS] [--once]`.
+"""Watch the runs of a scale: `python -m workflow.cli.watch [--scale laptop] [--every SECONDS] [--once]`.
 
-Shows every run of the plan, done, running with its loss and the time left, failed with the reason, or waiting; the same
-stands in reports/SCALE/progress.html, which loads itself again. Ends when nothing is running or waiting, or by Ctrl-C.
+Shows the state of every run of the plan: running with its loss and the time left, failed with the reason, done or
+waiting. The page reports/SCALE/progress.html shows the same and reloads itself. Ends when nothing is running or
+waiting, or by Ctrl-C.
 """
 
 import argparse
@@ -12,22 +13,22 @@ from pathlib import Path
 
 from workflow.config.command_line import printable, run
 from workflow.config.errors import ConfigError
-from workflow.monitor.states import State, counts, states
+from workflow.monitor.states import State, count_states, read_states
 from workflow.report.pages.site import Site
 
 CLEAR = "\x1b[2J\x1b[H"
 
 
-def lines(found: list[State], height: int, width: int | None) -> list[str]:
-    """As many as the terminal has room for: what runs and what failed before what is done or waits. width None: all."""
-    made = [counts(found), *(f"{one.state:8} {one.digest}  {one.told}  {one.name}" for one in found)]
-    more = len(made) - height
-    shown = made if more <= 0 else [*made[: height - 1], f"... and {more + 1} more"]
+def screen_lines(states: list[State], height: int, width: int | None) -> list[str]:
+    """As many lines as the terminal has room for, in the order of the states. width None: lines are not cut."""
+    lines = [count_states(states), *(f"{run.state:8} {run.digest}  {run.detail}  {run.name}" for run in states)]
+    more = len(lines) - height
+    shown = lines if more <= 0 else [*lines[: height - 1], f"... and {more + 1} more"]
     return [printable(line)[:width] for line in shown]
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="watch", description="Look at the runs while they run.")
+    parser = argparse.ArgumentParser(prog="watch", description="Watch the runs of a scale.")
     parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--scale", default="laptop", help="folder under results/ and reports/")
@@ -40,12 +41,13 @@ def main(argv: list[str] | None = None) -> None:
     results = options.results / options.scale
     site = Site(results, options.reports / options.scale)
     while True:
-        found = states(results, options.results / "runs", options.logs)
-        over = options.once or all(one.state in ("done", "failed") for one in found)
-        told = {"counts": counts(found), "states": found, "every": None if over else max(1, round(options.every))}
-        site.write("progress.html.j2", "progress.html", title="How far the runs are", **told)
+        states = read_states(results, options.results / "runs", options.logs)
+        over = options.once or all(run.state in ("done", "failed") for run in states)
+        every = None if over else max(1, round(options.every))
+        context = {"title": "Progress of the runs", "counts": count_states(states), "states": states, "every": every}
+        site.write("progress.html.j2", "progress.html", **context)
         width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (None, 24)
-        shown = lines(found, len(found) + 1 if options.once else height - 1, width)
+        shown = screen_lines(states, len(states) + 1 if options.once else height - 1, width)
         print(("" if options.once else CLEAR) + "\n".join(shown), flush=True)
         if over:
             return

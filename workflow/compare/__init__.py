@@ -1,1 +1,1 @@
-"""Sets of results, from wherever they come: read alike, bundled, compared."""
+"""Sets of results: read, bundled, compared and merged, wherever they come from."""

@@ -1,7 +1,7 @@
-"""One archive of everything that a run of the workflow leaves: records, measures, tables, figures, pages, checksums.
+"""One archive of a scale: records, costs, tables, figures, pages and checksums.
 
-manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies as it did, results/... and reports/....
-The same results and pages give the same bytes.
+manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under results/ and reports/.
+reports/index.html leads to this scale alone. The same results and pages give the same bytes.
 """
 
 import hashlib
@@ -14,6 +14,8 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import atomic_write
 from workflow.config.strict import StrictModel, parse, parse_json
 from workflow.plan.plan import read_plan
+from workflow.report.pages.root import root_page
+from workflow.report.pages.site import render
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 
@@ -26,7 +28,7 @@ SCALE = (
     "tables/*",
     "figures/*",
 )
-RUN = ("job.json", "record.json", "curve.csv")  # and not the weights, nor the texts
+RUN = ("job.json", "record.json", "curve.csv")  # neither weights nor texts
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 BROKEN = (
     zipfile.BadZipFile,
@@ -47,15 +49,15 @@ class Manifest(StrictModel):
     files: dict[str, str]
 
 
-def kept(results: Path, reports: Path, scale: str) -> dict[str, Path]:
+def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     """Path in the archive -> file, in the order of the paths: one scale's results, its runs, and its pages."""
     files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
     digests = {row["digest"] for row in read_plan(results / scale / "plan.json")}
     files += [results / "runs" / digest / name for digest in digests for name in RUN]
-    found = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
-    pages = [path for path in (reports / scale).rglob("*") if path.name != "progress.html"]  # of a moment that is over
-    found |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in pages}
-    return {name: path for name, path in sorted(found.items()) if path.is_file() and not path.is_symlink()}
+    paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
+    pages = [path for path in (reports / scale).rglob("*") if path.name != "progress.html"]  # it shows a moment
+    paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in pages}
+    return {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
 
 
 def commits_of(results: Path, scale: str) -> list[str]:
@@ -65,20 +67,23 @@ def commits_of(results: Path, scale: str) -> list[str]:
     return sorted({read_record(path).origin.commit for path in records if path.exists()})
 
 
-def write(out: Path, results: Path, reports: Path, scale: str) -> Manifest:
+def write_bundle(out: Path, results: Path, reports: Path, scale: str) -> Manifest:
     """The whole archive or nothing."""
-    files = kept(results, reports, scale)
+    files = list_files(results, reports, scale)
+    root = render("root.html.j2", "index.html", **root_page(reports, only=scale)).encode()
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
     manifest = Manifest(version=VERSION, scale=scale, commits=commits_of(results, scale), files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
+        _add(archive, "reports/index.html", root)
         for name, path in files.items():
             _add(archive, name, path.read_bytes())
     return manifest
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """With a date that is always the same."""
+    """With a constant date."""
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
@@ -86,11 +91,9 @@ def unpack(path: Path, folder: Path) -> Manifest:
     """Into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(one.file_size for one in archive.infolist())
+            size = sum(entry.file_size for entry in archive.infolist())
             if size > LARGEST:
-                raise ConfigError(
-                    f"{path}: would unpack to {size / 2**30:.0f} GiB; a bundle has at most {LARGEST >> 30}"
-                )
+                raise ConfigError(f"{path}: would unpack to {size / 2**30:.0f} GiB, more than {LARGEST >> 30}")
             manifest = _manifest(path, archive)
             for name, expected in manifest.files.items():
                 content = archive.read(name)
@@ -108,8 +111,8 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
     manifest = parse(Manifest, parse_json(archive.read(MANIFEST), f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version != VERSION:
         raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
-    for name in manifest.files:
-        place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or "\\" in name:
+    for name in (*manifest.files, manifest.scale):
+        member = PurePosixPath(name)
+        if member.is_absolute() or ".." in member.parts or "\\" in name:
             raise ConfigError(f"{path}: {ascii(name)} lies outside the bundle")
     return manifest

@@ -1,4 +1,4 @@
-"""A set of results, read alike wherever it comes from: a scale's folder under results/, a precomputed set, or a bundle."""
+"""A set of results from a scale's folder under results/, a folder of results/precomputed, or a bundle."""
 
 import tempfile
 from dataclasses import dataclass
@@ -20,37 +20,37 @@ from workflow.results.runs_table import as_frame, build_rows
 
 @dataclass(frozen=True)
 class ResultSet:
-    """runs: as `workflow.results.runs_table` makes them, of every record that is there; records by digest."""
+    """runs: a frame of every record, with all costs, as `workflow.results.runs_table` makes it. records: by digest."""
 
     name: str
     runs: pd.DataFrame
     records: dict[str, Record]
 
 
-def read(path: Path) -> ResultSet:
+def read_set(path: Path) -> ResultSet:
     """`ConfigError` in a line where there is nothing to read."""
     if path.is_file():
         with tempfile.TemporaryDirectory() as folder:
             manifest = bundles.unpack(path, Path(folder))
-            return _scale(Path(folder) / "results" / manifest.scale, str(path))
+            return _read_scale(Path(folder) / "results" / manifest.scale, str(path))
     if not path.is_dir():
         raise ConfigError(f"{path}: no such results folder, precomputed set or bundle")
-    return _scale(path, str(path)) if (path / "plan.json").exists() else _precomputed(path)
+    return _read_scale(path, str(path)) if (path / "plan.json").exists() else _read_precomputed(path)
 
 
-def _scale(path: Path, name: str) -> ResultSet:
-    """The folder of one scale, the records of all runs beside it."""
+def _read_scale(path: Path, name: str) -> ResultSet:
+    """The folder of one scale; the records of all scales lie beside it."""
     if not (path / "plan.json").exists():
         raise ConfigError(f"{name}: no plan.json in it; expected a scale's results, such as results/laptop")
     rows = read_plan(path / "plan.json")
     files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in rows}
     records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
-    costs = {kind: sorted((path / kind).glob("*.json")) for kind in COSTS}
-    return _joined(name, rows, records, costs)
+    costs = {kind: _read_costs(kind, sorted((path / kind).glob("*.json"))) for kind in COSTS}
+    return _join(name, rows, records, costs)
 
 
-def _precomputed(path: Path) -> ResultSet:
-    """Records by digest in one folder; which ablation asked for them is planned again from the config of their scale."""
+def _read_precomputed(path: Path) -> ResultSet:
+    """Records by digest in one folder; their ablations are planned again from the config of their scale."""
     records = {file.stem: read_record(file) for file in sorted(path.glob("*.json"))}
     if not records:
         scales = sorted(folder.parent.name for folder in path.glob("*/plan.json"))
@@ -59,20 +59,37 @@ def _precomputed(path: Path) -> ResultSet:
     config = read_yaml(ROOT / "config" / "config.yaml")
     scales = sorted({record.job.scale for record in records.values()})
     rows = [row.record() for scale in scales for row in plan(load_config({**config, "scale": scale}))]
-    costs = {kind: sorted((path / "costs").glob(f"{kind}.json")) for kind in COSTS}
-    return _joined(str(path), rows, records, costs)
+    costs = {kind: _read_costs(kind, sorted((path / "costs").glob(f"{kind}.json"))) for kind in COSTS}
+    costs["throughput"] = [row | {"ablation": name} for row in costs["throughput"] for name in _ablations(rows, row)]
+    return _join(str(path), rows, records, costs)
 
 
-def _joined(name: str, rows: list[dict], records: dict[str, Record], costs: dict[str, list[Path]]) -> ResultSet:
+def _ablations(plan_rows: list[dict], cost: dict) -> list[str]:
+    """Those that a precomputed timing serves: it was measured once, not ablation by ablation."""
+    if "ablation" in cost:
+        return [cost["ablation"]]
+    return sorted({row["ablation"] for row in plan_rows if row["configuration"] == cost["configuration"]})
+
+
+def _read_costs(kind: str, files: list[Path]) -> list[dict]:
+    rows = []
+    for file in files:
+        holds, content = read_rows(file)
+        if holds != kind:
+            raise ConfigError(f"{file}: expected rows of {kind}, got {holds}")
+        rows += content
+    return rows
+
+
+def _join(name: str, rows: list[dict], records: dict[str, Record], costs: dict[str, list[dict]]) -> ResultSet:
     for digest, record in records.items():
         if record.digest != digest:
             raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
-    there = [row for row in rows if row["digest"] in records]
-    if not there:
-        raise ConfigError(f"{name}: none of its {len(records)} records is asked for by its plan")
-    measured = {kind: [row for file in files for row in read_rows(file)[1]] for kind, files in costs.items()}
+    present = [row for row in rows if row["digest"] in records]
+    if not present:
+        raise ConfigError(f"{name}: none of its {len(records)} records belongs to its plan")
     try:
-        return ResultSet(name, as_frame(build_rows(there, records), measured), records)
+        return ResultSet(name, as_frame(build_rows(present, records), costs), records)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{name}: measures or facts that are not this suite's ({what})") from None

@@ -1,1 +1,1 @@
-"""How long it will take, and how far it is."""
+"""How long runs will take, and how far they are."""

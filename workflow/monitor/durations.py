@@ -1,4 +1,4 @@
-"""How long things take, in words and roughly."""
+"""Durations in words."""
 
 
 def spell(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What runs would cost, from the nearest records there are: time, memory, disk, and the smallest effect seeds can show.
+"""What runs would cost, from the nearest records: time, memory, disk, and the smallest effect that seeds can show.
 
 No net is built and nothing is measured: a run takes as long as the nearest one, times how much more it multiplies.
 """
@@ -18,8 +18,8 @@ from workflow.results.record import Record
 from workflow.results.statistics import smallest_effect
 
 RECORD_BYTES = 150_000  # record, curve and job, roughly
-FAR = 10.0  # times the work of the nearest record: beyond, a time is a guess and a memory is not known
-ELSEWHERE = 2.0  # how far apart two choices on an axis count as, in powers of e of work
+FAR = 10.0  # times the work of the nearest record; beyond that a time is a guess and the memory is not known
+OTHER_CHOICE = 2.0  # the distance of two choices on an axis, in powers of e of work
 
 
 @cache
@@ -44,28 +44,28 @@ def work(job: Job) -> float:
 
 def nearest(job: Job, records: Iterable[Record]) -> Record | None:
     """The record whose work and choices are nearest, of the same task where there is one; None without a record."""
-    costed = [one for one in records if one.cost]
-    alike = [one for one in costed if one.job.task == job.task]
-    return min(alike or costed, key=lambda one: _distance(job, one.job), default=None)
+    costed = [record for record in records if record.cost]
+    same_task = [record for record in costed if record.job.task == job.task]
+    return min(same_task or costed, key=lambda record: _distance(job, record.job), default=None)
 
 
 def _distance(job: Job, other: Job) -> float:
     choices = sum(getattr(job.attention, axis)["name"] != getattr(other.attention, axis)["name"] for axis in AXES)
-    return abs(math.log(work(job) / work(other))) + ELSEWHERE * choices
+    return abs(math.log(work(job) / work(other))) + OTHER_CHOICE * choices
 
 
-def seconds(job: Job, record: Record) -> float:
+def training_seconds(job: Job, record: Record) -> float:
     """Of one run, on the record's device."""
     return record.cost.seconds * work(job) / work(record.job)
 
 
-def disk(job: Job, record: Record) -> float:
-    """Bytes of a run's folder: its weights in 32 bits, as many more as its matrices are larger, and what is told."""
+def disk_bytes(job: Job, record: Record) -> float:
+    """Bytes of a run's folder: its weights in 32 bits, scaled by the size of its matrices, and its record."""
     return 4 * record.cost.parameters * _matrices(job) / _matrices(record.job) + RECORD_BYTES
 
 
-def memory(job: Job, record: Record) -> float | None:
-    """Bytes at the peak; None where the record tells nothing: of another task, or its update is so much smaller."""
+def memory_bytes(job: Job, record: Record) -> float | None:
+    """Bytes at the peak; None where the record is of another task, or its updates are far smaller."""
     if record.job.task != job.task:
         return None
     larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
@@ -76,31 +76,32 @@ def _matrices(job: Job) -> int:
     return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
 
 
-def visible(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:
+def detectable_effects(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:
     """By task, the smallest difference of its score that so many pairs of seeds would show four times out of five.
 
-    The scatter is that between seeds of one cell, pooled over all cells with several; none known: the task is left out.
+    The scatter is that between seeds of one configuration, pooled over all with several; a task without is left out.
     """
     cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for one in records:
-        if one.status == "ok" and score(one.job.task) in one.metrics:
-            cells[one.job.task, one.job.configuration].append(one.metrics[score(one.job.task)])
-    found = {}
+    for record in records:
+        job, metric = record.job, score(record.job.task)
+        if record.status == "ok" and metric in record.metrics:
+            cells[job.task, job.configuration].append(record.metrics[metric])
+    effects = {}
     for task, count in seeds.items():
         several = [values for (name, _), values in cells.items() if name == task and len(values) > 1]
         if several and count > 1:
-            squares = sum(sum((one - sum(values) / len(values)) ** 2 for one in values) for values in several)
+            squares = sum(sum((value - sum(values) / len(values)) ** 2 for value in values) for values in several)
             scatter = math.sqrt(squares / sum(len(values) - 1 for values in several))
-            found[task] = smallest_effect(math.sqrt(2) * scatter, count)
-    return found
+            effects[task] = smallest_effect(math.sqrt(2) * scatter, count)
+    return effects
 
 
 EACH = {"flops": 6.0, "memory": 8.0, "longest_span": 15.0}  # seconds of a configuration, the start of Python included
-START = 5.0  # seconds that a timing takes before it times
+START = 5.0  # seconds before a timing starts
 
 
 def measure_files(targets: Targets) -> dict[str, list[str]]:
-    """What all pages ask to be measured: kind -> files."""
+    """The costs that all pages show: kind -> files."""
     wanted: dict[str, dict[str, None]] = defaultdict(dict)
     for name in targets.ablations:
         for kind in targets.costs_shown(name):
@@ -112,7 +113,7 @@ def measure_files(targets: Targets) -> dict[str, list[str]]:
 
 
 def measure_seconds(targets: Targets, kind: str, files: list[str], lanes: int) -> float:
-    """Roughly, on two cores: of what is counted side by side, of what is timed alone."""
+    """Roughly, on two cores. Counts run side by side, timings alone."""
     if kind in EACH:
         return EACH[kind] * len(files) / lanes
     if kind == "throughput":

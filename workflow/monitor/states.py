@@ -1,4 +1,4 @@
-"""How far every run of the plan is: done, running, failed or waiting. Read from records and logs; nothing is asked."""
+"""The state of every run of the plan: running, failed, done or waiting. Read from records and logs alone."""
 
 import re
 import time
@@ -14,43 +14,44 @@ from workflow.plan.plan import read_plan
 from workflow.results.record import read_record
 
 STATES = ("running", "failed", "done", "waiting")
-QUIET = 600  # seconds after which nobody writes a log any more
-POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILINE)  # as the loop says it
+QUIET = 600  # seconds after which a log that nobody writes belongs to no running run
+POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILINE)  # as the loop prints it
 
 
 @dataclass(frozen=True)
 class State:
-    """state: one of `STATES`; told: its score, its loss and the time left, or its reason."""
+    """state: one of `STATES`; detail: its score, its loss and the time left, or the reason."""
 
     digest: str
     name: str
     state: str
-    told: str
+    detail: str
 
 
-def states(results: Path, runs: Path, logs: Path, now: float | None = None) -> list[State]:
-    """One for each run of a scale's plan, the running ones first. results: the scale's folder."""
+def read_states(results: Path, runs: Path, logs: Path, now: float | None = None) -> list[State]:
+    """Of each run of a scale's plan, the running ones first. results: the scale's folder."""
     plan = results / "plan.json"
     if not plan.exists():
         raise ConfigError(f"{plan}: no plan yet; start snakemake first")
     rows = {row["digest"]: row for row in reversed(read_plan(plan))}
-    found = [_state(row, runs, logs, time.time() if now is None else now) for row in rows.values()]
-    return sorted(found, key=lambda state: (STATES.index(state.state), state.name, state.digest))
+    states = [_read_state(row, runs, logs, time.time() if now is None else now) for row in rows.values()]
+    return sorted(states, key=lambda state: (STATES.index(state.state), state.name, state.digest))
 
 
-def _state(row: dict, runs: Path, logs: Path, now: float) -> State:
+def _read_state(row: dict, runs: Path, logs: Path, now: float) -> State:
     digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
     grid = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
     name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{grid}, seed {job.seed}"
     record, log = runs / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
-        return State(digest, name, *_ended(record))
+        return State(digest, name, *_read_ended(record))
     if log.is_file() and now - log.stat().st_mtime < min(QUIET, job.training.time_limit_s):
-        return State(digest, name, "running", _running(log.read_text(encoding="utf-8", errors="replace"), job))
+        text = log.read_text(encoding="utf-8", errors="replace")
+        return State(digest, name, "running", _describe_progress(text, job))
     return State(digest, name, "waiting", "")
 
 
-def _ended(path: Path) -> tuple[str, str]:
+def _read_ended(path: Path) -> tuple[str, str]:
     try:
         record = read_record(path)
     except (ConfigError, OSError) as error:
@@ -61,7 +62,7 @@ def _ended(path: Path) -> tuple[str, str]:
     return "done", f"{name} {record.metrics.get(name, float('nan')):.4g}{took}"
 
 
-def _running(log: str, job: Job) -> str:
+def _describe_progress(log: str, job: Job) -> str:
     """The last point of the curve and the time that the rest takes at its speed."""
     points = POINT.findall(log)
     steps = job.training.steps
@@ -72,6 +73,6 @@ def _running(log: str, job: Job) -> str:
     return f"step {step} of {steps}, {' '.join(losses.split())}, about {spell(left)} left"
 
 
-def counts(found: list[State]) -> str:
+def count_states(states: list[State]) -> str:
     """3 running, 1 failed, 80 done, 100 waiting"""
-    return ", ".join(f"{sum(one.state == state for one in found)} {state}" for state in STATES)
+    return ", ".join(f"{sum(run.state == state for run in states)} {state}" for state in STATES)

@@ -1,4 +1,4 @@
-"""What a figure's file says of itself: the runs behind it, their commit, its numbers. Written and read here alone.
+"""What a figure's file carries: the runs behind it, their commits, its numbers. Written and read here alone.
 
 It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of a PDF, Source of a PNG.
 """
@@ -19,7 +19,7 @@ from workflow.config.strict import StrictModel, parse
 SOURCE = "{http://purl.org/dc/elements/1.1/}source"
 UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
 UNREADABLE += (RecursionError, Image.DecompressionBombError)
-logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a file that cannot be read is told in one line, by us
+logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that cannot be read, in one line
 
 
 def trace_of(used: pd.DataFrame | None, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
@@ -54,28 +54,28 @@ def read(path: Path) -> Trace:
     if not path.is_file():
         raise ConfigError(f"{path}: no such file")
     try:
-        found = readers[path.suffix](path)
+        content = readers[path.suffix](path)
     except UNREADABLE as error:
         raise ConfigError(f"{path}: cannot be read ({type(error).__name__}: {error})") from None
-    if not isinstance(found, dict):
-        raise ConfigError(f"{path}: says nothing of the runs behind it; only files that this suite made do")
-    return parse(Trace, found, f"{path}: says nothing of the runs behind it")
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: names no runs; only files made by this suite do")
+    return parse(Trace, content, f"{path}: names no runs")
 
 
 def _svg(path: Path):
-    found = ElementTree.parse(path).find(f".//{SOURCE}")
-    return json.loads(found.text) if found is not None and found.text else None
+    source = ElementTree.parse(path).find(f".//{SOURCE}")
+    return json.loads(source.text) if source is not None and source.text else None
 
 
 def _pdf(path: Path):
-    found = PdfReader(path).metadata
-    return json.loads(found["/Keywords"]) if found and "/Keywords" in found else None
+    entries = PdfReader(path).metadata
+    return json.loads(entries["/Keywords"]) if entries and "/Keywords" in entries else None
 
 
 def _png(path: Path):
-    with Image.open(path) as opened:
-        found = opened.info.get("Source")
-    return json.loads(found) if found else None
+    with Image.open(path) as image:
+        source = image.info.get("Source")
+    return json.loads(source) if source else None
 
 
 def _table(path: Path):

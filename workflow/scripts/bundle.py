@@ -21,7 +21,7 @@ def main(argv: list[str] | None = None) -> None:
     for needed in (reports / "index.html", results / "plan.json"):
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
-    manifest = bundles.write(options.out, options.results, options.reports, options.scale)
+    manifest = bundles.write_bundle(options.out, options.results, options.reports, options.scale)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 
 

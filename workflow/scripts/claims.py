@@ -1,6 +1,6 @@
 """Hold the claims of one group against what was measured: `python -m workflow.scripts.claims GROUP OUT INPUTS...`
 
-GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim; verdicts need the others.
+GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim; the ledger gives the verdicts.
 """
 
 import argparse
@@ -10,7 +10,7 @@ from pathlib import Path
 from workflow.config.command_line import run
 from workflow.config.errors import check_known
 from workflow.plan.claims import ablation_of, known_claims
-from workflow.report.claims.ledger import evidence
+from workflow.report.claims.ledger import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.results.record import write_text
 from workflow.results.runs_table import describe, read_frames
@@ -27,7 +27,7 @@ def main(argv: list[str] | None = None) -> None:
     names = [name for name in known_claims() if ablation_of(name) == options.group]
     check_known("group of claims", options.group, {ablation_of(name) for name in known_claims()})
     frames = read_frames(options.inputs)
-    lines = [evidence(name, load_claim(name), frames) for name in names]
+    lines = [collect_evidence(name, load_claim(name), frames) for name in names]
     origin = describe(frames.runs) if frames.runs is not None else None
     write_text(options.out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 

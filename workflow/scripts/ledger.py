@@ -1,7 +1,7 @@
 """Judge all claims together: `python -m workflow.scripts.ledger OUT.json EVIDENCE...` writes OUT.json and OUT.csv.
 
-EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group. Claims about what was not asked for stand in the
-ledger, too, and say so.
+EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group. The ledger holds every claim; one about what was
+not run says so.
 """
 
 import argparse
@@ -11,9 +11,10 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.config.command_line import run
+from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
 from workflow.plan.claims import known_claims
-from workflow.report.claims.ledger import evidence, ledger
+from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames
@@ -24,16 +25,28 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("evidence", type=Path, nargs="*")
     options = parser.parse_args(argv)
-    contents = [parse_json(path.read_bytes(), str(path)) for path in options.evidence]
-    lines = {line["name"]: line for content in contents for line in content["claims"]}
+    lines, origins = read_evidence(options.evidence)
     for name in known_claims():
-        lines.setdefault(name, evidence(name, load_claim(name), Frames(None, None)))
-    origin = "; ".join(sorted({content["provenance"] for content in contents if content["provenance"]}))
-    judged = ledger([lines[name] for name in sorted(lines)])
-    write_text(options.out, json.dumps({"provenance": origin, "claims": judged}, indent=1))
-    tidy = [{**line, **{key: " ".join(line[key]) for key in ("digests", "published")}} for line in judged]
-    table = pd.DataFrame(tidy).assign(**{"measured at": origin})
+        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, None)))
+    claims = judge_all([lines[name] for name in sorted(lines)])
+    write_text(options.out, json.dumps({"provenance": sorted(set(origins.values())), "claims": claims}, indent=1))
+    rows = [{**line, **{key: " ".join(line[key]) for key in ("measure", "digests", "published")}} for line in claims]
+    table = pd.DataFrame(rows).assign(**{"measured at": [origins.get(line["name"]) for line in claims]})
     write_text(options.out.with_suffix(".csv"), table.to_csv(index=False))
+
+
+def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str]]:
+    """The evidence by claim, and where it was measured."""
+    lines, origins = {}, {}
+    for path in paths:
+        content = parse_json(path.read_bytes(), str(path))
+        if not isinstance(content, dict) or "claims" not in content:
+            raise ConfigError(f"{path}: expected evidence as workflow.scripts.claims writes it")
+        for line in content["claims"]:
+            lines[line["name"]] = line
+            if content["provenance"]:
+                origins[line["name"]] = content["provenance"]
+    return lines, origins
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
 KIND: ablation (with a page for each of its runs), paper, shared (index, status, pivot table, formulas, steps), engine.
-INPUTS: what the rule stands on; tables of runs and costs are read from it, the rest lies where the scale has it.
+INPUTS: what the rule depends on. Tables of runs and costs among them are read; the rest is read from results/SCALE.
 """
 
 import argparse
@@ -14,48 +14,63 @@ from workflow.config.command_line import run
 from workflow.config.errors import ConfigError, check_known
 from workflow.papers import PAPERS
 from workflow.plan.ablations import known_ablations
-from workflow.report.pages import engine as engine_page
-from workflow.report.pages.ablation import ablation
-from workflow.report.pages.index import analytic, index
-from workflow.report.pages.paper import paper
-from workflow.report.pages.pivot import pivot
-from workflow.report.pages.run import run as run_page
-from workflow.report.pages.run import uses
+from workflow.report.pages.ablation import ablation_page
+from workflow.report.pages.engine import engine_page, steps_page
+from workflow.report.pages.index import ablations_in, analytic_page, index_page
+from workflow.report.pages.learning import draw_curve
+from workflow.report.pages.paper import paper_page
+from workflow.report.pages.pivot import pivot_page
+from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site
-from workflow.report.pages.status import status
+from workflow.report.pages.status import status_page
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import read_frames
 
+NAMES = {"ablation": known_ablations, "paper": lambda: PAPERS}  # kinds of page that take a name
+
 
 def read_runs(inputs: list[Path]) -> pd.DataFrame:
-    """The runs, with their costs, among what a page stands on."""
-    frames = read_frames(path for path in inputs if path.parent.name in ("ablations", *COSTS))
+    """The runs, with their costs, among the inputs."""
+    rows = (path for path in inputs if path.suffix == ".json" and path.parent.name in ("ablations", *COSTS))
+    frames = read_frames(rows)
     if frames.runs is None:
         raise ConfigError("page: no table of runs among the inputs")
     return frames.runs
 
 
 def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
-    """The pages of its runs, then its own, which leads to them."""
-    from workflow.report.pages.learning import curve
-
+    """The pages of its runs, then its own, which leads to them. Pages of runs that it no longer has are removed."""
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
-    for digest, used_in in uses(site, name, runs).items():
+    for digest, uses in find_uses(site, name, runs).items():
         record = read_record(site.runs / digest / "record.json")
-        context = run_page(record, used_in, curve(record), rows[digest])
+        context = run_page(record, uses, draw_curve(record), rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
-    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation(site, name, runs))
+    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))
+    for page in (site.reports / "ablations" / name).glob("*.html"):
+        if page.stem not in (*rows, "index"):
+            page.unlink()
 
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
-    """The index, and the pages that it leads to."""
-    pages = {"index": index(site, runs), "analytic": analytic(site), "status": status(site), "pivot": pivot(runs)}
+    """The index, and the pages beside it."""
+    pages = {
+        "index": index_page(site, runs),
+        "analytic": analytic_page(),
+        "status": status_page(site, ablations_in(runs).values()),
+        "pivot": pivot_page(runs),
+    }
     steps = site.results / "steps.json"
     if steps.exists():
-        pages["steps"] = engine_page.steps_page(json.loads(steps.read_text(encoding="utf-8")), site.offer(steps))
+        pages["steps"] = steps_page(json.loads(steps.read_text(encoding="utf-8")), site.offer(steps))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
+
+
+def write_engine(site: Site) -> None:
+    path = site.results / "engine.json"
+    context = engine_page(json.loads(path.read_text(encoding="utf-8")), site.offer(path))
+    site.write("engine.html.j2", "engine.html", **context)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -67,22 +82,21 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_intermixed_args(argv)
     site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
-    if options.kind in ("ablation", "paper"):
-        if not options.words:
-            raise ConfigError(f"page {options.kind}: needs a name")
-        name, *inputs = options.words
-        check_known(options.kind, name, PAPERS if options.kind == "paper" else known_ablations())
-    inputs = [Path(word) for word in (inputs if options.kind in ("ablation", "paper") else options.words)]
-    if options.kind == "ablation":
-        write_ablation(site, name, read_runs(inputs))
-    elif options.kind == "paper":
-        site.write("paper.html.j2", f"papers/{name}.html", **paper(site, name, read_runs(inputs)))
-    elif options.kind == "shared":
+    kind, words = options.kind, options.words
+    if kind in NAMES:
+        if not words:
+            raise ConfigError(f"page {kind}: needs a name")
+        check_known(kind, words[0], NAMES[kind]())
+    inputs = [Path(word) for word in words[kind in NAMES :]]
+    if kind == "ablation":
+        write_ablation(site, words[0], read_runs(inputs))
+    elif kind == "paper":
+        name = words[0]
+        site.write("paper.html.j2", f"papers/{name}.html", **paper_page(site, name, read_runs(inputs)))
+    elif kind == "shared":
         write_shared(site, read_runs(inputs))
     else:
-        content = json.loads((site.results / "engine.json").read_text(encoding="utf-8"))
-        context = engine_page.engine_page(content, site.offer(site.results / "engine.json"))
-        site.write("engine.html.j2", "engine.html", **context)
+        write_engine(site)
 
 
 if __name__ == "__main__":

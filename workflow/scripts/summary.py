@@ -1,6 +1,6 @@
-"""Say what failed and where the report is: `python -m workflow.scripts.summary SCALE`. The end of every workflow.
+"""Print what failed and where the report is: `python -m workflow.scripts.summary SCALE`. Run after every workflow.
 
-Writes reports/index.html, which leads to the reports of every scale that is there.
+Writes reports/index.html, which leads to the reports of every scale.
 """
 
 import argparse
@@ -8,33 +8,33 @@ from pathlib import Path
 
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.strict import parse_json
-from workflow.report.pages.root import root
+from workflow.plan.plan import read_plan
+from workflow.report.pages.root import root_page
 from workflow.report.pages.site import Site
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows
 
 
-def broken(results: Path, runs: Path) -> list[str]:
-    """One line per run of the plan that was started and failed, and per failed measure. results: of one scale."""
+def list_failures(results: Path, runs: Path) -> list[str]:
+    """One line per failed run of the plan, and per failed measurement. results: of one scale."""
     path = results / "plan.json"
     if not path.exists():
-        return [f"{path}: not made, so nothing was run: see logs/{results.name}/plan.log"]
-    plan = parse_json(path.read_bytes(), str(path))
+        return [f"{path}: missing, so nothing was run; see logs/{results.name}/plan.log"]
+    plan = read_plan(path)
     names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
     configurations = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
-    states = {digest: _run(runs / digest / "record.json") for digest in sorted(names)}
+    states = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
     lines = [f"{names[digest]}: {reason}" for digest, reason in states.items() if reason]
     for kind in (*COSTS, "layers"):
         files = [results / "layers.json"] if kind == "layers" else sorted((results / kind).glob("*.json"))
         for file in (file for file in files if file.exists()):
-            lines += _measures(file, kind, configurations)
+            lines += _measure_failures(file, kind, configurations)
     return [" ".join(line.split()) for line in lines]
 
 
-def _run(path: Path) -> str | None:
-    """What went wrong with one run; nothing where it ended well, or was not asked for."""
+def _run_failure(path: Path) -> str | None:
+    """Why one run failed; None where it ended well or was not started."""
     if not path.exists():
         return None
     try:
@@ -44,8 +44,8 @@ def _run(path: Path) -> str | None:
     return None if record.status == "ok" else f"{record.status}: {record.reason}"
 
 
-def _measures(path: Path, kind: str, configurations: dict[str, str]) -> list[str]:
-    """Status and reason of each measure of a file that is about this plan and did not end well."""
+def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> list[str]:
+    """Status and reason of each failed measurement in a file that is about this plan."""
     try:
         rows = read_rows(path)[1]
     except ConfigError as error:
@@ -60,14 +60,14 @@ def _measures(path: Path, kind: str, configurations: dict[str, str]) -> list[str
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="summary", description="Say what failed and where the report is.")
+    parser = argparse.ArgumentParser(prog="summary", description="Print what failed and where the report is.")
     parser.add_argument("scale", help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
-    lines = broken(options.results / options.scale, options.results / "runs")
+    lines = list_failures(options.results / options.scale, options.results / "runs")
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else "nothing failed")
-    context = root(options.reports)
+    context = root_page(options.reports)
     if not context["scales"]:
         print("report: not written yet")
         return

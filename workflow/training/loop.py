@@ -26,7 +26,10 @@ class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
     def __init__(self, job: Job, task: type, corpus, folder: Path, device: torch.device, source: str = ""):
-        """task: the class of the job's task. source: digest of the files that the run's numbers depend on; a checkpoint made by others is not resumed."""
+        """task: the class of the job's task.
+
+        source: digest of the files that the numbers depend on; a checkpoint made by others is not resumed.
+        """
         self.job, self.device, self.source = job, device, source
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training

@@ -1,1 +1,1 @@
-"""What the papers claim, held against the records: asked, read, weighed, judged."""
+"""What the papers claim, held against the records: each claim is read, weighed and judged."""

@@ -1,24 +1,25 @@
-"""From the runs to the two sides of a claim: what is paired with what, and the effect of each pair."""
+"""From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from workflow.report.claims.measures import APART, TURNS, by_turns, of
+from workflow.report.claims.measures import LAYERS, TURNS, read_measure, split_turns
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent
 from workflow.results.runs_table import Frames
 
 COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
+MOVED = 1.25  # a learned span has moved when it is this many times its start
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One side: a value for each (text, seed), or (text, turn) of what was timed; digests of the runs behind them.
+class Sample:
+    """One side of a claim. values: by (text, seed), of timings by (text, turn). digests: of the runs behind them.
 
-    stuck: whether its learned spans have hardly left their floor, so that what follows from them was not put to test.
+    stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
     """
 
     values: dict[tuple, float]
@@ -26,76 +27,84 @@ class Reading:
     stuck: bool = False
 
 
-def reading(claim: Claim, side: Side, frames: Frames) -> Reading:
+def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
+    """The values of one side."""
     measure = claim.measured(side)
-    rows = None if claim.ablation == APART else _chosen(claim, side, frames.runs)
-    good = None if rows is None else rows[rows["status"] == "ok"]
-    points = _of_layers(side, measure, frames.layers) if rows is None else _of_runs(good, measure)
-    points = points.astype({"value": float})  # of nothing measured a column has no kind
-    points = points[np.isfinite(points["value"])]
-    if rows is not None:  # one text may stand in for two of the paper's
-        points = _whole(points, rows).drop_duplicates(["digest", "turn"])
-    fold = _slope if claim.by == "slope" else _mean
-    found = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
-    digests = [one for one in points["digest"].unique() if one is not None]
-    values = {key: value for key, value in found.items() if value is not None}
-    return Reading(values, digests, stuck=rows is not None and _stuck(good))
+    if claim.ablation == LAYERS:
+        return _fold(claim, _points_of_layers(side, measure, frames.layers))
+    rows = _select_runs(claim, side, frames.runs)
+    finished = rows[rows["status"] == "ok"]
+    points = _finite(_points_of_runs(finished, measure))
+    points = _drop_incomplete(points, rows)
+    points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
+    return _fold(claim, points, stuck=_is_stuck(finished))
 
 
-def _whole(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the pairs that lack a cell of the grid, because a run failed: a mean over the rest would be another."""
-    asked = rows.groupby("paper_corpus")["configuration"].nunique()
-    there = points.groupby(["paper_corpus", "turn"])["value"].transform("size")
-    return points[there == points["paper_corpus"].map(asked)]
+def _fold(claim: Claim, points: pd.DataFrame, stuck: bool = False) -> Sample:
+    """One value for each text and seed, or turn: a mean over the grid, or the exponent of its growth."""
+    points, fold = _finite(points), _slope if claim.by == "slope" else _mean
+    folded = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
+    digests = [digest for digest in points["digest"].unique() if digest is not None]
+    return Sample({key: value for key, value in folded.items() if value is not None}, digests, stuck)
 
 
-def _stuck(rows: pd.DataFrame) -> bool:
+def _finite(points: pd.DataFrame) -> pd.DataFrame:
+    points = points.astype({"value": float})  # a column in which nothing was measured has no number type
+    return points[np.isfinite(points["value"])]
+
+
+def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Without the seeds that lack a cell of the grid because a run failed: their mean would be over other cells."""
+    expected = rows.groupby("paper_corpus")["configuration"].nunique()
+    present = points.groupby(["paper_corpus", "turn"])["value"].transform("size")
+    return points[present == points["paper_corpus"].map(expected)]
+
+
+def _is_stuck(rows: pd.DataFrame) -> bool:
     """Whether the mean learned span is within a quarter, and a key, of where it began."""
     learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
-    return bool(len(learned)) and bool((learned["mean_span"] < 1.25 * (learned["start_span"] + 1)).all())
+    return bool(len(learned)) and bool((learned["mean_span"] < MOVED * (learned["start_span"] + 1)).all())
 
 
-def _chosen(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of a side, also those that failed."""
-    mine = runs[(runs["ablation"] == claim.ablation) & (runs["variant"] == side.variant)]
+def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of a side, failed ones included."""
+    rows = runs[(runs["ablation"] == claim.ablation) & (runs["variant"] == side.variant)]
     if claim.corpora:
-        mine = mine[mine["paper_corpus"].isin(claim.corpora)]
+        rows = rows[rows["paper_corpus"].isin(claim.corpora)]
     for column in ("S", "k"):
-        mine = mine[_asked(mine[column], getattr(side, column))]
-    return mine
+        rows = rows[_selected(rows[column], getattr(side, column))]
+    return rows
 
 
-def _of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """corpus, turn, S, value, digest: a line for each run; for each turn of what was timed, one of what was counted."""
-    if measure in TURNS:
-        made = by_turns(rows, measure)
-    elif measure in MEASURED_BY:
-        made = rows.drop_duplicates("configuration").assign(turn=0)
-    else:
-        made = rows.assign(turn=rows["seed"])
-    return made.assign(value=made["value"] if measure in TURNS else of(made, measure))[COLUMNS]
-
-
-def _asked(values: pd.Series, wanted) -> pd.Series:
+def _selected(values: pd.Series, wanted) -> pd.Series:
+    """Which values a side names: a number, several, or max, min or upper of those that are there; None: all."""
     if wanted is None:
         return pd.Series(True, index=values.index)
-    there = sorted(values.dropna().unique())
-    named = {"max": there[-1:], "min": there[:1], "upper": there[len(there) // 2 :]}
+    present = sorted(values.dropna().unique())
+    named = {"max": present[-1:], "min": present[:1], "upper": present[len(present) // 2 :]}
     return values.isin(named[wanted] if isinstance(wanted, str) else np.atleast_1d(wanted))
 
 
-def _of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.DataFrame:
-    """As `_of_runs`; S is the length n."""
-    mine = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
-    asked = mine["S"] < mine["d"] if side.S == "below d" else _asked(mine["S"], side.S)
-    mine = mine[asked].assign(paper_corpus=APART, digest=None)
-    turns = [one if measure == "ms" and isinstance(one, list) else [value] for one, value in _each(mine, measure)]
-    made = mine.assign(turn=[list(range(len(one))) for one in turns], value=turns).explode(["turn", "value"])
-    return made[COLUMNS]
+def _points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
+    if measure in TURNS:
+        return split_turns(rows, measure)[COLUMNS]
+    if measure in MEASURED_BY:
+        rows = rows.drop_duplicates("configuration").assign(turn=0)
+    else:
+        rows = rows.assign(turn=rows["seed"])
+    return rows.assign(value=read_measure(rows, measure))[COLUMNS]
 
 
-def _each(rows: pd.DataFrame, measure: str):
-    return zip(rows["turns"], rows[measure], strict=True)
+def _points_of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.DataFrame:
+    """As `_points_of_runs`; S is the length n."""
+    rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
+    wanted = rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)
+    rows = rows[wanted].assign(paper_corpus=LAYERS, digest=None)
+    pairs = zip(rows["turns"], rows[measure], strict=True)
+    values = [turns if measure == "ms" and isinstance(turns, list) else [value] for turns, value in pairs]
+    turns = [list(range(len(each))) for each in values]
+    return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
 
 
 def _mean(points: pd.DataFrame) -> float:
@@ -107,12 +116,12 @@ def _slope(points: pd.DataFrame) -> float | None:
     return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
 
 
-def effects(claim: Claim, ours: Reading, than: Reading | None) -> list[float]:
-    """The effect of each pair: what has the same text and seed, or had its turn beside the other."""
+def effects_of(claim: Claim, ours: Sample, than: Sample | None) -> list[float]:
+    """The effect of each pair: values of the same text and seed, or of the same turn."""
     if than is None:
         return list(ours.values.values())
     shared = [key for key in ours.values if key in than.values]
-    both = [(ours.values[key], than.values[key]) for key in shared]
+    pairs = [(ours.values[key], than.values[key]) for key in shared]
     if claim.by == "ratio":
-        return [one / other if one > 0 and other > 0 else 0.0 for one, other in both]
-    return [one - other for one, other in both]
+        return [a / b if a > 0 and b > 0 else 0.0 for a, b in pairs]
+    return [a - b for a, b in pairs]

@@ -1,4 +1,4 @@
-"""The claims of the papers, each a small assertion over the records: config/claims/NAME.yaml, read strictly."""
+"""A claim of a paper as an assertion over the records: config/claims/NAME.yaml, read strictly."""
 
 import math
 from functools import cache
@@ -9,41 +9,41 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers.published import load
-from workflow.papers.published import load_analytic as analytic
+from workflow.papers.published import load, load_analytic
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
-from workflow.report.claims.measures import APART, COUNTED, TURNS, UNITS, measured_of
+from workflow.report.claims.measures import COUNTED, LAYERS, TURNS, UNITS, has_measure
 from workflow.report.tables._layers import LABELS
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Places = (
+GridValues = (
     PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Literal["max", "min", "upper"] | None
 )
 
 
 class Side(StrictModel):
-    """Which runs of the ablation. S, k: a number, several, or `max`, `min` or the `upper` half of what was run.
+    """Which runs of the ablation, or which layer.
 
-    None: all there are. Of layers S is their length n, and may be every n `below d`, their width. measure: where it is
-    another one than the claim's.
+    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid; None: all. Of a layer S is its
+    length n, and may be every n `below d`, its width. measure: where it differs from the claim's.
     """
 
     variant: str
-    S: Places | Literal["below d"] = None
-    k: Places = None
+    S: GridValues | Literal["below d"] = None
+    k: GridValues = None
     measure: Measure | None = None
 
 
 class Claim(StrictModel):
-    """What a paper says, and what it says of the records.
+    """What a paper says, and what it means for the records.
 
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (none: 0, of a ratio 1), or equal to it within `within`, of a ratio a share. recomputed: published numbers
-    that a formula must give again, in place of all that. scale: the only one whose scores are comparable.
+    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
+    numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
+    comparable with the paper's.
     """
 
     claim: str = Field(min_length=1)
@@ -58,51 +58,50 @@ class Claim(StrictModel):
     expect: Literal["less", "more", "equal"] | None = None
     bound: Number | None = None
     within: Annotated[Number, Field(gt=0)] | None = None
-    recomputed: list[Annotated[str, one_of("number with a formula", lambda: analytic().recomputed)]] = []
+    recomputed: list[Annotated[str, one_of("number with a formula", lambda: load_analytic().recomputed)]] = []
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
 
     @model_validator(mode="after")
-    def asserts_something(self):
-        given = self.model_fields_set - {"claim", "paper", "where", "published"}
-        if self.recomputed and given != {"recomputed"}:
-            raise ConfigError(
-                f"a claim that is recomputed takes nothing of the records, got {min(given - {'recomputed'})}"
-            )
+    def asserts_one_thing(self):
+        keys = self.model_fields_set - {"claim", "paper", "where", "published"}
+        if self.recomputed and keys != {"recomputed"}:
+            raise ConfigError(f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
-            raise ConfigError(f"'{missing[0]}' is missing: what the records are asked")
+            raise ConfigError(f"'{missing[0]}' is missing")
         if (self.expect == "equal") != (self.within is not None):
-            raise ConfigError("expect: equal, and nothing else, takes within: how far apart is equal")
+            raise ConfigError("within, how far apart is equal, goes with expect: equal and nothing else")
         if self.by == "ratio" and self.bound is not None and self.bound <= 0:
             raise ConfigError(f"bound of a ratio must be more than 0, got {self.bound:g}")
         return self
 
     @model_validator(mode="after")
-    def asks_of_what_is_there(self):
+    def names_exist(self):
         if self.ablation is None:
             return self
-        check_known("ablation", self.ablation, [*known_ablations(), APART])
-        ablation = None if self.ablation == APART else load_ablation(self.ablation)
+        check_known("ablation", self.ablation, [*known_ablations(), LAYERS])
+        ablation = None if self.ablation == LAYERS else load_ablation(self.ablation)
         for side in self.sides:
             check_known(f"variant of {self.ablation}", side.variant, ablation.variants if ablation else LABELS)
-            measures = [name for name in UNITS if measured_of(name, ablation.task if ablation else APART)]
+            measures = [name for name in UNITS if has_measure(ablation.task if ablation else LAYERS, name)]
             check_known(f"measure of {self.ablation}", self.measured(side), measures)
             if ablation is None and side.k is not None:
                 raise ConfigError(f"k = {side.k}: layers have no k")
+            if ablation is None and self.scale is not None:
+                raise ConfigError(f"scale = {self.scale}: layers belong to no scale's texts")
             if ablation and side.S == "below d":
-                raise ConfigError(f"S = below d: of {APART} alone; here a number, several, max, min or upper")
+                raise ConfigError(f"S = below d: only for {LAYERS}; expected a number, several, max, min or upper")
         for paper_corpus in self.corpora:
             check_known(f"corpus of {self.ablation}", paper_corpus, ablation.corpora if ablation else ())
         return self
 
     @model_validator(mode="after")
     def compares_like_with_like(self):
-        kinds = {(UNITS[one], one in TURNS, one in COUNTED) for one in map(self.measured, self.sides)}
+        names = [self.measured(side) for side in self.sides]
+        kinds = {(UNITS[name], name in TURNS, name in COUNTED) for name in names}
         if len(kinds) > 1:
-            raise ConfigError(
-                f"measures of two kinds cannot be compared: {' and '.join(map(self.measured, self.sides))}"
-            )
+            raise ConfigError(f"measures of two kinds cannot be compared: {' and '.join(names)}")
         return self
 
     @property
@@ -110,7 +109,7 @@ class Claim(StrictModel):
         return [side for side in (self.ours, self.than) if side is not None]
 
     def measured(self, side: Side) -> str:
-        """What is read of a side."""
+        """The measure that is read of a side."""
         return side.measure or self.measure
 
     @property
@@ -120,7 +119,7 @@ class Claim(StrictModel):
 
     @property
     def room(self) -> float:
-        """How far from it is equal: of a ratio in logs, so that `within` as much up is as much down."""
+        """How far from it is equal; of a ratio as a logarithm, so that up and down count alike."""
         return math.log1p(self.within) if self.by == "ratio" else self.within
 
 

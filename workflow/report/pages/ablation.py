@@ -1,43 +1,43 @@
-"""The page of one ablation: its tables and figures, its runs, what the papers claim about it, and how it was asked."""
+"""The page of one ablation: its tables and figures, its runs, what the papers claim about it, and its definition."""
 
 import json
 
 import pandas as pd
 
 from workflow.config.files import config_file
+from workflow.papers.published import papers
 from workflow.plan.ablations import load_ablation
 from workflow.report.pages import artefacts
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import describe, name_text
-from workflow.tasks.spec import TASKS
+from workflow.tasks.spec import TASKS, TaskSpec
 
 
-def ablation(site: Site, name: str, runs: pd.DataFrame) -> dict:
+def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     """runs: those of the ablation, with their costs."""
-    asked = load_ablation(name)
-    task = TASKS[asked.task]
+    ablation = load_ablation(name)
+    task = TASKS[ablation.task]
     return {
-        "title": asked.question,
+        "title": ablation.question,
         "name": name,
-        "paper": asked.paper,
+        "paper": papers()[ablation.paper].title,
         "provenance": describe(runs),
-        "tables": [artefacts.table(site, table, name) for table in asked.tables],
-        "figures": [artefacts.figure(site, figure, name) for figure in asked.figures],
-        "claims": claims(site, name),
+        "tables": [artefacts.table(site, table, name) for table in ablation.tables],
+        "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
+        "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
         "runs": [_line(run, task) for run in runs.itertuples()],
         "yaml": config_file(f"ablations/{name}.yaml").read_text(encoding="utf-8"),
     }
 
 
-def claims(site: Site, name: str) -> list[dict]:
-    """What the papers claim about it, with the evidence; verdicts are the ledger's, which has all claims."""
+def read_claims(site: Site, name: str) -> list[dict]:
+    """What the papers claim about it, with the evidence. Verdicts are the ledger's: they take all claims together."""
     path = site.results / "claims" / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8"))["claims"] if path.exists() else []
 
 
-def _line(run, task) -> dict:
-    scores = [(getattr(run, column), unit) for column, _, unit in task.score_columns]
+def _line(run, task: TaskSpec) -> dict:
     return {
         "variant": run.variant,
         "seed": run.seed,
@@ -47,7 +47,7 @@ def _line(run, task) -> dict:
         "S": None if pd.isna(run.S) else int(run.S),
         "k": None if pd.isna(run.k) else int(run.k),
         "text": name_text(run.paper_corpus, run.corpus),
-        "choice": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
-        "scores": scores,
+        "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
+        "scores": [(getattr(run, quantity), unit) for quantity, _, unit in task.score_columns],
         "seconds": run.seconds,
     }

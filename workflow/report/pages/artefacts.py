@@ -1,9 +1,9 @@
-"""Tables and figures as the templates want them."""
+"""Tables and figures as the templates take them."""
 
 import json
 
 from workflow.report.builders import load_builder
-from workflow.report.pages.site import Site, inline_svg
+from workflow.report.pages.site import Site, read_svg
 from workflow.results import provenance
 
 NOT_MADE = "not made yet"
@@ -15,7 +15,7 @@ def runs_at(ablation: str) -> str:
 
 
 def table(site: Site, name: str, ablation: str) -> dict:
-    """Rows by columns, each cell with its measured and its published value. ablation: whose runs stand behind it."""
+    """Rows by columns, each cell with its measured and its published value. ablation: whose runs it is made from."""
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -23,42 +23,41 @@ def table(site: Site, name: str, ablation: str) -> dict:
     cells = content.pop("cells")
     rows = list(dict.fromkeys(cell["row"] for cell in cells))
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    stands = {(cell["row"], cell["column"]): _shown(cell) for cell in cells}
-    files = [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")]
-    notes = list(dict.fromkeys(f"{cell['row']}, {cell['column']}: {cell['note']}" for cell in cells if _tell(cell)))
-    units = {column: _unit([cell["unit"] for cell in cells if cell["column"] == column]) for column in columns}
+    grid = {(cell["row"], cell["column"]): _with_half_interval(cell) for cell in cells}
+    notes = [f"{cell['row']}, {cell['column']}: {cell['note']}" for cell in cells if _needs_note(cell)]
+    units = {column: _common_unit([cell["unit"] for cell in cells if cell["column"] == column]) for column in columns}
     return {
         **content,
         "name": name,
         "runs_at": runs_at(ablation),
         "columns": [(column, units[column]) for column in columns],
-        "rows": [(row, [stands.get((row, column)) for column in columns]) for row in rows],
-        "notes": notes,
-        "files": files,
+        "rows": [(row, [grid.get((row, column)) for column in columns]) for row in rows],
+        "notes": list(dict.fromkeys(notes)),
+        "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
     }
 
 
-def _unit(units: list[str]) -> str:
+def _common_unit(units: list[str]) -> str:
     return units[0] if len(set(units)) == 1 else ""
 
 
-def _tell(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table: all but what says no more than `not run` and `cited` do."""
+def _needs_note(cell: dict) -> bool:
+    """Whether a cell's note belongs under the table: `not run` and `cited` say enough in the cell."""
     return bool(cell["note"]) and (cell["status"] == "failed" or cell["value"] is not None)
 
 
-def _shown(cell: dict) -> dict:
+def _with_half_interval(cell: dict) -> dict:
     half = (cell["high"] - cell["low"]) / 2 if cell["high"] is not None else None
     value = cell["value"] if cell["value"] is not None else cell["published_value"]
     return {**cell, "half": half, "sort": value if isinstance(value, int | float) else ""}
 
 
 def figure(site: Site, name: str, ablation: str) -> dict:
-    """The picture inline, its title and caption from its builder."""
+    """The picture inline, with the title and caption of its builder."""
     path = site.results / "figures" / f"{name}.svg"
     builder = load_builder("figures", name)
     about = {"name": name, "runs_at": runs_at(ablation), "title": builder.TITLE, "caption": builder.CAPTION}
     if not path.exists():
         return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    return {**about, "svg": inline_svg(path, name), "files": files, "runs": provenance.read(path).runs}
+    return {**about, "svg": read_svg(path, name), "files": files, "runs": provenance.read(path).runs}

@@ -6,12 +6,12 @@ from markupsafe import Markup
 
 from workflow.report.figures._colours import INK, shades
 from workflow.report.figures._style import canvas, plt
-from workflow.report.pages.site import own
+from workflow.report.pages.site import embed_svg
 from workflow.results.record import Record
 from workflow.tasks.spec import TASKS
 
 
-def curve(record: Record) -> Markup:
+def draw_curve(record: Record) -> Markup:
     """The scores on train and dev, and the mean span where there is one, against steps; nothing without a point."""
     if not record.curve:
         return Markup("")
@@ -21,8 +21,8 @@ def curve(record: Record) -> Markup:
     spanned = all(span is not None for span in spans)
     figure, axes = canvas(rows=1 + spanned, width=4.4, height=2.4, squeeze=False)  # below each other, for a phone
     for split, colour in zip(("train", "dev"), shades(2), strict=True):
-        found = [getattr(point, f"{split}_{unit}") for point in record.curve]
-        axes[0, 0].plot(steps, found, "o-", ms=3, color=colour, label=split)
+        losses = [getattr(point, f"{split}_{unit}") for point in record.curve]
+        axes[0, 0].plot(steps, losses, "o-", ms=3, color=colour, label=split)
     axes[0, 0].set_ylabel(label)
     axes[0, 0].set_yscale(scale)
     axes[0, 0].legend()
@@ -34,4 +34,4 @@ def curve(record: Record) -> Markup:
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
-    return own(buffer.getvalue(), "curve")
+    return embed_svg(buffer.getvalue(), "curve")

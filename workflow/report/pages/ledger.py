@@ -1,4 +1,4 @@
-"""The ledger as the index tells it: every claim of the papers, its verdict, and the evidence in a line."""
+"""The ledger as the index shows it: every claim of the papers, its verdict, and the evidence in a line."""
 
 import json
 from collections import Counter
@@ -6,14 +6,14 @@ from collections import Counter
 from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
 from workflow.report.claims.ledger import VERDICTS
-from workflow.report.claims.measures import APART
+from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
 
 
-def ledger(site: Site) -> dict | None:
-    """The claims by paper; None where no ledger was made."""
+def read_ledger(site: Site, with_page: set[str]) -> dict | None:
+    """The claims by paper; None where no ledger was made. with_page: papers that have a page to lead to."""
     path = site.results / "ledger.json"
     if not path.exists():
         return None
@@ -25,28 +25,33 @@ def ledger(site: Site) -> dict | None:
         "tested": sum(line["holm"] is not None for line in lines),
         "counts": [(verdict, counts[verdict]) for verdict in VERDICTS],
         "papers": [
-            (name, papers()[name].title, [_shown(line) for line in lines if line["paper"] == name]) for name in PAPERS
+            {
+                "title": papers()[name].title,
+                "page": f"papers/{name}.html" if name in with_page else None,
+                "lines": [_line(line) for line in lines if line["paper"] == name],
+            }
+            for name in PAPERS
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }
 
 
-def _shown(line: dict) -> dict:
-    """With what the paper prints, in words, and where the runs behind it have their pages."""
-    printed = [find(key) for key in line["published"]]
-    words = "; ".join(f"{_place(value)}: {number(value.value, value.unit)}" for value in printed)
-    about = {"printed": words, "anchor": f"claim-{line['name']}", "door": _door(line)}
+def _line(line: dict) -> dict:
+    """With what the paper prints, in words, and the pages of the numbers and of the runs behind it."""
+    values = [find(key) for key in line["published"]]
+    printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
+    about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line)}
     return {**line, **about, "rank": VERDICTS.index(line["verdict"]), "runs_at": runs_at(line["ablation"])}
 
 
-def _door(line: dict) -> str | None:
-    """Where the claim's numbers stand: its question's page, the layers' table, or the formulas."""
-    if line["ablation"] == APART:
+def _page(line: dict) -> str | None:
+    """Where the claim's numbers stand: the page of its ablation, the table of layers, or the formulas."""
+    if line["ablation"] == LAYERS:
         return "papers/aiayn.html#table-aiayn_table1" if line["ours"] is not None else None
     if line["ablation"] is None:
         return "analytic.html"
     return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None
 
 
-def _place(value) -> str:
+def _label(value) -> str:
     return value.column if value.row == "text" else f"{value.row}, {value.column}"

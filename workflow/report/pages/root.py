@@ -1,4 +1,4 @@
-"""reports/index.html: the reports that are there, scale by scale. Of what lies on the disk."""
+"""reports/index.html: the reports on the disk, scale by scale."""
 
 from pathlib import Path
 
@@ -9,17 +9,22 @@ SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot tabl
 SHARED |= {"steps": "A training step over S", "engine": "The engine's benchmark"}
 
 
-def root(reports: Path) -> dict:
-    """scales: each with its index, where there is one, and the pages that are there: papers, questions, the rest."""
-    folders = sorted(path for path in reports.glob("*") if path.is_dir() and next(path.rglob("index.html"), None))
-    return {"title": "Reports", "scales": [_scale(folder) for folder in folders]}
+def root_page(reports: Path, only: str | None = None) -> dict:
+    """scales: each with its index, where there is one, and lists of the other pages that exist. only: one scale."""
+    folders = sorted(path for path in reports.glob("*") if path.is_dir() and only in (None, path.name))
+    scales = [_scale(folder) for folder in folders]
+    return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}
 
 
 def _scale(folder: Path) -> dict:
-    pages = [(folder / "papers" / f"{name}.html", paper.title) for name, paper in papers().items()]
-    asked = {name: load_ablation(name).question for name in known_ablations()}
-    pages += [(folder / "ablations" / name / "index.html", question) for name, question in asked.items()]
-    pages += [(folder / f"{name}.html", title) for name, title in SHARED.items()]
-    there = [(path.relative_to(folder.parent).as_posix(), text) for path, text in pages if path.exists()]
-    index = folder / "index.html"
-    return {"name": folder.name, "index": f"{folder.name}/index.html" if index.exists() else None, "pages": there}
+    lists = {
+        "Papers": {f"papers/{name}.html": paper.title for name, paper in papers().items()},
+        "Questions": {f"ablations/{name}/index.html": load_ablation(name).question for name in known_ablations()},
+        "More": {f"{name}.html": title for name, title in SHARED.items()},
+    }
+    present = {
+        heading: [(f"{folder.name}/{place}", title) for place, title in pages.items() if (folder / place).exists()]
+        for heading, pages in lists.items()
+    }
+    index = f"{folder.name}/index.html" if (folder / "index.html").exists() else None
+    return {"name": folder.name, "index": index, "lists": {name: pages for name, pages in present.items() if pages}}

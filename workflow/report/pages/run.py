@@ -1,4 +1,4 @@
-"""The page of a run: job, curve, facts, cost, origin, the command that repeats it, and all that stands on it."""
+"""The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
 from itertools import permutations
@@ -7,23 +7,50 @@ import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.plan.ablations import load_ablation
-from workflow.report.pages.ablation import claims
-from workflow.report.pages.numbers import missing
+from workflow.report.builders import load_builder
+from workflow.report.pages.ablation import read_claims
+from workflow.report.pages.numbers import missing, number
 from workflow.report.pages.site import Site
 from workflow.results import provenance
 from workflow.results.record import Record
 from workflow.results.registry import COSTS, REGISTRY, names
+from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
-APART = ("counts", "shown", "looks")  # facts that a page does not list, or tells in a table of their own
+UNLISTED = ("counts", "shown", "looks")  # facts that are too long to list, or have a table of their own
+Line = tuple[str, object, str]  # title, value, unit
 
 
-def measures(row: dict) -> dict:
-    """What was measured of a run's cell, and what could not be; `row`: the run's in runs.json."""
-    quantities = [REGISTRY[name] for name in names(*COSTS) if not name.endswith("_turns")]
-    values = [(quantity.title, row.get(quantity.name), quantity.unit) for quantity in quantities]
-    there = [line for line in values if not missing(line[1]) and line[1] != []]
-    lines = [(title, _spread(value) if unit == "spread" else value, unit) for title, value, unit in there]
+def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
+    """uses: see `find_uses`; svg: the learning curve; row: the run's in its table of runs."""
+    job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
+    return {
+        "title": f"Run {record.digest}",
+        "label": _label(row),
+        "question": load_ablation(row["ablation"]).question,
+        "record": record,
+        "job": json.dumps(job.model_dump(), indent=1),
+        "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
+        "scores": _lines(record.metrics),
+        "facts": _fact_lines(record.facts),
+        "examples": record.facts.get("shown", []),
+        "example_titles": TASKS[job.task].examples,
+        "tokens": TASKS[job.task].tokens,
+        "origin": _origin(record),
+        "measured": measured_lines(row),
+        "uses": uses,
+        "ablation": row["ablation"],
+        "svg": svg,
+        "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
+        f" --data results/data/{job.corpus}.npz --device {device}",
+    }
+
+
+def measured_lines(row: dict) -> dict:
+    """What was measured of a run's configuration, and what failed. row: the run's in its table of runs, with costs."""
+    quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith("_turns")}
+    lines = _lines({name: value for name, value in quantities.items() if not missing(value) and value != []})
+    lines = [(title, _spread(value), "") if unit == "spread" else (title, value, unit) for title, value, unit in lines]
     broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok")]
     return {"lines": lines, "failed": [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]}
 
@@ -33,46 +60,58 @@ def _spread(share: float) -> str:
     return f"middle half of the rounds within {100 * share:.1f} % of the median"
 
 
-def run(record: Record, used_in: dict[str, list], svg, row: dict) -> dict:
-    """used_in: see `uses`; svg: the learning curve; row: the run's in its table of runs."""
-    job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
-    return {
-        "title": f"Run {record.digest}",
-        "record": record,
-        "job": json.dumps(job.model_dump(), indent=1),
-        "attention": {axis: _words(getattr(job.attention, axis)) for axis in AXES},
-        "facts": {key: value for key, value in record.facts.items() if not isinstance(value, dict) and key not in APART}
-        | {f"{name}, signature": text for name, text in record.facts.get("signatures", {}).items()},
-        "shown": record.facts.get("shown", []),
-        "shown_as": TASKS[job.task].examples,
-        "origin": record.origin.model_dump(),
-        "measured": measures(row),
-        "uses": used_in,
-        "ablation": row["ablation"],
-        "svg": svg,
-        "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
-        f" --data results/data/{job.corpus}.npz --device {device}",
-    }
+def _lines(values: dict) -> list[Line]:
+    """Each with the title and unit of the registry."""
+    known = {name: REGISTRY.get(name) for name in values}
+    return [
+        (known[name].title if known[name] else name, value, known[name].unit if known[name] else "")
+        for name, value in values.items()
+    ]
 
 
-def uses(site: Site, ablation: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """What stands on each run, within its ablation: digest -> kind -> (address beside the run's page, text)."""
-    asked = load_ablation(ablation)
-    found = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
+def _fact_lines(facts: dict) -> list[Line]:
+    listed = {name: fact for name, fact in facts.items() if not isinstance(fact, dict) and name not in UNLISTED}
+    signatures = [(f"{name}, signature", text, "") for name, text in facts.get("signatures", {}).items()]
+    return _lines(listed) + signatures
+
+
+def _origin(record: Record) -> dict:
+    """Fields of the origin that have a value; source files are counted, because their digests would fill a page."""
+    origin = record.origin.model_dump(exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True)
+    origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
+    if record.origin.sources:
+        origin["source files"] = f"{len(record.origin.sources)}, each with its digest in record.json"
+    if record.origin.accepted:
+        origin["accepted changes"] = "; ".join(record.origin.accepted)
+    return origin
+
+
+def _label(row: dict) -> str:
+    """Variant, text, S, k and seed."""
+    grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
+    text = name_text(row["paper_corpus"], row["corpus"])
+    return ", ".join([f"{row['variant']} on {text}", *grid, f"seed {row['seed']}"])
+
+
+def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
+    """Where each run is used within its ablation: digest -> kind -> (address beside the run's page, text)."""
+    uses = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
         for run, other in permutations(group.itertuples(), 2):
-            found[run.digest]["seeds"].append((f"{other.digest}.html", f"seed {other.seed}"))
+            uses[run.digest]["seeds"].append((f"{other.digest}.html", f"seed {other.seed}"))
     for kind, ending in (("tables", "json"), ("figures", "svg")):
-        for name in getattr(asked, kind):
-            path = site.results / kind / f"{name}.{ending}"
+        for artefact in getattr(load_ablation(name), kind):
+            path, title = site.results / kind / f"{artefact}.{ending}", load_builder(kind, artefact).TITLE
             for digest in provenance.read(path).runs if path.exists() else ():
-                found[digest][kind].append((f"index.html#{kind[:-1]}-{name}", name))
-    for claim in claims(site, ablation):
+                if digest in uses:
+                    uses[digest][kind].append((f"index.html#{kind[:-1]}-{artefact}", title))
+    for claim in read_claims(site, name):
         for digest in claim["digests"]:
-            found[digest]["claims"].append((f"index.html#claim-{claim['name']}", claim["claim"]))
-    return found
+            if digest in uses:
+                uses[digest]["claims"].append((f"index.html#claim-{claim['name']}", claim["claim"]))
+    return uses
 
 
-def _words(choice: dict) -> str:
+def _describe_choice(choice: dict) -> str:
     settings = ", ".join(f"{key} = {value}" for key, value in choice.items() if key != "name")
     return f"{choice['name']} ({settings})" if settings else choice["name"]

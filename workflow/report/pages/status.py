@@ -1,6 +1,7 @@
-"""Every table and figure of the papers: where it stands, and how much of it was measured."""
+"""The status of every table and figure of the papers: where it stands, and how many of its cells were measured."""
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -10,22 +11,23 @@ from workflow.config.files import ROOT
 from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
+from workflow.plan.ablations import Ablation
 from workflow.report.pages.site import Site
 
 ARTEFACTS = ROOT / "config" / "published" / "artefacts.yaml"
 
 
 class Artefact(StrictModel):
-    """What makes a table or figure of a paper; drawing: why nothing does."""
+    """What makes a table or figure of a paper. drawing: why nothing does."""
 
     tables: list[str] = []
     figures: list[str] = []
     drawing: str | None = None
 
     @model_validator(mode="after")
-    def made_or_not(self):
+    def is_made_or_explained(self):
         if bool(self.drawing) == bool(self.tables or self.figures):
-            raise ValueError("takes tables or figures, or says of a drawing why nothing makes it")
+            raise ValueError("takes tables or figures, or drawing, which says why nothing makes it")
         return self
 
 
@@ -37,39 +39,41 @@ class Artefacts(StrictModel):
 
 @cache
 def artefacts() -> dict[str, dict[str, Artefact]]:
-    read = parse(Artefacts, read_yaml(ARTEFACTS), "config/published/artefacts.yaml")
-    return {paper: getattr(read, paper) for paper in PAPERS}
+    listed = parse(Artefacts, read_yaml(ARTEFACTS), "config/published/artefacts.yaml")
+    return {paper: getattr(listed, paper) for paper in PAPERS}
 
 
-def status(site: Site) -> dict:
-    """A line for each: title, links, cells measured, failed and not run, or why there are none."""
+def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
+    """A line for each: title, links, cells measured, failed and not run, or why there are none.
+
+    ablations: those that were run; a table or figure of another has no page to lead to.
+    """
+    available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
     sections = [
-        {"paper": paper, "title": papers()[paper].title, "lines": [_line(site, paper, *one) for one in found.items()]}
-        for paper, found in artefacts().items()
+        {"title": papers()[paper].title, "lines": [_line(site, paper, *item, available) for item in listed.items()]}
+        for paper, listed in artefacts().items()
     ]
-    return {"title": "What stands of the papers", "sections": sections}
+    return {"title": "Every table and figure of the papers", "sections": sections}
 
 
-def _line(site: Site, paper: str, name: str, made: Artefact) -> dict:
-    tables = [(one, site.results / "tables" / f"{one}.json") for one in made.tables]
-    figures = [(one, site.results / "figures" / f"{one}.svg") for one in made.figures]
-    there = [
-        (f"{kind}-{one}", one)
-        for kind, found in (("table", tables), ("figure", figures))
-        for one, path in found
-        if path.exists()
-    ]
-    absent = [one for one, path in (*tables, *figures) if not path.exists()]
-    counts = _cells([path for _, path in tables if path.exists()])
-    links = [(f"papers/{paper}.html#{anchor}", one) for anchor, one in there]
-    return {"name": name, "links": links, "absent": absent, "cells": counts, "drawing": made.drawing}
+def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set[str]) -> dict:
+    paths = {("table", name): site.results / "tables" / f"{name}.json" for name in artefact.tables}
+    paths |= {("figure", name): site.results / "figures" / f"{name}.svg" for name in artefact.figures}
+    present = {key: path for key, path in paths.items() if key[1] in available and path.exists()}
+    return {
+        "title": title,
+        "links": [(f"papers/{paper}.html#{kind}-{name}", name) for kind, name in present],
+        "absent": [name for kind, name in paths if (kind, name) not in present],
+        "cells": _count_cells([path for (kind, _), path in present.items() if kind == "table"]),
+        "drawing": artefact.drawing,
+    }
 
 
-def _cells(paths: list[Path]) -> dict[str, int]:
+def _count_cells(paths: list[Path]) -> dict[str, int]:
     """How many measured cells there are by status."""
-    found = {"ok": 0, "failed": 0, "not run": 0}
+    counts = {"ok": 0, "failed": 0, "not run": 0}
     for path in paths:
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
             if cell["kind"] == "measured":
-                found[cell["status"]] += 1
-    return found
+                counts[cell["status"]] += 1
+    return counts

@@ -1,4 +1,4 @@
-// A cell's value for sorting: the raw one where it is told, else what is read.
+// A cell's value for sorting: data-sort where it has that, else its text.
 function sortKey(cell) {
   const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
   // A digest such as 74bb60529db2 is no number, nor is 10.67k: its cell has the value in data-sort.
@@ -7,7 +7,7 @@ function sortKey(cell) {
   return digits ? Number.parseFloat(digits.replace(/,/g, "")) : text.toLowerCase();
 }
 
-// Click or press a column's head to sort by it; again to turn round. Empty cells stay last.
+// Click or press a column's head to sort by it; again to reverse. Empty cells stay last.
 function sortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -37,14 +37,14 @@ function shown(table) {
 
 const LATEX = { "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" };
 const FORMATS = {
-  CSV: (rows) => rows.map((row) => row.map((one) => (/[",]/.test(one) ? `"${one.replaceAll('"', '""')}"` : one)).join(",")),
+  CSV: (rows) => rows.map((row) => row.map((text) => (/[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")),
   LaTeX: (rows) => {
-    const lines = rows.map((row) => `${row.map((one) => one.replace(/[\\~^&%$#_{}]/g, (sign) => LATEX[sign] ?? `\\${sign}`)).join(" & ")} \\\\`);
+    const lines = rows.map((row) => `${row.map((text) => text.replace(/[\\~^&%$#_{}]/g, (sign) => LATEX[sign] ?? `\\${sign}`)).join(" & ")} \\\\`);
     const columns = "l" + "r".repeat(rows[0].length - 1);
     return [`\\begin{tabular}{${columns}}`, "\\toprule", lines[0], "\\midrule", ...lines.slice(1), "\\bottomrule", "\\end{tabular}"];
   },
   Markdown: (rows) => {
-    const lines = rows.map((row) => `| ${row.map((one) => one.replaceAll("|", "\\|")).join(" | ")} |`);
+    const lines = rows.map((row) => `| ${row.map((text) => text.replaceAll("|", "\\|")).join(" | ")} |`);
     return [lines[0], `|${" --- |".repeat(rows[0].length)}`, ...lines.slice(1)];
   },
 };
@@ -53,7 +53,7 @@ async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page from a disk may not be let near the clipboard: then as it was done before there was one.
+    // A page read from a disk may have no access to the clipboard: copy from a selected text area.
     const area = document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
     area.select();
     document.execCommand("copy");
@@ -66,8 +66,8 @@ function tools(table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? document.title;
   const bar = Object.assign(document.createElement("div"), { className: "tools" });
-  const said = Object.assign(document.createElement("span"), { className: "note" });
-  said.setAttribute("role", "status");
+  const status = Object.assign(document.createElement("span"), { className: "note" });
+  status.setAttribute("role", "status");
   if (table.tBodies[0].rows.length >= 8) {
     const input = Object.assign(document.createElement("input"), { type: "search", placeholder: "filter rows" });
     input.setAttribute("aria-label", `Filter the rows of ${name}`);
@@ -75,7 +75,7 @@ function tools(table) {
       const words = input.value.toLowerCase().split(/\s+/);
       const rows = [...table.tBodies[0].rows];
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
-      said.textContent = rows.every((row) => row.hidden) ? "no row has these words" : "";
+      status.textContent = rows.every((row) => row.hidden) ? "no row has these words" : "";
     });
     bar.append(input);
   }
@@ -84,20 +84,20 @@ function tools(table) {
     button.setAttribute("aria-label", `Copy ${name} as ${format}`);
     button.addEventListener("click", async () => {
       await copy(`${write(shown(table)).join("\n")}\n`);
-      said.textContent = `${format} copied`;
+      status.textContent = `${format} copied`;
     });
     bar.append(button);
   }
-  bar.append(said);
+  bar.append(status);
   place.before(bar);
 }
 
 document.querySelectorAll("table.sortable").forEach((table) => (sortable(table), tools(table)));
 
-// On paper nothing can be opened: how verdicts are reached is told, lists of runs are not.
-addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((one) => (one.open = true)));
+// On paper nothing can be opened: print how verdicts are reached, but no lists of runs.
+addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((details) => (details.open = true)));
 
-// The ledger by verdict: one button pressed shows its claims alone, pressed again all.
+// The ledger by verdict: a button shows the claims with its verdict alone; pressed again, all claims.
 const verdicts = [...document.querySelectorAll("button.verdict")];
 for (const button of verdicts) {
   button.addEventListener("click", () => {

@@ -1,6 +1,6 @@
-// The grid of one question, turned as one likes. The view stands in the address behind #, so that a link keeps it.
+// The pivot table of one question. The view is kept in the address behind #, so that a link restores it.
 const { axes, questions } = JSON.parse(document.getElementById("cells").textContent);
-const fields = Object.fromEntries([...document.querySelectorAll("form.pivot select")].map((one) => [one.name, one]));
+const fields = Object.fromEntries([...document.querySelectorAll("form.pivot select")].map((select) => [select.name, select]));
 const table = document.getElementById("pivot");
 
 const options = (select, values, wanted) => {
@@ -9,46 +9,46 @@ const options = (select, values, wanted) => {
 };
 const of = (cells, axis) => [...new Set(cells.map((cell) => cell[axis]))].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
 const label = (axis, value) => (value === null ? `no ${axis}` : axis === "S" || axis === "k" ? `${axis} = ${value}` : value);
-const mean = (values) => (values.length ? values.reduce((sum, one) => sum + one, 0) / values.length : null);
+const mean = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
 const number = (value) => (value === null ? "" : Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
 
-// Fill the choices that depend on the question; `view` is what a link asks for.
+// Fill the selects that depend on the question; `view` is what a link asks for.
 function choose(view) {
   const crossed = Object.keys(questions).find((name) => ["S", "k"].every((axis) => of(questions[name].cells, axis).length > 2));
-  options(fields.question, Object.entries(questions).map(([name, one]) => [name, one.question]), view.question ?? crossed);
-  const one = questions[fields.question.value];
-  const varied = axes.filter((axis) => of(one.cells, axis).length > 1);
+  options(fields.question, Object.entries(questions).map(([name, question]) => [name, question.question]), view.question ?? crossed);
+  const question = questions[fields.question.value];
+  const varied = axes.filter((axis) => of(question.cells, axis).length > 1);
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
   options(fields.rows, offered, view.rows ?? "S");
   options(fields.columns, offered, view.columns ?? (offered.find(([axis]) => axis === "k" && axis !== fields.rows.value) ?? offered.find(([axis]) => axis !== fields.rows.value))[0]);
-  const others = axes.filter((axis) => ![fields.rows.value, fields.columns.value].includes(axis) && of(one.cells, axis).length > 1);
-  const parts = others.flatMap((axis) => of(one.cells, axis).map((value) => [`${axis}:${value}`, label(axis, value)]));
+  const others = axes.filter((axis) => ![fields.rows.value, fields.columns.value].includes(axis) && of(question.cells, axis).length > 1);
+  const parts = others.flatMap((axis) => of(question.cells, axis).map((value) => [`${axis}:${value}`, label(axis, value)]));
   options(fields.only, [["", parts.length ? `all, a mean over ${others.join(", ")}` : "all"], ...parts], view.only);
-  options(fields.measure, one.measures.map((measure) => [measure, measure]), view.measure);
-  const rows = of(one.cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
+  options(fields.measure, question.measures.map((measure) => [measure, measure]), view.measure);
+  const rows = of(question.cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
   options(fields.baseline, [["", "nothing"], ...rows], view.baseline);
 }
 
-// What stands in one place of the grid: the mean of its cells, and the run that the first of them leads to.
+// One place of the grid: the mean of its cells, and the run of the first.
 function at(cells, view, row, column) {
-  const found = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column) && cell[view.measure] !== null);
-  return { value: mean(found.map((cell) => cell[view.measure])), run: found[0]?.run };
+  const matching = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column) && cell[view.measure] !== null);
+  return { value: mean(matching.map((cell) => cell[view.measure])), run: matching[0]?.run };
 }
 
-// What a place is divided by: the baseline in its column; softmax, say, which keeps no k, wherever k varies.
+// The divisor of a place: the baseline in its column; a baseline without k, such as softmax, serves every k.
 function beside(cells, all, view, base, column) {
   const part = view.only.split(":")[0];
   const kept = [...cells, ...all.filter((cell) => view.only && cell[part] === null)];
-  const found = at(kept, view, base, column);
-  return found.value === null ? at(kept, view, base, null) : found;
+  const value = at(kept, view, base, column);
+  return value.value === null ? at(kept, view, base, null) : value;
 }
 
 function place({ value, run }, base) {
   const kept = value === null || (base && !base.value) ? null : base ? value / base.value : value;
-  const told = kept === null ? "" : `${number(kept)}${base ? " x" : ""}`;
+  const text = kept === null ? "" : `${number(kept)}${base ? " x" : ""}`;
   const cell = document.createElement("td");
   cell.dataset.sort = kept ?? "";
-  cell.append(told && run ? Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: told }) : told);
+  cell.append(text && run ? Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: text }) : text);
   return cell;
 }
 
@@ -56,9 +56,9 @@ const heading = (text, scope) => Object.assign(document.createElement("th"), { t
 
 // The head of a column: a button, as in every table that can be sorted.
 function head(text) {
-  const made = heading("", "col");
-  made.append(Object.assign(document.createElement("button"), { type: "button", textContent: text }));
-  return made;
+  const cell = heading("", "col");
+  cell.append(Object.assign(document.createElement("button"), { type: "button", textContent: text }));
+  return cell;
 }
 
 const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]) => [name, select.value]));
@@ -84,8 +84,8 @@ function draw() {
   history.replaceState(null, "", `#${new URLSearchParams(view)}`);
 }
 
-const asked = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-const restore = () => (choose(asked()), draw());
+const viewInAddress = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+const restore = () => (choose(viewInAddress()), draw());
 for (const select of Object.values(fields)) {
   select.addEventListener("change", () => {
     const view = seen();

@@ -8,9 +8,9 @@ import pytest
 from tests import _site
 from tests._jobs import job
 from tests._runs import run
-from workflow.cli.compare import compared
-from workflow.compare.result_set import read
-from workflow.monitor.states import states
+from workflow.cli.compare import compare_sets
+from workflow.compare.result_set import read_set
+from workflow.monitor.states import read_states
 from workflow.report.pages.site import Site
 from workflow.results.record import write_record, write_text
 
@@ -23,30 +23,29 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 FLAGS += ["--disable-component-update", "--disable-sync"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser():
     with playwright.sync_playwright() as running:
-        made = running.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield made
-        made.close()
+        chromium = running.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
 def page(browser):
-    made = browser.new_page()
-    yield made
-    made.close()
+    tab = browser.new_page()
+    yield tab
+    tab.close()
 
 
-def some(site):
-    """A page of each kind."""
-    names = ["index.html", "analytic.html", "status.html", "pivot.html", "engine.html"]
+def sample_pages(site):
+    """Pages of each kind: all but the runs, of which there are three."""
+    names = ["../index.html", "index.html", "analytic.html", "status.html", "pivot.html", "engine.html", "steps.html"]
     names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
-    return (
-        [site / name for name in names]
-        + sorted((site / "ablations").glob("*.html"))
-        + sorted((site / "runs").glob("*.html"))[:3]
-    )
+    ablations = sorted((site / "ablations").glob("*/index.html"))
+    runs = [f"ablations/{name}-1.html" for name in ("span_limit/span_limit-adaptive-64-None", "top_k/top_k-xl-64-None")]
+    runs += ["ablations/normalisers/normalisers-sparsemax-64-None-1.html"]
+    return [*((site / name).resolve() for name in (*names, *runs)), *ablations]
 
 
 def test_pages_load_without_errors_and_ask_for_nothing_else(site, page):
@@ -54,7 +53,7 @@ def test_pages_load_without_errors_and_ask_for_nothing_else(site, page):
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
-    for path in some(site):
+    for path in sample_pages(site):
         page.goto(path.as_uri())
         assert page.locator("h1").count() == 1
     assert not errors
@@ -68,7 +67,7 @@ def column(page, table, index):
 
 
 def test_a_click_sorts_and_another_turns_it_round(site, page):
-    page.goto((site / "ablations" / "span_limit.html").as_uri())
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
     table = "#table-adaptive_span_costs table"
     head = page.locator(f"{table} thead th").filter(has_text="executed")
     index = head.evaluate("head => head.cellIndex + 1")
@@ -88,13 +87,13 @@ def order(page, table, head):
 
 def test_a_table_of_the_index_sorts_by_the_raw_values(site, page):
     page.goto((site / "index.html").as_uri())
-    table = page.locator("article", has=page.locator('h3 a[href="ablations/dynamic_span.html"]')).locator("table")
-    asked = ["fixed, S = 64", "adaptive, S = 64", "dynamic, S = 64"]  # 9,900 then 10.67k then 1.2M
-    assert order(page, table, "executed") == asked
+    table = page.locator("article", has=page.locator('h3 a[href="ablations/dynamic_span/index.html"]')).locator("table")
+    labels = ["fixed, S = 64", "adaptive, S = 64", "dynamic, S = 64"]  # 9,900 then 10.67k then 1.2M
+    assert order(page, table, "executed") == labels
 
 
 def test_runs_that_failed_come_last_and_the_digests_sort_as_text(site, page):
-    page.goto((site / "ablations" / "normalisers.html").as_uri())
+    page.goto((site / "ablations" / "normalisers" / "index.html").as_uri())
     table = page.get_by_role("region", name="Runs").locator("table")
     assert order(page, table, "avg. span")[-2:] == ["sparsemax", "sparsemax"]
     assert order(page, table, "run") == sorted(order(page, table, "variant"))
@@ -103,7 +102,7 @@ def test_runs_that_failed_come_last_and_the_digests_sort_as_text(site, page):
 @pytest.mark.parametrize("width", [390, 900, 1440])
 def test_no_page_is_wider_than_its_window(site, page, width):
     page.set_viewport_size({"width": width, "height": 800})
-    for path in some(site):
+    for path in sample_pages(site):
         page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
@@ -123,7 +122,7 @@ def test_dark_mode_is_dark(site, page):
 def test_a_cell_leads_to_its_run(site, page):
     page.goto((site / "papers" / "adaptive_span.html").as_uri())
     page.locator("td a.ours").first.click()
-    assert "/runs/" in page.url and page.locator("h1").inner_text().startswith("Run ")
+    assert "/ablations/" in page.url and page.locator("h1").inner_text().startswith("Run ")
 
 
 def visible(page, rows):
@@ -131,7 +130,7 @@ def visible(page, rows):
 
 
 def test_words_filter_the_rows_of_a_table(site, page):
-    page.goto((site / "ablations" / "span_limit.html").as_uri())
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
     rows = '[aria-label="Runs"] tbody tr'
     every = visible(page, rows)
     page.get_by_label("Filter the rows of Runs").fill("adaptive 64")
@@ -164,7 +163,7 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     ],
 )
 def test_what_a_table_shows_is_copied(name, first, row, site, page):
-    page.goto((site / "ablations" / "span_limit.html").as_uri())
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
     page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
     page.get_by_label("Filter the rows of Runs").fill("64")
     page.get_by_label(f"Copy Runs as {name}").click()
@@ -187,9 +186,9 @@ def grid(page):
 def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
     page.goto((site / "pivot.html").as_uri())
     select(page, question="span_limit", rows="variant", columns="S", measure="dev bpc")
-    told = grid(page)
-    assert told[0] == ["variant", "S = 32", "S = 64"] and [row[0] for row in told[1:]] == ["adaptive", "fixed"]
-    assert told[2][1:] == ["2.15", "2.15"]  # seeds 1 and 2 of 2 + seed / 10
+    shown = grid(page)
+    assert shown[0] == ["variant", "S = 32", "S = 64"] and [row[0] for row in shown[1:]] == ["adaptive", "fixed"]
+    assert shown[2][1:] == ["2.15", "2.15"]  # seeds 1 and 2 of 2 + seed / 10
     select(page, rows="S", columns="variant", baseline="32")
     turned = grid(page)
     assert turned[0] == ["S", "adaptive", "fixed"] and turned[1] == ["S = 32", "1 x", "1 x"]
@@ -212,32 +211,34 @@ def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(site, 
 
 
 @pytest.fixture(scope="module")
-def aside(tmp_path_factory):
-    """The pages that a command writes and no rule: how far runs are, and two sets compared."""
-    folder = tmp_path_factory.mktemp("aside")
-    row = run() | {"digest": "abc"}
+def command_pages(tmp_path_factory):
+    """The pages that a command writes and no rule: the progress of the runs, and two sets compared."""
+    folder = tmp_path_factory.mktemp("commands")
+    row, scale = run() | {"digest": "abc"}, folder / "results" / _site.SCALE
     write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
-    asked = {
-        key: row[key] for key in ("ablation", "paper", "variant", "corpus", "text", "S", "k", "digest", "configuration")
-    }
-    jobs = [job(seed=1).model_dump(mode="json"), job(seed=2).model_dump(mode="json")]
-    rows = [asked | {"job": jobs[0]}, asked | {"job": jobs[1], "digest": "waits"}]
-    write_text(folder / "results" / "plan.json", json.dumps(rows))
-    site = Site(folder / "results", folder)
-    found = states(folder / "results" / "plan.json", folder / "results", folder)
-    site.write("progress.html.j2", "progress.html", title="t", counts="1 done", states=found, every=3600)
-    both = read(folder / "results")
-    site.write("compare.html.j2", "compare.html", **compared(both, both))
+    waiting = _site.planned(row) | {"job": job(seed=2).model_dump(mode="json"), "digest": "waits"}
+    write_text(scale / "plan.json", json.dumps([_site.planned(row), waiting]))
+    site = Site(scale, folder)
+    states = read_states(scale, folder / "results" / "runs", folder)
+    site.write("progress.html.j2", "progress.html", title="t", counts="1 done", states=states, every=3600)
+    results = read_set(scale)
+    site.write("compare.html.j2", "compare.html", **compare_sets(results, results))
     return [folder / "progress.html", folder / "compare.html"]
 
 
-def test_nothing_serious_stands_between_a_reader_and_a_page(site, page, aside):
-    """axe-core, light and dark: contrast, names, roles, order."""
+def one_of_each_kind(site):
+    names = ["../index", "index", "analytic", "status", "pivot", "engine", "papers/explicit_sparse"]
+    names += ["ablations/normalisers/index", "ablations/normalisers/normalisers-sparsemax-64-None-1"]
+    return [(site / f"{name}.html").resolve() for name in names]
+
+
+@pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])
+def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, site, page, command_pages):
+    """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        for path in (*some(site), *aside):
-            page.goto(path.as_uri())
-            found = axe.run(page).response["violations"]
-            serious = [one for one in found if one["impact"] in ("serious", "critical")]
-            assert not serious, [(path, one["id"], one["nodes"][0]["html"][:300]) for one in serious]
+    page.emulate_media(color_scheme=scheme)
+    for path in (*one_of_each_kind(site), *command_pages):
+        page.goto(path.as_uri())
+        violations = axe.run(page, options={"runOnly": rules} if rules else None).response["violations"]
+        serious = [violation for violation in violations if violation["impact"] in ("serious", "critical")]
+        assert not serious, [(path, each["id"], each["nodes"][0]["html"][:300]) for each in serious]

@@ -1,0 +1,303 @@
+"""The ledger: what a claim asks of the runs, and the verdict that follows."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests import _site
+from tests._runs import every_run, failed, layer, layers, run, split_costs, translated
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.plan.ablations import known_ablations
+from workflow.plan.claims import ablation_of, costs_claimed, known_claims
+from workflow.report.claims.ledger import VERDICTS, collect_evidence, is_as_claimed, judge, judge_all
+from workflow.report.claims.samples import effects_of, read_sample
+from workflow.report.claims.schema import Claim, load_claim
+from workflow.results.runs_table import Frames, as_frame
+from workflow.scripts import ledger
+
+CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}
+CLAIM |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
+
+
+def claim(**changes) -> Claim:
+    return parse(Claim, CLAIM | changes, "c")
+
+
+def both(ours=(2.0, 2.1, 2.05), than=(2.3, 2.4, 2.33), **changes):
+    """The runs of two variants, a seed each."""
+    rows = [run(variant="adaptive", seed=seed, dev_bpc=value) for seed, value in enumerate(ours)]
+    rows += [run(variant="fixed", seed=seed, dev_bpc=value) for seed, value in enumerate(than)]
+    return as_table([row | changes for row in rows])
+
+
+def as_table(rows: list[dict]) -> pd.DataFrame:
+    return as_frame(*split_costs(rows))
+
+
+def evidence_of(asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame | None = None) -> dict:
+    return collect_evidence("a", asserted, Frames(runs, apart))
+
+
+def sample_of(asserted: Claim, side, runs: pd.DataFrame):
+    return read_sample(asserted, side, Frames(runs, None))
+
+
+def test_every_claim_is_read_and_there_are_many_of_each_paper():
+    read = [load_claim(name) for name in known_claims()]
+    assert len(read) >= 25 and {one.paper for one in read} == {"adaptive_span", "explicit_sparse", "aiayn"}
+    assert len({one.claim for one in read}) == len(read)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"measure": "dev_bpcs"}, "unknown measure 'dev_bpcs': did you mean 'dev_bpc'"),
+        ({"ablation": "span_limits"}, "unknown ablation 'span_limits': did you mean 'span_limit'"),
+        ({"ours": {"variant": "adaptiv"}}, "unknown variant of span_limit 'adaptiv': did you mean 'adaptive'"),
+        ({"ours": {"variant": "adaptive", "s": 8}}, "unknown key 's': did you mean 'S'"),
+        ({"paper": "adaptive"}, "unknown paper 'adaptive': did you mean 'adaptive_span'"),
+        ({"expect": "equal"}, "goes with expect: equal"),
+        ({"within": 0.1}, "goes with expect: equal"),
+        ({"expect": None}, "'expect' is missing"),
+        ({"recomputed": ["as.txt.flops_cut"]}, "reads no records, got ablation"),
+        ({"bound": float("nan")}, "bound = nan: Input should be a finite number"),
+        ({"bound": True}, "bound = True: Input should be a valid number"),
+        ({"expect": "equal", "within": float("inf")}, "within = inf: Input should be a finite number"),
+        ({"by": "ratio", "bound": 0}, "bound of a ratio must be more than 0, got 0"),
+        ({"measure": "test_bleu"}, "unknown measure of span_limit 'test_bleu'"),
+        ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "measures of two kinds cannot be compared"),
+        ({"ours": {"variant": "adaptive", "S": []}}, "S"),
+        ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d: only for layers"),
+        ({"scale": "papr"}, "unknown scale 'papr': did you mean 'paper'"),
+        ({"claim": ""}, "claim = ''"),
+        (
+            {"published": ["as.txt.flops_cat"]},
+            "unknown published value 'as.txt.flops_cat': did you mean 'as.txt.flops_cut'",
+        ),
+        ({"corpora": ["text9"]}, "unknown corpus of span_limit 'text9': did you mean 'text8'"),
+    ],
+)
+def test_a_claim_that_asserts_nothing_is_refused(changes, message):
+    with pytest.raises(ConfigError, match="^c: ") as error:
+        claim(**changes)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
+def test_pairs_share_a_seed():
+    runs = both(than=(2.3, 2.4))
+    ours, than = (sample_of(claim(), side, runs) for side in (claim().ours, claim().than))
+    assert effects_of(claim(), ours, than) == pytest.approx([-0.3, -0.3])
+    assert effects_of(claim(by="ratio"), ours, than) == pytest.approx([2.0 / 2.3, 2.1 / 2.4])
+
+
+def test_a_slope_is_the_power_of_s():
+    """macs = S^2 on one side, 5 S^0.5 on the other."""
+    asserted = claim(measure="macs_executed", by="slope")
+    rows = [
+        run(variant=name, seed=seed, S=S, macs_executed=macs(S))
+        for name, macs in (("adaptive", lambda S: 5 * S**0.5), ("fixed", lambda S: S**2))
+        for S in (16, 32, 128)
+        for seed in (1, 2)
+    ]
+    line = evidence_of(asserted, as_table(rows))
+    assert (line["effect"], line["ours"], line["than"]) == pytest.approx((-1.5, 0.5, 2.0))
+
+
+@pytest.mark.parametrize("place, bpc", [("max", 2.0), ("min", 2.5), ("upper", 2.125), ([32, 64], 2.25), (48, 2.25)])
+def test_a_place_is_of_what_was_run(place, bpc):
+    """S of 32, 48, 64, whose bpc is 3 - S / 64; of an odd number the middle one belongs to the upper half."""
+    rows = [run(variant="adaptive", seed=seed, S=S, dev_bpc=3 - S / 64) for S in (32, 48, 64) for seed in (1, 2)]
+    side = sample_of(claim(), claim(ours={"variant": "adaptive", "S": place}).ours, as_table(rows))
+    assert [*side.values.values()] == pytest.approx([bpc, bpc])
+
+
+def test_timings_are_paired_by_turn():
+    """A machine that halves its speed between two turns halves it for both: twice as fast in each."""
+    asserted = claim(measure="train_tokens_per_s", by="ratio", expect="more")
+    timed = {"adaptive": (1000.0, [1.0, 2.0]), "fixed": (500.0, [2.0, 4.0])}
+    rows = [
+        run(variant=name, seed=seed, train_tokens_per_s=speed, train_ms=turns[0], train_turns=turns)
+        for name, (speed, turns) in timed.items()
+        for seed in (1, 2)
+    ]
+    line = evidence_of(asserted, as_table(rows))
+    assert (line["effect"], line["n"], line["verdict"]) == (2.0, 2, "reproduced")
+    assert line["why"] == "it does not vary between seeds"
+
+
+def judge_alone(asserted: Claim, runs: pd.DataFrame) -> dict:
+    """The line of a claim that is the only one."""
+    line = evidence_of(asserted, runs)
+    return line if line["verdict"] else line | judge(line | {"holm": line["p"]}, asserted)
+
+
+def test_one_text_that_stands_in_for_two_is_one_text():
+    rows = pd.concat([both(), both(paper_corpus="enwik8")])
+    assert evidence_of(claim(), rows)["n"] == 3
+
+
+def test_what_is_counted_once_has_no_seeds():
+    asserted = claim(measure="memory_train_bytes", by="ratio")
+    rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], start_span=1.0)
+    line = evidence_of(asserted, rows)
+    assert (line["n"], line["verdict"], line["p"], line["effect"]) == (1, "reproduced", None, 0.5)
+
+
+def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
+    asserted = claim(measure="memory_train_bytes", by="ratio")
+    rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], mean_span=9.0, start_span=8.0)
+    line = evidence_of(asserted, rows)
+    assert line["verdict"] == "consistent" and "hardly moved from their start" in line["why"]
+    scores = both(ours=(2.0, 2.01, 2.02), than=(2.3, 2.31, 2.33)).assign(mean_span=9.0, start_span=8.0)
+    assert judge_alone(claim(), scores)["verdict"] == "consistent"
+    dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
+    assert "hardly" in judge_alone(claim(), dynamic)["why"]
+
+
+@pytest.mark.parametrize(
+    "rows, changes, why",
+    [
+        (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
+        (both(), {"scale": "paper"}, "of scale paper alone"),
+        (both(ablation="top_k"), {}, "span_limit was not run"),
+        (both(ours=()), {}, "nothing measured of adaptive"),
+        (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
+        (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
+    ],
+)
+def test_what_cannot_be_told(rows, changes, why):
+    line = evidence_of(claim(**changes), rows)
+    assert line["verdict"] == "cannot tell" and why in line["why"] and line["p"] is None
+
+
+def test_two_names_of_one_run_tell_nothing():
+    asserted = claim(ours={"variant": "fixed"}, than={"variant": "fixed"})
+    assert "the same at this scale" in evidence_of(asserted, both())["why"]
+
+
+@pytest.mark.parametrize(
+    "changes, effect, low, high, p, holm, verdict",
+    [
+        ({}, -0.3, -0.4, -0.2, 0.001, 0.04, "reproduced"),
+        ({}, -0.3, -0.4, -0.2, 0.01, 0.4, "consistent"),
+        ({}, -0.1, -0.4, 0.2, 0.5, 1.0, "cannot tell"),
+        ({}, 0.1, -0.2, 0.4, 0.5, 1.0, "cannot tell"),
+        ({}, 0.3, 0.2, 0.4, 0.01, 0.4, "not reproduced"),
+        ({}, 0.3, 0.02, 0.58, 0.0506, 1.0, "cannot tell"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.02, 0.02, 0.001, 0.04, "reproduced"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.05, 0.05, 0.01, 0.3, "consistent"),
+        ({"expect": "equal", "within": 0.1}, 0.0, -0.5, 0.5, 0.5, 1.0, "cannot tell"),
+        ({"expect": "equal", "within": 0.1}, 0.3, 0.2, 0.4, 0.9, 1.0, "not reproduced"),
+        ({"expect": "equal", "within": 0.1}, 0.09, -0.3, 0.48, 0.5, 1.0, "cannot tell"),
+    ],
+)
+def test_verdicts(changes, effect, low, high, p, holm, verdict):
+    evidence = {"effect": effect, "low": low, "high": high, "p": p, "holm": holm, "caveat": None}
+    assert judge(evidence, claim(**changes))["verdict"] == verdict
+
+
+def test_a_ratio_is_weighed_in_logarithms():
+    asserted = claim(by="ratio", bound=2, expect="more")
+    line = evidence_of(asserted, both(ours=(4.0, 8.0), than=(1.0, 1.0)).assign(mean_span=40.0))
+    assert line["effect"] == pytest.approx(32**0.5) and line["low"] * line["high"] == pytest.approx(32)
+    assert is_as_claimed(asserted, 2.1) and not is_as_claimed(asserted, 1.9)
+    near = claim(by="ratio", bound=0.98, expect="equal", within=0.05)
+    assert is_as_claimed(near, 0.98 * 1.049) and is_as_claimed(near, 0.98 / 1.049)  # as much up as down
+    assert not is_as_claimed(near, 0.98 * 1.051) and not is_as_claimed(near, 0.98 / 1.051)
+
+
+def test_a_pair_that_lacks_a_cell_of_the_grid_is_left_out():
+    """Of seed 1 the run with the smaller S broke: its mean over S would be another's."""
+    rows = [run(variant=name, seed=seed, S=S) for name in ("adaptive", "fixed") for S in (32, 64) for seed in (1, 2, 3)]
+    rows[0] |= {"status": "timeout", "reason": "late"}
+    line = evidence_of(claim(), as_table(rows))
+    assert (line["n"], line["verdict"]) == (2, "cannot tell")
+
+
+def test_the_same_runs_by_two_names_are_the_same():
+    asserted = claim(
+        ours={"variant": "fixed", "S": "max"}, than={"variant": "fixed", "S": [64]}, expect="equal", within=0.1
+    )
+    assert "the same at this scale" in evidence_of(asserted, both())["why"]
+
+
+def test_a_ratio_needs_what_is_more_than_nothing():
+    line = evidence_of(claim(measure="longest_S", by="ratio"), both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]))
+    assert (line["verdict"], line["p"]) == ("cannot tell", None) and "above 0" in line["why"]
+
+
+def test_formulas_are_held_against_the_printed_digits():
+    line = evidence_of(load_claim("feed_forward_share"), both())
+    assert (line["verdict"], line["published"]) == ("reproduced", ["as.txt.ff_share_256"])
+    wrong = parse(Claim, {**_formula(), "recomputed": ["as.t1.t12.flops", "as.t1.t64.flops"]}, "c")
+    line = evidence_of(wrong, both())
+    assert line["verdict"] == "not reproduced" and line["why"].startswith("1 of 2: T12")  # the paper truncates
+
+
+def _formula() -> dict:
+    return {key: CLAIM[key] for key in ("claim", "paper", "where")}
+
+
+def test_sparsity_in_training_alone_is_a_measure_of_its_own():
+    rows = [translated(variant="softmax", seed=seed, paper_corpus="iwslt15-envi") for seed in (1, 2)]
+    rows += [
+        translated(
+            variant="top_k", seed=seed, k=4, paper_corpus="iwslt15-envi", dev_bleu_tokenised_every_key=24.5 + seed
+        )
+        for seed in (1, 2)
+    ]
+    line = evidence_of(load_claim("sparsity_in_training_helps"), as_table(rows))
+    assert line["effect"] == pytest.approx(2.5) and len(line["digests"]) == 4
+
+
+def test_layers_are_read_without_runs():
+    times = {"self": lambda n: [n**2 / 1e4, n**2 / 1e4], "rnn": lambda n: [n / 10, n / 11]}
+    rows = [layer(name, n, time(n)[0], d=8, turns=time(n)) for name, time in times.items() for n in (4, 512, 1024)]
+    names = ("attention_grows_with_n_squared", "attention_is_faster_than_recurrence")
+    growth, speed = (evidence_of(load_claim(name), None, layers(*rows)) for name in names)
+    assert growth["effect"] == pytest.approx(2.0)
+    assert speed["ours"] == 16 / 1e4  # at n = 4 alone, the one below d
+    narrow = evidence_of(load_claim(names[1]), None, layers(*(row | {"d": 2} for row in rows)))
+    assert (narrow["verdict"], narrow["why"]) == ("cannot tell", "nothing measured of self and rnn")
+    assert evidence_of(load_claim(names[1]), both())["why"] == "layers was not run"
+
+
+@pytest.fixture(scope="module")
+def claims(suite):
+    content = json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())
+    return {line["name"]: line for line in content["claims"]}
+
+
+def test_the_ledger_of_a_whole_scale(claims, suite):
+    assert [*claims] == known_claims()
+    assert {line["verdict"] for line in claims.values()} <= set(VERDICTS)
+    assert all(line["why"] for line in claims.values())
+    assert claims["dynamic_equals_adaptive"]["verdict"] == "reproduced"  # made alike
+    assert claims["flops_cut"]["verdict"] == "reproduced"
+    assert claims["top_k_helps_xl"]["verdict"] == "cannot tell"  # the same in every run
+    table = pd.read_csv(suite / "results" / _site.SCALE / "ledger.csv").set_index("name")
+    assert list(table.index) == known_claims()
+    assert table.loc["flops_stay_flat", "measured at"].startswith("scale test; a device")
+    assert pd.isna(table.loc["flops_cut", "measured at"])  # a formula
+
+
+def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
+    ledger.main([str(tmp_path / "ledger.json")])
+    content = json.loads((tmp_path / "ledger.json").read_text())
+    assert [line["name"] for line in content["claims"]] == known_claims() and content["provenance"] == []
+    (tmp_path / "foreign.json").write_text("[]")
+    with pytest.raises(ConfigError, match="expected evidence"):
+        ledger.main([str(tmp_path / "ledger.json"), str(tmp_path / "foreign.json")])
+
+
+@pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))
+@pytest.mark.parametrize("make", [run, failed])
+def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
+    """With no more columns than the rule gives it."""
+    rows = [row for row in every_run(make) if row["ablation"] == name]
+    runs = as_frame(*split_costs(rows, costs_claimed(name)))
+    mine = [claim for claim in known_claims() if ablation_of(claim) == name]
+    lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])
+    assert [line["name"] for line in lines] == sorted(mine) and all(line["verdict"] for line in lines)

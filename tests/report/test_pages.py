@@ -1,0 +1,293 @@
+"""Pages as text: nothing unescaped, no address outside, every link resolves, every number beside its published one."""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from tests import _site
+from tests._runs import as_frame, run
+from workflow.papers import PAPERS
+from workflow.plan.ablations import builder_names, load_ablation
+from workflow.report.pages.index import summarise
+from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.paper import order_in_paper
+from workflow.report.pages.site import Site, embed_svg
+from workflow.report.pages.status import artefacts, status_page
+from workflow.scripts import summary
+
+
+class Links(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.addresses, self.ids = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for key, value in attributes:
+            if key in ("href", "src", "xlink:href"):
+                self.addresses.append(value)
+            if key == "id":
+                self.ids.append(value)
+
+
+@cache
+def links(path: Path) -> Links:
+    """Of one page, read once."""
+    return Links(path.read_text())
+
+
+def pages_in(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.html"))
+
+
+def check_links(reports: Path) -> None:
+    """Every link of every page leads to a file, and to an id where it names one, inside the reports."""
+    for path in pages_in(reports):
+        for link in links(path).addresses:
+            if link.startswith(("data:,", "data:image/png;base64,")):  # no icon; a picture within a figure
+                continue
+            assert not re.match(r"[a-z]+:", link) and not link.startswith("//"), (path, link)
+            address, _, anchor = link.partition("#")
+            target = (path.parent / address).resolve() if address else path
+            assert target.is_file() and target.is_relative_to(reports.resolve()), (path, link)
+            assert not anchor or anchor in links(target).ids, (path, link)
+
+
+def test_every_kind_of_page_is_there(reports, site):
+    kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
+    shared = {f"{name}.html" for name in ("index", "analytic", "status", "engine", "pivot", "steps")}
+    assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
+    assert {path.stem for path in (site / "papers").iterdir()} == set(PAPERS)
+
+
+def test_every_link_resolves_inside_the_reports(reports):
+    check_links(reports)
+
+
+def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
+    rows = _site.rows_of(["span_limit"])
+    _site.write_results(tmp_path, rows)
+    inputs = _site.inputs(tmp_path / "results" / _site.SCALE, "span_limit")
+    _site.write_page(tmp_path, "ablation", "span_limit", *inputs)
+    summary.main([_site.SCALE, *_site.where(tmp_path)])
+    check_links(tmp_path / "reports")
+    pages = {path.relative_to(tmp_path / "reports").as_posix() for path in pages_in(tmp_path / "reports")}
+    folder = f"{_site.SCALE}/ablations/span_limit"
+    assert pages == {"index.html", f"{folder}/index.html", *(f"{folder}/{row['digest']}.html" for row in rows)}
+    assert f"{folder}/index.html" in links(tmp_path / "reports" / "index.html").addresses
+
+    fewer = [row for row in rows if row["S"] == 64]  # and pages of runs that it no longer has are removed
+    _site.write_rows_of(tmp_path / "results" / _site.SCALE, fewer)
+    _site.write_page(tmp_path, "ablation", "span_limit", *inputs)
+    left = {path.stem for path in (tmp_path / "reports" / folder).glob("*.html")}
+    assert left == {"index", *(row["digest"] for row in fewer)}
+
+
+def test_a_scale_of_one_paper_leads_to_no_page_of_another(tmp_path):
+    """The ledger names the claims of all papers, and the status page all their tables."""
+    _site.write_results(tmp_path, _site.rows_of(["dynamic_span"]))
+    _site.write_artefacts(
+        tmp_path / "results" / _site.SCALE, "span_limit", _figures_only("span_limit")
+    )  # of another day
+    _site.write_pages(tmp_path)
+    check_links(tmp_path / "reports")
+    index = (tmp_path / "reports" / _site.SCALE / "index.html").read_text()
+    assert "Explicit Sparse Transformer" in index and "papers/explicit_sparse.html" not in index
+    assert 'id="figure-quality_against_cost"' not in index
+
+
+def _figures_only(name: str):
+    """An ablation with the one figure that reads no run."""
+    return load_ablation(name).model_copy(update={"tables": [], "figures": ["adaptive_span_figure2"]})
+
+
+def test_no_page_names_an_address_of_the_network(reports):
+    for path in pages_in(reports):
+        assert not re.findall(r"https?://|url\((?!#)", path.read_text()), path
+
+
+def test_ids_are_unique(reports):
+    for path in pages_in(reports):
+        ids = links(path).ids
+        assert len(ids) == len(set(ids)), path
+
+
+def test_text_from_outside_is_escaped(reports, site):
+    for path in pages_in(reports):
+        assert _site.EVIL not in path.read_text(), path
+    assert "&lt;script&gt;alert" in (site / "index.html").read_text()
+
+
+def test_a_failed_cell_shows_its_reason(site):
+    text = (site / "ablations" / "normalisers" / "index.html").read_text()
+    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
+
+
+def test_the_published_value_and_the_difference_stand_in_the_cell(site):
+    text = (site / "papers" / "adaptive_span.html").read_text()
+    assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
+    assert re.search(r"2\.150.{0,300}± 0\.635.{0,300}published 1\.050", text, re.DOTALL)
+
+
+def test_a_page_stays_below_three_megabytes(reports):
+    assert max(path.stat().st_size for path in pages_in(reports)) < 3e6
+
+
+def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
+    site = Site(tmp_path / "results", tmp_path)
+    for _ in range(2):
+        site.write("root.html.j2", "index.html", title="Reports", scales=[])
+        times = (tmp_path / "index.html").stat().st_mtime_ns
+    assert (tmp_path / "index.html").stat().st_mtime_ns == times
+
+
+RUN = "ablations/span_limit/span_limit-{}-64-None-1.html"
+
+
+def section(path: Path, heading: str) -> str:
+    return path.read_text().partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
+
+
+def terms(text: str) -> dict[str, str]:
+    return dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", text))
+
+
+def test_a_run_page_says_how_to_reproduce_it(site):
+    page = site / RUN.format("fixed")
+    command = section(page, "Reproduce with")
+    assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
+    assert "--data results/data/toy.npz --device cpu</pre>" in command
+    assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
+    assert "fixed on words for text8, S = 64, seed 1" in page.read_text()
+
+
+def test_a_run_page_shows_what_was_measured(site):
+    measured = section(site / RUN.format("fixed"), "Measured")
+    values = terms(measured)
+    assert values["counted by torch"] == "23.46k" and values["operators that fvcore does not count"] == "aten::topk"
+    assert "<dt>its spread</dt><dd>middle half of the rounds within 3.4 % of the median</dd>" in measured
+    assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
+    assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
+
+
+def test_a_run_page_names_scores_and_facts_as_the_registry_does(site):
+    page = site / RUN.format("adaptive")
+    assert terms(section(page, "Scores"))["dev bpc"] == "2.100"
+    assert terms(section(page, "Facts"))["avg. span"] == "40 characters"
+
+
+def test_a_run_page_leads_to_where_it_is_used(site):
+    uses = section(site / RUN.format("adaptive"), "Used in")
+    assert 'href="index.html">span_limit' in uses
+    assert 'href="span_limit-adaptive-64-None-2.html">seed 2' in uses
+    assert 'href="index.html#table-adaptive_span_costs"' in uses
+    assert 'href="index.html#figure-adaptive_span_figure4"' in uses
+    assert 'href="index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay flat' in uses
+
+
+def test_the_index_opens_with_the_ledger(site):
+    text = (site / "index.html").read_text()
+    headings = ('id="ledger"', 'id="figure-quality_against_cost"', "<h2>Questions and answers</h2>")
+    assert [*headings] == sorted(headings, key=text.index)
+    row = text.partition('id="claim-flops_stay_flat"')[2].partition("</tr>")[0]
+    assert re.search(r'class="verdict [\w-]+">(reproduced|consistent|not reproduced|cannot tell)<', row)
+    assert 'href="ablations/span_limit/span_limit-adaptive-64-None-1.html"' in row
+
+
+def test_the_root_index_lists_the_pages_of_each_scale(reports):
+    addresses = links(reports / "index.html").addresses
+    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot", "engine")
+    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(addresses)
+
+
+def test_a_scale_of_which_only_the_engine_was_timed_is_listed(tmp_path):
+    _site.write_text(tmp_path / "results" / _site.SCALE / "engine.json", _site.json.dumps(_site.measured()))
+    _site.write_page(tmp_path, "engine")
+    summary.main([_site.SCALE, *_site.where(tmp_path)])
+    assert f"{_site.SCALE}/engine.html" in links(tmp_path / "reports" / "index.html").addresses
+    check_links(tmp_path / "reports")
+
+
+def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
+    names = ["sparse_where", "translation_k", "translation_normalisers", "translation"]
+    ordered = sorted(names, key=lambda name: order_in_paper(load_ablation(name)))
+    assert ordered == [
+        "translation",
+        "translation_normalisers",
+        "translation_k",
+        "sparse_where",
+    ]  # Tables 1, 4, Figure 3
+
+
+def test_the_index_keeps_different_k_apart():
+    rows = [run("top_k", "adaptive_top_k", k=k, dev_bpc=float(k)) for k in (8, 32)] + [run("top_k", "xl")]
+    values = {row["label"]: row["values"][0][0] for row in summarise(as_frame(rows), "top_k")["rows"]}
+    assert values == {"adaptive_top_k, S = 64, k = 8": 8, "adaptive_top_k, S = 64, k = 32": 32, "xl, S = 64": 2.1}
+
+
+@pytest.mark.parametrize(
+    "value, unit, text",
+    [
+        (41_607_168, "multiply-adds / character", "41.61M"),
+        (1.0512, "bpc", "1.051"),
+        (314, "characters", "314"),
+        (5 << 20, "bytes", "5.0 MiB"),
+        (3 << 30, "bytes", "3.00 GiB"),
+        (22e9, "", "22G"),
+        (2504, "parameters", "2,504"),
+        (None, "", ""),
+        (float("nan"), "bpc", ""),
+    ],
+)
+def test_numbers_as_people_read_them(value, unit, text):
+    assert number(value, unit) == text
+
+
+def test_percentages():
+    assert (percent(-0.94), percent(2.0), percent(None)) == ("-0.9 %", "+2.0 %", "")
+
+
+def test_ids_in_figures_become_the_figures_own():
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
+    svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
+    assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
+
+
+def test_an_id_that_a_figure_has_twice_stands_once():
+    assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'
+
+
+def test_reports_hold_what_they_offer(site):
+    suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
+    assert suffixes == {".csv", ".tex", ".json", ".svg", ".pdf", ".png"}
+
+
+def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, site):
+    for kind in ("tables", "figures"):
+        place = f"{kind}/quality_against_cost.csv"
+        assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
+
+
+def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
+    """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
+    numbered = [sum(title.startswith("Table") for title in listed) for listed in artefacts().values()]
+    assert numbered == [3, 5, 4]
+    listed = [artefact for paper in artefacts().values() for artefact in paper.values()]
+    named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
+    built = {*builder_names("tables"), *builder_names("figures")}
+    assert named <= built
+    theirs = {name for name in built if name.startswith(tuple(PAPERS))}
+    assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
+    anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
+    assert {anchor.partition("-")[2] for anchor in anchors} == named
+    assert "not run at this scale" not in (site / "status.html").read_text()
+
+
+def test_the_status_page_names_what_was_not_run(suite):
+    site = Site(suite / "results" / _site.SCALE, suite / "unused")
+    lines = status_page(site, [load_ablation("models")])["sections"][0]["lines"]
+    rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
+    assert rows["Table 1"] == (1, []) and rows["Table 3"] == (0, ["adaptive_span_table3"])

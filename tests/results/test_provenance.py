@@ -1,0 +1,74 @@
+"""What a figure's file carries, and the command that reads it."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from tests._runs import write_inputs
+from workflow.cli import trace as trace_command
+from workflow.config.errors import ConfigError
+from workflow.results import provenance
+from workflow.scripts import figure, table
+
+
+@pytest.fixture(scope="module")
+def artefacts(tmp_path_factory):
+    """A figure f and a table t."""
+    folder = tmp_path_factory.mktemp("artefacts")
+    inputs = write_inputs(folder / "inputs")
+    figure.main(["adaptive_span_figure4", str(folder / "f.svg"), *inputs])
+    table.main(["adaptive_span_table3", str(folder / "t.json"), *inputs])
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
+def test_a_figure_carries_its_runs_their_commit_and_its_numbers(ending, artefacts):
+    trace = provenance.read(artefacts / f"f.{ending}")
+    assert trace.runs == ["span_limit-adaptive-64-None-1", "span_limit-adaptive-64-None-2"]
+    assert trace.commits == ["0123abc"] and trace.origin.startswith("scale test; a device; 2 seeds")
+    assert trace.data == (artefacts / "f.csv").read_text()
+
+
+def test_a_table_tells_the_runs_of_its_cells(artefacts):
+    trace = provenance.read(artefacts / "t.json")
+    content = json.loads((artefacts / "t.json").read_text())
+    assert set(trace.runs) == {digest for cell in content["cells"] for digest in cell["digests"]}
+    assert trace.commits == ["0123abc"]
+
+
+def test_the_command_prints_them(artefacts, capsys):
+    trace_command.main([str(artefacts / "f.pdf")])
+    printed = capsys.readouterr().out
+    assert "commit: 0123abc" in printed and "runs: 2\n" in printed
+    assert "results/runs/span_limit-adaptive-64-None-1/record.json" in printed
+    trace_command.main([str(artefacts / "f.svg"), "--data"])
+    assert capsys.readouterr().out == (artefacts / "f.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.txt", "x", "expected a figure or table of this suite"),
+        ("a.svg", "<svg", "cannot be read"),
+        ("a.svg", "<svg/>", "names no runs"),
+        ("a.pdf", "%PDF-1.4", "cannot be read"),
+        ("a.png", "x", "cannot be read"),
+        ("a.json", "{}", "names no runs"),
+        ("none.svg", None, "no such file"),
+        ("a.svg", '<?xml version="1.0" encoding="klingon"?><svg/>', "cannot be read"),
+        ("a.json", '{"cells": 3}', "cannot be read"),
+        ("a.json", '{"cells": [{"digests": [5]}], "provenance": "p"}', "runs.0 = 5"),
+    ],
+)
+def test_other_files_are_refused(name, content, message, tmp_path):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(ConfigError, match=message) as error:
+        provenance.read(tmp_path / name)
+    assert "\n" not in str(error.value)
+
+
+def test_a_figure_of_no_run_says_so(tmp_path):
+    trace = json.loads(provenance.trace_of(pd.DataFrame(), "computed", pd.DataFrame({"n": [1]}), []))
+    assert (trace["runs"], trace["commits"], trace["data"]) == ([], [], "n\n1\n")
