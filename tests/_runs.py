@@ -1,4 +1,4 @@
-"""Runs and layers as tables and figures see them, small enough to work out by hand."""
+"""Runs as tables and figures see them, small enough to work out by hand."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -7,25 +7,17 @@ from pathlib import Path
 
 import pandas as pd
 
+from tests._costs import LONGEST, MEASURED, split_costs
+from tests._layers import layers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
-from workflow.results.runs_table import LAYERS, Frames, as_frame
-
-COST_COLUMNS = {kind: (*names(kind), f"{kind}_status", f"{kind}_reason") for kind in COSTS}
-MEASURED = dict.fromkeys(column for columns in COST_COLUMNS.values() for column in columns)
-MEASURED |= {"flops_status": "ok", "macs_analytic": 70_000.0, "macs_torch": 70_100.0, "macs_fvcore": 69_900.0}
-MEASURED |= {"memory_status": "ok", "memory_train_bytes": 1 << 20, "memory_evaluate_bytes": 1 << 18}
-MEASURED |= {"throughput_status": "ok", "train_tokens_per_s": 1000.0, "train_ms": 64.0, "train_spread": 0.03}
-MEASURED |= {"predict_tokens_per_s": 10.0, "predict_ms": 100.0, "predict_spread": 0.05}
-LONGEST = {"longest_span_status": "ok", "longest_S": 4096.0, "longest_S_ended": "the end of the search"}
-LONGEST |= {"memory_budget_bytes": 1 << 30}
+from workflow.results.runs_table import Frames, as_frame
 
 CURVE = [
     {"step": 5, "train_bpc": 3.0, "dev_bpc": 2.5, "mean_span": 37.0, "max_span": 60.0, "tokens_per_s": 1.0},
     {"step": 10, "train_bpc": 3.0, "dev_bpc": 2.0, "mean_span": 42.0, "max_span": 60.0, "tokens_per_s": 1.0},
 ]
-
 
 NET = {"layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "d_k": None, "d_v": None, "dropout": 0.1, "apply_to": []}
 NET |= {"smoothing": 0.1, "sentences": None}
@@ -129,31 +121,8 @@ def described(ablation="captioning", variant="softmax", seed=1, k=None, paper_co
 def failed(**changes) -> dict:
     nothing = ("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "macs_paper", "macs_dense", "macs_executed")
     row = run(**changes) | dict.fromkeys(nothing)
-    return row | {
-        "status": "diverged",
-        "reason": "mean loss nan",
-        "spans": None,
-        "fragment": None,
-        "attention_by_distance": None,
-        "curve": CURVE,
-    }
-
-
-def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) -> dict:
-    """One row of the layers of Attention Is All You Need, Table 1."""
-    row = {"layer": name, "n": n, "d": 64, "ms": ms, "spread": 0.1, "rounds": 9, "turns": None, "bytes": 5 * n}
-    row |= {"status": status, "reason": None if status == "ok" else "no room"}
-    return row | {"device": "a device", "commit": "0123abc"} | changes
-
-
-def layers(*rows: dict) -> pd.DataFrame:
-    """The frame of these layers; of none: self-attention takes n^2 / 100 ms, one length too long, recurrence n ms."""
-    rows = rows or (
-        *(layer("self", n, n**2 / 100) for n in (64, 128)),
-        layer("self", 256, None, "oom", bytes=None),
-        *(layer("rnn", n, float(n)) for n in (64, 128, 256)),
-    )
-    return pd.DataFrame(rows, columns=list(LAYERS))
+    row |= {"status": "diverged", "reason": "mean loss nan", "curve": CURVE}
+    return row | {"spans": None, "fragment": None, "attention_by_distance": None}
 
 
 def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
@@ -208,23 +177,6 @@ def _sequences(make) -> list[dict]:
                 broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None, "looks": None}
                 rows.append(row if make is run else row | dict.fromkeys(scores) | broken)
     return rows
-
-
-def split_costs(rows: list[dict], costs: Iterable[str] = COSTS) -> tuple[list[dict], dict[str, list[dict]]]:
-    """Rows of runs alone, and the rows of each kind of cost by configuration, as the workflow keeps them apart."""
-    runs = [{key: value for key, value in row.items() if key not in MEASURED} for row in rows]
-    return runs, {kind: _cost_rows(rows, kind) for kind in costs}
-
-
-def _cost_rows(rows: list[dict], kind: str) -> list[dict]:
-    """One row for each configuration that was measured; throughput is measured ablation by ablation."""
-    measured = {}
-    for row in (row for row in rows if row[f"{kind}_status"]):
-        cost = {"configuration": row["configuration"], **{name: row[name] for name in names(kind)}}
-        cost |= {"status": row[f"{kind}_status"], "reason": row[f"{kind}_reason"]}
-        cost |= {"ablation": row["ablation"]} if kind == "throughput" else {}
-        measured.setdefault((row["configuration"], row["ablation"]), cost)
-    return list(measured.values())
 
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:

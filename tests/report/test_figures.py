@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests._runs import all_frames, everything, failed, layers, write_inputs
+from tests._layers import layers
+from tests._runs import all_frames, everything, failed, write_inputs
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figures import (

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 import torch
 
-from tests._runs import layer, layers
+from tests._layers import layer, layers
 from tests.report._cells import at
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT

@@ -5,7 +5,8 @@ from inspect import signature
 import pandas as pd
 import pytest
 
-from tests._runs import COST_COLUMNS, all_frames
+from tests._costs import COST_COLUMNS
+from tests._runs import all_frames
 from workflow.plan.ablations import builder_names
 from workflow.plan.reads import reads
 from workflow.report.builders import builder_inputs, load_builder

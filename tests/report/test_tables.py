@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tests._runs import all_frames, everything, failed, layers, run, write_inputs
+from tests._layers import layers
+from tests._runs import all_frames, everything, failed, run, write_inputs
 from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.plan.ablations import builder_names

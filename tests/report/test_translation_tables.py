@@ -10,16 +10,9 @@ from workflow.papers.published import join
 from workflow.report.figures import explicit_sparse_figure3
 from workflow.report.figures._style import plt
 from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
-from workflow.report.tables._cells import ratio
-from workflow.report.tables._paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
-from workflow.tasks.scores import counts
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
-BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
-PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
-REFERENCES = [f"the {subject} sees the {object} and goes home" for subject, object in PAIRS]
-WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PAIRS]
 
 
 @pytest.fixture(autouse=True)
@@ -34,72 +27,6 @@ def scored(variant: str, *values, **changes) -> pd.DataFrame:
         translated(variant=variant, seed=n, test_bleu_tokenised=bleu, **changes) for n, bleu in enumerate(values, 1)
     ]
     return as_frame(rows)
-
-
-def test_the_gain_is_the_mean_of_the_differences_by_seed():
-    """Differences 0.4 and 0.6 in whatever order the rows stand: mean .5, standard error .1, t(.975, 1) = 12.706."""
-    cell = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
-    assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 2, "BLEU")
-    assert cell["high"] - cell["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
-    assert len(cell["digests"]) == 4
-
-
-def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
-    runs = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
-    cell = gain("r", "c", runs, scored("softmax", 20.0, 25.0), BLEU)
-    assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (pytest.approx(0.4), 1, None, "ok")
-    assert cell["note"] == "seed 2: diverged: mean loss nan"
-
-
-def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
-    runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
-    for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
-        failed, missing = make(base), make(base.head(0))
-        assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
-        assert (missing["status"], missing["value"]) == ("not run", None)
-    strangers = as_frame([translated(variant="top_k", seed=3)])
-    assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
-
-
-def counted(outputs):
-    return counts(outputs, REFERENCES)
-
-
-def test_the_bootstrap_tells_chance_from_difference():
-    difference, p = bootstrap(counted(REFERENCES), counted(WORSE))
-    assert difference > 10 and p < 0.01
-    assert bootstrap(counted(WORSE), counted(REFERENCES))[0] == pytest.approx(-difference)
-    half = [WORSE[:25] + REFERENCES[25:], REFERENCES[:25] + WORSE[25:]]
-    difference, p = bootstrap(*map(counted, half))
-    assert abs(difference) < 1 and p > 0.3
-
-
-def test_nets_that_say_the_same_do_not_differ():
-    assert bootstrap(counted(WORSE), counted(WORSE)) == (0.0, 1.0)
-    assert bootstrap(counted(["a"] * 50), counted(["b"] * 50)) == (0.0, 1.0)  # BLEU 0 both
-
-
-def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return as_frame(
-        [translated(variant=variant, seed=n, counts=counted(output)) for n, output in enumerate(outputs, 1)]
-    )
-
-
-def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
-    slightly = [*WORSE[:1], *REFERENCES[1:]]
-    ps = [bootstrap(counted(outputs), counted(WORSE))[1] for outputs in (REFERENCES, slightly)]
-    base = spoken("softmax", WORSE, WORSE)
-    cell = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
-    assert (cell["value"], cell["n"]) == (max(ps), 2) and cell["note"].startswith("seed 1: +")
-    assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
-
-
-def test_a_ratio_is_of_means_and_names_the_failed_base():
-    runs, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
-    cell = ratio("r", "c", "train_tokens_per_s", runs, base, "softmax")
-    assert (cell["value"], cell["unit"], cell["low"]) == (0.5, "x", None)
-    broken = ratio("r", "c", "train_tokens_per_s", runs, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
-    assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")
 
 
 def three_directions() -> pd.DataFrame:

@@ -5,8 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests._costs import COST_COLUMNS
 from tests._jobs import job
-from tests._runs import COST_COLUMNS, everything, layers, run, write_inputs
+from tests._layers import layers
+from tests._runs import everything, run, write_inputs
 from workflow.config.errors import ConfigError
 from workflow.results.record import Record
 from workflow.results.runs_table import as_frame, build_rows, describe, read_frames

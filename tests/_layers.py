@@ -1,0 +1,22 @@
+"""Layers of Attention Is All You Need, Table 1, as its table and figure see them."""
+
+import pandas as pd
+
+from workflow.results.runs_table import LAYERS
+
+
+def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) -> dict:
+    """One row of the layers of Attention Is All You Need, Table 1."""
+    row = {"layer": name, "n": n, "d": 64, "ms": ms, "spread": 0.1, "rounds": 9, "turns": None, "bytes": 5 * n}
+    row |= {"status": status, "reason": None if status == "ok" else "no room"}
+    return row | {"device": "a device", "commit": "0123abc"} | changes
+
+
+def layers(*rows: dict) -> pd.DataFrame:
+    """The frame of these layers; of none: self-attention takes n^2 / 100 ms, one length too long, recurrence n ms."""
+    rows = rows or (
+        *(layer("self", n, n**2 / 100) for n in (64, 128)),
+        layer("self", 256, None, "oom", bytes=None),
+        *(layer("rnn", n, float(n)) for n in (64, 128, 256)),
+    )
+    return pd.DataFrame(rows, columns=list(LAYERS))
