@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests._costs import MEASURED, split_costs
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
-from tests._runs import MEASURED, every_run, layer, split_costs
+from tests._layers import layer
+from tests._runs import every_run
 from tests._training import origin
 from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation

@@ -6,7 +6,8 @@ import zipfile
 import pytest
 
 from tests import _site
-from tests._runs import as_frame, failed, run, split_costs
+from tests._costs import split_costs
+from tests._runs import as_frame, failed, run
 from workflow.cli import compare, merge
 from workflow.compare.differences import compare_cells, compare_origins
 from workflow.compare.result_set import read_set

@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 
 from tests import _site
-from tests._runs import every_run, failed, layer, layers, run, split_costs, translated
+from tests._costs import split_costs
+from tests._layers import layer, layers
+from tests._runs import every_run, failed, run, translated
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.ablations import known_ablations

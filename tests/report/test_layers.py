@@ -23,7 +23,7 @@ from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
 from workflow.scripts import table
-from workflow.scripts.summary import broken
+from workflow.scripts.summary import list_failures
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 
@@ -133,4 +133,4 @@ def test_only_what_reads_layers_waits_for_them():
 def test_the_summary_names_layers_that_failed(tmp_path):
     (tmp_path / "plan.json").write_text("[]")
     (tmp_path / "layers.json").write_text(write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
-    assert broken(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]
+    assert list_failures(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]

@@ -7,7 +7,7 @@ from tests._runs import translated
 from workflow.report.tables._cells import ratio
 from workflow.report.tables._paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
-from workflow.tasks.scores import counts
+from workflow.tasks.scores import count_sentences
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
@@ -50,7 +50,7 @@ def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
 
 
 def counted(outputs):
-    return counts(outputs, REFERENCES)
+    return count_sentences(outputs, REFERENCES)
 
 
 def test_the_bootstrap_tells_chance_from_difference():

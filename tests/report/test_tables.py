@@ -12,7 +12,7 @@ from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
-from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.numbers import number, percent, quantity
 from workflow.report.pages.site import TEMPLATES
 from workflow.report.tables import (
     adaptive_span_costs,
@@ -126,7 +126,7 @@ def test_what_follows_from_a_formula_is_not_called_published():
     flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
     shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
-    shown.filters |= {"number": number, "percent": percent}
+    shown.filters |= {"number": number, "percent": percent, "quantity": quantity}
     draw = shown.get_template("_parts.html.j2").module.cell
     texts = [draw({**json.loads(cell.to_json()), "half": None, "sort": 0}, "") for cell in (flops, share)]
     assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]

@@ -9,19 +9,17 @@ from tests._costs import COST_COLUMNS
 from tests._jobs import job
 from tests._layers import layers
 from tests._runs import everything, run, write_inputs
+from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.results.record import Record
 from workflow.results.runs_table import as_frame, build_rows, describe, read_frames
-from workflow.training.origin import describe as describe_origin
-from workflow.training.origin import pick_device
 
 
 @pytest.fixture
 def rows():
     planned = {"ablation": "a", "paper": "p", "variant": "v", "paper_corpus": "c", "corpus": "toy", "S": 24, "k": None}
     planned |= {"digest": job().digest, "configuration": job().configuration}
-    origin = describe_origin(pick_device("cpu"), "fp32")
-    record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin)
+    record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin())
     return build_rows([planned], {job().digest: record})
 
 
