@@ -150,7 +150,7 @@ def every_run(make=run) -> list[dict]:
             for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), ("adaptive_top_k", 8))
         ),
         *(("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), ("adaptive_top_k", 8))),
-        *(("normalisers", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
+        *(("quality_against_cost", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
     ]
     rows = [
         make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in planned for seed in (1, 2)

@@ -44,7 +44,7 @@ def sample_pages(site):
     names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
     ablations = sorted((site / "ablations").glob("*/index.html"))
     runs = [f"ablations/{name}-1.html" for name in ("span_limit/span_limit-adaptive-64-None", "top_k/top_k-xl-64-None")]
-    runs += ["ablations/normalisers/normalisers-sparsemax-64-None-1.html"]
+    runs += ["ablations/quality_against_cost/quality_against_cost-sparsemax-64-None-1.html"]
     return [*((site / name).resolve() for name in (*names, *runs)), *ablations]
 
 
@@ -93,7 +93,7 @@ def test_a_table_of_the_index_sorts_by_the_raw_values(site, page):
 
 
 def test_runs_that_failed_come_last_and_the_digests_sort_as_text(site, page):
-    page.goto((site / "ablations" / "normalisers" / "index.html").as_uri())
+    page.goto((site / "ablations" / "quality_against_cost" / "index.html").as_uri())
     table = page.get_by_role("region", name="Runs").locator("table")
     assert order(page, table, "avg. span")[-2:] == ["sparsemax", "sparsemax"]
     assert order(page, table, "run") == sorted(order(page, table, "variant"))
@@ -228,7 +228,7 @@ def command_pages(tmp_path_factory):
 
 def one_of_each_kind(site):
     names = ["../index", "index", "analytic", "status", "pivot", "engine", "papers/explicit_sparse"]
-    names += ["ablations/normalisers/index", "ablations/normalisers/normalisers-sparsemax-64-None-1"]
+    names += ["ablations/quality_against_cost/index", "ablations/quality_against_cost/quality_against_cost-sparsemax-64-None-1"]
     return [(site / f"{name}.html").resolve() for name in names]
 
 

@@ -122,7 +122,7 @@ def test_text_from_outside_is_escaped(reports, site):
 
 
 def test_a_failed_cell_shows_its_reason(site):
-    text = (site / "ablations" / "normalisers" / "index.html").read_text()
+    text = (site / "ablations" / "quality_against_cost" / "index.html").read_text()
     assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
 
 

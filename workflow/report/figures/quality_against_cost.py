@@ -22,7 +22,7 @@ MARKS = "osD^vPX<>"
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return pick(runs, ablation="normalisers")
+    return pick(runs, ablation="quality_against_cost")
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

@@ -39,7 +39,7 @@ RATIOS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, ablation="normalisers"), []
+    runs, cells = pick(runs, ablation="quality_against_cost"), []
     base = pick(runs, variant=BASE)
     for variant in runs["variant"].unique():
         seeds = pick(runs, variant=variant)
