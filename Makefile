@@ -1,21 +1,27 @@
-# make       the environment, every run, table, figure and page of scale `laptop`, and where the report is
-# make test  lint, format, unit, contract and equivalence tests, and the whole DAG at scale `smoke`
+# make        the environment, every run, table, figure and page of scale `laptop`, and where the report is
+# make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
+# make check  lint and the fast tests, in a minute and a half
 
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-.PHONY: all test clean
+.PHONY: all test check lint clean
 
 all: .venv/installed
 	snakemake
-	@echo "the report: $(CURDIR)/reports/index.html"
 
-test: .venv/installed
+test: lint
+	python -m pytest -q -n auto --dist loadgroup
+
+check: lint
+	python -m pytest -q -n auto --dist loadgroup -m "not slow"
+
+lint: .venv/installed
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	snakemake --lint
-	python -m pytest -q
+	python -m compileall -q models workflow tests benchmarks
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -26,5 +32,4 @@ test: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv .snakemake logs results/data results/runs results/measures results/tables results/figures \
-	  results/plan.json results/runs.json results/claims.* results/bundle.zip reports/*.html reports/papers reports/ablations reports/runs reports/files
+	rm -rf .venv .snakemake logs reports/*/ reports/index.html $(filter-out results/precomputed/ results/README.md,$(wildcard results/*/))

@@ -1,4 +1,4 @@
-"""Decoding with kept keys and values against reading the prefix anew at every step: 64 tokens, by pytest-benchmark.
+"""Decoding with cached keys and values against reading the prefix anew at every step: 64 tokens, by pytest-benchmark.
 
     pytest benchmarks/test_decoding.py --benchmark-group-by=group
 
@@ -11,26 +11,21 @@ import time
 import pytest
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from models.nets.seq2seq import BOS
 
 TOKENS, SOURCE, SENTENCES, V = 64, 40, 16, 4000
-NET = {"layers": 3, "d_model": 256, "heads": 4, "d_k": None, "d_v": None, "d_ff": 1024, "dropout": 0.0}
-NET |= {
-    "name": "seq2seq",
-    "attention_dropout": 0.0,
-    "norm": "post",
-    "positional_encoding": "sinusoid",
-    "max_length": TOKENS,
-}
-WAYS = {"all": {"name": "all"}, "top_k": {"name": "top_k", "k": 8}}
+NET = {"name": "seq2seq", "layers": 3, "d_model": 256, "heads": 4, "d_k": None, "d_v": None, "d_ff": 1024}
+NET |= {"dropout": 0.0, "attention_dropout": 0.0, "norm": "post", "positional_encoding": "sinusoid"}
+NET |= {"max_length": TOKENS, "tie_embeddings": True}
+SELECTIONS = {"all": {"name": "all"}, "top_k": {"name": "top_k", "k": 8}}
 
 
 def translator(selection: dict):
     torch.manual_seed(0)
     attention = {"span": {"name": "full", "cache": TOKENS}, "selection": selection, "position": {"name": "none"}}
     attention |= {"normaliser": {"name": "softmax"}, "apply_to": ["encoder", "decoder", "cross"]}
-    return build({**NET, "tie_embeddings": True}, attention, V).eval()
+    return build(NET, attention, V).eval()
 
 
 @torch.no_grad()
@@ -54,11 +49,11 @@ def anew(net, source, width: int) -> None:
         read = torch.cat([read, logits.argmax(-1)[:, None]], 1)
 
 
-@pytest.mark.parametrize("d_model", [1, 4])
-@pytest.mark.parametrize("way", WAYS)
-def test_decoding(benchmark, way, width):
-    net, source = translator(WAYS[way]), torch.randint(3, V, (SENTENCES, SOURCE))
-    benchmark.group = f"{way}, width {width}"
+@pytest.mark.parametrize("width", [1, 4])
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_decoding(benchmark, selection, width):
+    net, source = translator(SELECTIONS[selection]), torch.randint(3, V, (SENTENCES, SOURCE))
+    benchmark.group = f"{selection}, width {width}"
     benchmark.pedantic(with_cache, (net, source, width), rounds=3, warmup_rounds=1)
     start = time.perf_counter()
     anew(net, source, width)

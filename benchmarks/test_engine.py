@@ -1,8 +1,8 @@
 """The engine beside its definition, through pytest-benchmark: training steps, attention alone, one character more.
 
-Run by `python -m workflow.scripts.engine`, alone on the device, all in one process with the same allocator. The cells
-take turns, so that a machine that slows down slows all of them, and the product that the floor is measured in is one
-of them. All are warmed up. The definition, which takes seconds a step, has one round, the others half a second a turn.
+Run by `python -m workflow.scripts.engine`, alone on the device, all in one process with the same allocator. The cases
+take turns, so that a machine that slows down slows all of them, and the product that the floor is measured in is among
+them. All are warmed up. The definition, which takes seconds a step, has one round, the others half a second a turn.
 """
 
 import os
@@ -11,37 +11,37 @@ import time
 import pytest
 import torch
 
-from models.attention.engine import backend as dispatch
-from workflow.costs.engine_cases import cases, made
-from workflow.plan.scales import Engine
+from models.attention.engine.engine import Engine
+from workflow.costs.engine_cases import cases, work_of
+from workflow.plan.scales import Engine as Sizes
 
-HOW = os.environ.get("ENGINE_HOW")
+GIVEN = os.environ.get("ENGINE_SIZES")
+ONLY = os.environ.get("ENGINE_ONLY", "")  # cases of one kind
 DEVICE = os.environ.get("ENGINE_DEVICE", "cpu")
 SECONDS, MOST = 1.2, 50
-SIZES = Engine.model_validate_json(HOW) if HOW else None
+SIZES = Sizes.model_validate_json(GIVEN) if GIVEN else None
 TURNS = [
     (turn, case)
     for turn in range(SIZES.rounds if SIZES else 0)
     for case in cases(SIZES)
-    if turn == 0 or case.way == "engine"
+    if (not ONLY or case.what == ONLY) and (turn == 0 or case.implementation == "engine")
 ]
 
 
-@pytest.mark.skipif(not HOW, reason="needs sizes: run python -m workflow.scripts.engine")
-@pytest.mark.parametrize("turn, cell", TURNS, ids=[f"{turn}-{case}" for turn, case in TURNS])
+@pytest.mark.skipif(not GIVEN, reason="needs sizes: run python -m workflow.scripts.engine")
+@pytest.mark.parametrize("turn, case", TURNS, ids=[f"{turn}-{case}" for turn, case in TURNS])
 def test_engine(benchmark, turn, case):
     torch.set_num_threads(SIZES.threads)
-    work = made(HOW, case, DEVICE)
+    engine = Engine()
+    work = work_of(GIVEN, case, DEVICE, engine)
 
     def synchronised():
         work()
         if DEVICE == "cuda":
             torch.cuda.synchronize()
 
-    dispatch.NOTED.clear()
     start = time.perf_counter()
     synchronised()
-    fits = int(SECONDS / (time.perf_counter() - start)) if case.way == "engine" else 1
-    told = {"what": case.what, "name": case.name, "S": case.S, "way": case.way, "chosen": sorted(dispatch.told())}
-    benchmark.extra_info.update(told)
+    fits = int(SECONDS / (time.perf_counter() - start)) if case.implementation == "engine" else 1
+    benchmark.extra_info.update(vars(case), chosen=sorted(engine.backend.describe()))
     benchmark.pedantic(synchronised, rounds=max(1, min(MOST, fits)), iterations=1)

@@ -1,7 +1,7 @@
 """Throughput of the configurations of an ablation, through pytest-benchmark: a training step and one more character.
 
-Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...), so
-that a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
+Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...),
+so that a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
 """
 
 import json

@@ -2,8 +2,8 @@
 
     score(Y) = log P(Y | X) / ((5 + |Y|) / 6)^alpha        |Y| counts eos
 
-At every step the `width` best of all extensions and of what has ended stay in the beam, so what has ended competes with
-what goes on. The best that ever ended is kept aside; a sentence is done when nothing that goes on can still beat it.
+At every step the `width` best among all extensions and all finished hypotheses stay in the beam. The best hypothesis
+that ever finished is kept aside; a sentence is done when no unfinished one can still beat it.
 """
 
 import math
@@ -13,21 +13,25 @@ from torch import Tensor
 
 from models.nets.seq2seq import BOS, EOS, PAD
 
-EXTRA = 50  # an output ends by eos at the latest as its (source length + 50)-th token, where nothing else is said
+EXTRA = 50  # by default, tokens that a target may have beyond the length of its source
 
 
 def greedy(net, source: Tensor, *, max_length: int) -> list[list[int]]:
-    """The likeliest token at every step: as `beam` of width 1."""
+    """The likeliest token at every step: `beam` of width 1."""
     return beam(net, source, width=1, alpha=0.0, max_length=max_length)
 
 
 @torch.no_grad()
 def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA) -> list[list[int]]:
-    """source: B sources as the net encodes them -> the best target found for each, without bos and eos; none has more
-    tokens, eos counted, than `max_length` and than its source and `extra`. pad and bos are never written.
+    """source: B sources as the net encodes them -> the best target of each that was found, without bos and eos.
+
+    A target has at most `max_length` tokens, and at most `extra` more than its source, eos counted; pad and bos are
+    never written. ValueError for settings out of range.
     """
     if width < 1 or alpha < 0 or max_length < 1:
-        raise ValueError(f"width and longest must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}")
+        raise ValueError(
+            f"width and max_length must be at least 1, alpha at least 0; got {width}, {max_length}, {alpha}"
+        )
     if max_length > net.max_length:
         raise ValueError(f"max_length = {max_length} is more than the net's max_length = {net.max_length}")
     before = net.training
@@ -40,14 +44,14 @@ def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extr
             search.settle()
     finally:
         net.train(before)
-    return search.found
+    return search.targets
 
 
 class _Search:
     """The beams of the sentences that are not done. B sentences, w beams each, t tokens so far.
 
-    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of what has ended, else 0: B w;
-    limit: most tokens, B; best: score of the best that ended, B; sentence: place in `found`, B.
+    tokens: B w t+1, bos first, pad after eos; log_p: B w; ended: length of a finished hypothesis, else 0: B w;
+    limit: most tokens, B; best: score of the best finished one, B; sentence: its index in `targets`, B.
     """
 
     def __init__(self, state, width: int, alpha: float, max_length: int, extra: int):
@@ -56,18 +60,18 @@ class _Search:
         self.state = state.rows(torch.arange(B, device=device).repeat_interleave(width))
         self.tokens = torch.full((B, width, 1), BOS, device=device)
         self.log_p = torch.full((B, width), -math.inf, device=device)
-        self.log_p[:, 0] = 0.0  # the others would only repeat the first
+        self.log_p[:, 0] = 0.0  # the other beams would only repeat the first
         self.ended = torch.zeros(B, width, dtype=torch.long, device=device)
         self.limit = (state.visible.sum(1) + extra).clamp(max=max_length)
         self.best = torch.full((B,), -math.inf, device=device)
         self.sentence = torch.arange(B, device=device)
-        self.found: list[list[int]] = [[] for _ in range(B)]
+        self.targets: list[list[int]] = [[] for _ in range(B)]
 
     def penalty(self, length: Tensor) -> Tensor:
         return ((5 + length) / 6) ** self.alpha
 
     def extend(self, log_p: Tensor) -> None:
-        """One token more, from the log-probabilities of the next, B w V, which are overwritten."""
+        """Adds a token, from the log-probabilities of the next one, B w V, which are overwritten."""
         step = self.tokens.size(-1)
         self._rule_out(log_p, step)
         log_p, token = log_p.topk(min(self.width, log_p.size(-1)), -1)
@@ -83,7 +87,7 @@ class _Search:
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
-        """What may not be written: pad, bos, anything but eos at the limit, anything after eos (pad, for nothing)."""
+        """-inf for pad, bos, anything but eos at the limit, and anything after eos but pad, which costs nothing."""
         log_p[..., [PAD, BOS]] = -math.inf
         last, ended = self.limit == step, self.ended > 0
         log_p[last, :, :EOS], log_p[last, :, EOS + 1 :] = -math.inf, -math.inf
@@ -91,16 +95,16 @@ class _Search:
         log_p[ended, PAD] = 0.0
 
     def settle(self) -> None:
-        """Keep what ended best, and drop the sentences that are done."""
+        """Keeps the best finished hypotheses, and drops the sentences that are done."""
         step = self.tokens.size(-1) - 1
         score = (self.log_p / self.penalty(self.ended)).masked_fill(self.ended != step, -math.inf)
         top, beam = score.max(1)
         for b in (top > self.best).nonzero().flatten().tolist():
-            self.found[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
+            self.targets[self.sentence[b]] = self.tokens[b, beam[b], 1:step].tolist()
         self.best = torch.maximum(self.best, top)
-        alive = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
-        hope = alive / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
-        going = (hope > self.best).nonzero().flatten()
+        unfinished = self.log_p.masked_fill(self.ended > 0, -math.inf).amax(1)
+        bound = unfinished / self.penalty(self.limit)  # log P only falls, and the penalty divides by no more than this
+        going = (bound > self.best).nonzero().flatten()
         if len(going) < len(self.best):
             self._keep(going)
 

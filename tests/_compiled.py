@@ -14,28 +14,29 @@ KERNELS = (
     banded_forward.forward,
     banded_backward.query_gradients,
     banded_backward.key_gradients,
-    banded_backward.place_gradients,
+    banded_backward.position_gradients,
 )
-SUMS = ("lse", "delta", "z", "grad_z", "grad_places")  # tensors of the type that is added up in
+SUMS = ("lse", "delta", "z", "grad_z", "grad_position_keys")  # tensors of the type that is added up in
 SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may ask of an A100 and an H100
 
 
 def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSource:
     """The kernel at its types; the arguments that are `absent` are None, which triton compiles in."""
-    known = shapes | {name: None for name in kernel.arg_names if name in absent}
+    constants = shapes | {name: None for name in kernel.arg_names if name in absent}
     types = {"reach": "*i32", **dict.fromkeys(SUMS, "*fp32"), **dict.fromkeys(NUMBERS, "i32")}
-    signature = {n: "constexpr" if n in known else types.get(n, f"*{dtype}") for n in kernel.arg_names}
-    places = {(kernel.arg_names.index(name),): value for name, value in known.items()}
+    signature = {n: "constexpr" if n in constants else types.get(n, f"*{dtype}") for n in kernel.arg_names}
+    by_index = {(kernel.arg_names.index(name),): value for name, value in constants.items()}
     aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names) if signature[n][0] == "*"}
-    return ASTSource(kernel, signature, places, aligned)
+    return ASTSource(kernel, signature, by_index, aligned)
 
 
 def compiled(dtype: torch.dtype, name: str, width: int, architecture: int, *absent: str) -> None:
     shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype), None)
     options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
     for kernel in KERNELS:
-        made = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)
-        assert made.metadata.shared <= SHARED[architecture], (kernel.__name__, architecture, made.metadata.shared)
+        binary = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)
+        shared = binary.metadata.shared
+        assert shared <= SHARED[architecture], (kernel.__name__, architecture, shared)
 
 
 if __name__ == "__main__":

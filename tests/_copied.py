@@ -1,5 +1,6 @@
 """A copy of the project to add to, and commands run in it."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -22,3 +23,9 @@ def copied(folder: Path, *more: str) -> Path:
 def ended(folder: Path, *words: str, **options) -> subprocess.CompletedProcess:
     """`python -m words`, to its end."""
     return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options)
+
+
+def snakemake(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    """Snakemake with this Python's programs first, in a folder of its own, on two cores."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    return ended(folder, "snakemake", "--cores", "2", *words, env={**os.environ, "PATH": path})

@@ -4,41 +4,26 @@ from itertools import product
 
 import torch
 
-from models.attention import AXES, definition
+from models.attention import CHOICES
+from models.attention.definition import Definition
 from models.attention.stream_attention import StreamAttention
-from models.nets import build
+from models.nets.build import build
 
-NET = {
-    "name": "char_lm",
-    "layers": 2,
-    "d_model": 12,
-    "heads": 3,
-    "d_ff": 16,
-    "dropout": 0.0,
-    "attention_dropout": 0.0,
-}
+NET = {"name": "char_lm", "layers": 2, "d_model": 12, "heads": 3, "d_ff": 16, "dropout": 0.0, "attention_dropout": 0.0}
 SOFTMAX = {"name": "softmax"}
-LONGEST = 24
-SEQ2SEQ = {
-    **NET,
-    "name": "seq2seq",
-    "d_k": None,
-    "d_v": None,
-    "norm": "post",
-    "positional_encoding": "sinusoid",
-    "max_length": LONGEST,
-    "tie_embeddings": True,
-}
+LONGEST = 24  # tokens of a sentence
+SEQ2SEQ = {**NET, "name": "seq2seq", "d_k": None, "d_v": None, "norm": "post", "positional_encoding": "sinusoid"}
+SEQ2SEQ |= {"max_length": LONGEST, "tie_embeddings": True}
 
 
 def example(axis: str, name: str) -> dict:
     """The choice with the settings that its own file gives as an example."""
-    return {"name": name, **AXES[axis][name].example}
+    return {"name": name, **CHOICES[axis][name].example}
 
 
 COMBINATIONS = [
-    dict(zip(AXES, (example(axis, name) for axis, name in zip(AXES, names, strict=True)), strict=True))
-    for names in product(*AXES.values())
+    dict(zip(CHOICES, (example(axis, name) for axis, name in zip(CHOICES, names, strict=True)), strict=True))
+    for names in product(*CHOICES.values())
 ]
 
 
@@ -52,16 +37,17 @@ def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0
     return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
 
 
-def translator(attention: dict, at=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
-    """An encoder-decoder net in the same way; spans `full` remember a whole sentence."""
+def translator(attention: dict, apply_to=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
+    """An encoder-decoder net in the same way; full spans cache a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
     span = {**span, "cache": LONGEST} if span["name"] == "full" else span
-    return _moved(build({**SEQ2SEQ, **sizes}, {**attention, "span": span, "apply_to": at}, symbols).double())
+    attention = {**attention, "span": span, "apply_to": apply_to}
+    return _moved(build({**SEQ2SEQ, **sizes}, attention, symbols).double())
 
 
-def _moved(made):
-    for name, parameter in made.named_parameters():
+def _moved(net):
+    for name, parameter in net.named_parameters():
         if name.endswith("span.fraction"):
             parameter.data.uniform_(0, 0.6)
         if name.endswith("span.weight"):
@@ -70,13 +56,14 @@ def _moved(made):
             parameter.data.fill_(-1.0)
         if name.endswith("normaliser.a"):
             parameter.data.normal_()
-    return made
+    return net
 
 
 def by_definition(net):
     """The same net computing the dense definition, nothing trimmed."""
-    for layer in (layer for layer in net.attentions if isinstance(layer, StreamAttention)):
-        layer.way = definition
+    for layer in net.attentions:
+        if isinstance(layer, StreamAttention):
+            layer.implementation = Definition()
     return net
 
 
@@ -84,7 +71,7 @@ def read(net, tokens, block: int):
     """Logits of a stream read block by block: B N V."""
     past, parts = net.start(tokens.size(0)), []
     with torch.set_grad_enabled(net.training):
-        for piece in tokens.split(block, 1):
-            logits, past = net(piece, past)
+        for tokens_of_block in tokens.split(block, 1):
+            logits, past = net(tokens_of_block, past)
             parts.append(logits)
     return torch.cat(parts, 1)

@@ -1,6 +1,7 @@
 """Runs and layers as tables and figures see them, small enough to work out by hand."""
 
 from collections.abc import Iterable
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -157,8 +158,12 @@ def layers(*rows: dict) -> pd.DataFrame:
 
 def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
     """A frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
-    rows = every_run(make)
-    return as_frame(*split_costs(rows, costs))
+    return _frame(make, tuple(costs)).copy()
+
+
+@cache
+def _frame(make, costs: tuple[str, ...]) -> pd.DataFrame:
+    return as_frame(*split_costs(every_run(make), costs))
 
 
 def every_run(make=run) -> list[dict]:

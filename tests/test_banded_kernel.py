@@ -13,7 +13,7 @@ pytest.importorskip("triton", reason="triton has no build for this platform")
 
 from models.attention import formula
 from models.attention.choice import Shape
-from models.attention.engine import equivalence as gate
+from models.attention.engine import backend, equivalence
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.kernels import banded
 from tests._interpreter import mend
@@ -33,7 +33,7 @@ each_self = pytest.mark.parametrize("attends_self", [False, True])
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    """Several tiles and groups at sizes that an interpreter bears."""
+    """Several tiles and groups at sizes that an interpreter can compute."""
     monkeypatch.setattr(banded, "TILE", dict.fromkeys(banded.TILE, TILE))
     monkeypatch.setattr(banded, "GROUPS", 2)
     if DEVICE == "cpu":
@@ -49,19 +49,18 @@ def drawn(T, K, spans, limit, *, dk=12, dv=20, seed=0):
     torch.manual_seed(seed)
     h = len(next(iter(spans.values())))
     sizes = {"q": (1, h, T, dk), "k": (1, h, K, dk), "v": (1, h, K, dv), "position_keys": (dk, limit)}
-    made = {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
+    inputs = {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
     reach = torch.tensor(spans.get("reach", [limit] * h))
     if "z" in spans:
-        made["z"] = torch.tensor(spans["z"], dtype=torch.float64).view(h, 1, 1)
-        reach = ramp_reach(made["z"], RAMP, limit).flatten()
-    return {name: one.to(DEVICE).requires_grad_() for name, one in made.items()}, reach.to(DEVICE)
+        inputs["z"] = torch.tensor(spans["z"], dtype=torch.float64).view(h, 1, 1)
+        reach = ramp_reach(inputs["z"], RAMP, limit).flatten()
+    return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(DEVICE)
 
 
 def by_definition(q, k, v, position_keys, z=None, *, reach, attends_self):
-    """Head by head, since the definition knows one reach."""
-    position = SimpleNamespace(
-        content=lambda q: q, query=lambda q: q, keys=lambda w: position_keys[:, position_keys.size(1) - w :]
-    )
+    """Head by head, since the definition has a single reach."""
+    S = position_keys.size(1)
+    position = SimpleNamespace(content=lambda q: q, query=lambda q: q, keys=lambda w: position_keys[:, S - w :])
     span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
     choices = SimpleNamespace(
         position=position,
@@ -91,15 +90,15 @@ def results(attend, inputs, reach, attends_self):
 
 
 def assert_same(ours, oracle):
-    for name, one in ours.items():
-        torch.testing.assert_close(one, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")
+    for name, tensor in ours.items():
+        torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")
 
 
 @each_self
 @pytest.mark.parametrize("case", CASES)
 def test_output_and_gradients_are_the_definitions(case, attends_self):
     inputs, reach = drawn(*CASES[case])
-    ours, oracle = (results(one, inputs, reach, attends_self) for one in (by_kernel, by_definition))
+    ours, oracle = (results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition))
     assert_same(ours, oracle)
 
 
@@ -114,10 +113,9 @@ def test_streams_do_not_mix():
     inputs, reach = drawn(18, 30, {"z": [0.0, 9.5]}, 24)
     others, _ = drawn(18, 30, {"z": [0.0, 9.5]}, 24, seed=1)
     both = {name: torch.cat([inputs[name], others[name]]) for name in "qkv"}
-    both = {name: one.detach().requires_grad_() for name, one in both.items()} | {
-        "position_keys": inputs["position_keys"]
-    }
-    assert_same(*(results(one, both | {"z": inputs["z"]}, reach, True) for one in (by_kernel, by_definition)))
+    both = {name: tensor.detach().requires_grad_() for name, tensor in both.items()}
+    both |= {name: inputs[name] for name in ("position_keys", "z")}
+    assert_same(*(results(attend, both, reach, True) for attend in (by_kernel, by_definition)))
 
 
 def test_tiles_beyond_a_heads_own_reach_are_not_visited():
@@ -136,7 +134,7 @@ def test_tiles_of_the_future_are_not_visited():
     with torch.no_grad():
         inputs["k"][:, :, 2 * TILE :] = inputs["v"][:, :, 2 * TILE :] = torch.nan
     ours = results(by_kernel, inputs, reach, attends_self=False)
-    assert_same(*({name: one[name][:, :, :TILE] for name in ("y", "q")} for one in (ours, oracle)))
+    assert_same(*({name: tensors[name][:, :, :TILE] for name in ("y", "q")} for tensors in (ours, oracle)))
 
 
 def test_in_z_the_gradient_is_the_derivative_from_the_left():
@@ -147,7 +145,7 @@ def test_in_z_the_gradient_is_the_derivative_from_the_left():
     q, position_keys = torch.zeros(1, 1, 1, 16), torch.zeros(16, 2)
     k, v = torch.zeros(1, 1, 2, 16), torch.tensor([3.0, 1.0]).view(1, 1, 2, 1)  # x = 2, x = 1
     z = torch.ones(1, 1, 1, device=DEVICE, requires_grad=True)
-    tensors = [one.to(DEVICE) for one in (q, k, v, position_keys)]
+    tensors = [tensor.to(DEVICE) for tensor in (q, k, v, position_keys)]
     y = banded.attend(*tensors, z, torch.tensor([2], device=DEVICE), ramp=4, attends_self=True)
     assert y.item() == pytest.approx(2.0)
     assert torch.autograd.grad(y.sum(), z)[0].item() == pytest.approx(0.5 * (3 - 2) / 4)
@@ -157,7 +155,7 @@ def test_projections_as_a_layer_has_them():
     """Heads split without a copy; 16 bits beside position keys and spans of 32."""
     inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)
     half = {name: inputs[name].detach().half().requires_grad_() for name in "qkv"}
-    split = {name: one.transpose(1, 2).contiguous().transpose(1, 2) for name, one in half.items()}
+    split = {name: tensor.transpose(1, 2).contiguous().transpose(1, 2) for name, tensor in half.items()}
     assert not split["q"].is_contiguous()
     rest = {name: inputs[name].detach().float().requires_grad_() for name in ("position_keys", "z")}
     ours = results(by_kernel, split | rest, reach, attends_self=True)
@@ -172,56 +170,53 @@ def test_heads_too_wide_for_a_tile_are_named():
 
 
 @pytest.fixture
-def small_gate(monkeypatch):
-    monkeypatch.setattr(gate, "BLOCKS", ((21, 21), (19, 41)))
-    monkeypatch.setattr(gate, "STREAMS", 1)
-    monkeypatch.setattr(gate, "BEYOND", 17)
+def small_check(monkeypatch):
+    monkeypatch.setattr(equivalence, "BLOCKS", ((21, 21), (19, 41)))
+    monkeypatch.setattr(equivalence, "STREAMS", 1)
+    monkeypatch.setattr(equivalence, "BEYOND", 17)
 
 
 def checked(twin, dtype=torch.float32, ramp=RAMP):
-    gate.check(twin, DEVICE, dtype, shape=Shape(24, 2, 12, 20), ramp=ramp, attends_self=True)
+    equivalence.check_equivalence(twin, DEVICE, dtype, shape=Shape(24, 2, 12, 20), ramp=ramp, attends_self=True)
 
 
-@pytest.mark.parametrize("dtype", gate.BOUNDS, ids=str)
-def test_the_gate_lets_the_kernel_through_and_draws_nothing(dtype, small_gate):
+@pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
+def test_the_check_lets_the_kernel_through_and_draws_nothing(dtype, small_check):
     before = torch.random.get_rng_state()
     checked(banded.attend, dtype)
     assert torch.equal(before, torch.random.get_rng_state())
 
 
 @pytest.mark.parametrize("which, name", list(enumerate(["q", "k", "v", "position_keys", "z"])))
-def test_the_gate_names_the_gradient_that_is_wrong(which, name, small_gate):
+def test_the_check_names_the_gradient_that_is_wrong(which, name, small_check):
     def wrong(*tensors, **settings):
         tensors = list(tensors)
-        one = tensors[which]
-        tensors[which] = one + 0.01 * (one - one.detach())  # the same numbers, gradients 1 % too long
+        tensor = tensors[which]
+        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())  # the same numbers, gradients 1 % too long
         return banded.attend(*tensors, **settings)
 
-    with pytest.raises(gate.Mismatch, match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, "):
+    with pytest.raises(equivalence.Mismatch, match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, "):
         checked(wrong)
 
 
-def test_the_gate_sees_a_wrong_output_and_a_number_that_is_none(small_gate):
+def test_the_check_sees_a_wrong_output_and_nan(small_check):
     for factor in (1.01, torch.nan):
-        with pytest.raises(gate.Mismatch, match="in the output"):
-            checked(lambda *given, by=factor, **settings: by * banded.attend(*given, **settings), ramp=None)
+        with pytest.raises(equivalence.Mismatch, match="in the output"):
+            checked(lambda *tensors, by=factor, **settings: by * banded.attend(*tensors, **settings), ramp=None)
 
 
 def test_the_kernels_compile_for_a_gpu(tmp_path):
     surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     command = [sys.executable, "-m", "tests._compiled"]
-    ran = subprocess.run(
+    compiled = subprocess.run(
         command,
         cwd=Path(__file__).parent.parent,
         env={**surroundings, "TRITON_CACHE_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
     )
-    assert ran.returncode == 0, ran.stderr
+    assert compiled.returncode == 0, compiled.stderr
 
 
-def test_the_dispatcher_knows_how_wide_a_tile_is():
-    from models.attention.engine import backend as dispatch
-    from models.kernels import banded
-
-    assert dispatch.WIDEST_TILE == banded.WIDEST
+def test_the_backend_knows_how_wide_a_tile_is():
+    assert backend.WIDEST_TILE == banded.WIDEST

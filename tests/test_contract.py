@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.attention import AXES, formula
+from models.attention import CHOICES, formula
 from models.attention.engine import chunks
 from tests._nets import COMBINATIONS, by_definition, label, make, read
 from workflow.config.choices import choice_names, choice_settings
@@ -18,18 +18,18 @@ each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
 each_net = pytest.mark.parametrize("net", NETS)
 
 
-@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("axis", CHOICES)
 def test_every_file_is_named_once_in_its_dict(axis):
-    assert sorted(AXES[axis]) == list(choice_names(axis))
+    assert sorted(CHOICES[axis]) == list(choice_names(axis))
 
 
-@pytest.mark.parametrize("axis, name", [(axis, name) for axis in AXES for name in AXES[axis]])
+@pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
 def test_the_example_settings_are_settings(axis, name):
-    assert set(AXES[axis][name].example) <= set(choice_settings(axis, name))
+    assert set(CHOICES[axis][name].example) <= set(choice_settings(axis, name))
 
 
 def stream(length=23, batch=2):
-    """No token comes twice in a row of the batch: alike keys without positions tie, and rounding would pick top-k's."""
+    """No token comes twice in a stream: equal keys without positions tie, and rounding would choose among them."""
     generator = torch.Generator().manual_seed(5)
     return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
 
@@ -45,26 +45,26 @@ def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
     direction = torch.randn(ours.shape, dtype=ours.dtype, generator=torch.Generator().manual_seed(1))
     ((ours * direction).sum() + fast.penalty()).backward()
     ((oracle * direction).sum() + slow.penalty()).backward()
-    for (name, one), other in zip(fast.named_parameters(), slow.parameters(), strict=True):
-        torch.testing.assert_close(one.grad, other.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+    for (name, ours), oracle in zip(fast.named_parameters(), slow.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, oracle.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
 
 
 @each_net
 @each_combination
 def test_gradients_reach_every_parameter(attention, net):
-    made = make(attention, net, SYMBOLS)
-    (read(made, stream(), 7).square().sum() + made.penalty()).backward()
-    for name, parameter in made.named_parameters():
+    model = make(attention, net, SYMBOLS)
+    (read(model, stream(), 7).square().sum() + model.penalty()).backward()
+    for name, parameter in model.named_parameters():
         assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
 
 
 @each_net
 @each_combination
 def test_the_future_is_never_seen(attention, net):
-    made, tokens = make(attention, net, SYMBOLS).eval(), stream()
+    model, tokens = make(attention, net, SYMBOLS).eval(), stream()
     changed = tokens.clone()
     changed[:, 15:] = (changed[:, 15:] + 1) % SYMBOLS
-    before, after = read(made, tokens, 7), read(made, changed, 7)
+    before, after = read(model, tokens, 7), read(model, changed, 7)
     assert torch.equal(before[:, :15], after[:, :15])
     assert not torch.equal(before[:, 15:], after[:, 15:])
 
@@ -83,19 +83,19 @@ def test_rows_sum_to_one(attention):
 def test_reading_key_by_key_equals_reading_in_blocks(attention):
     """Exact in evaluation, where the cached keys and values are the same numbers however the stream is cut."""
     if attention["span"]["name"] in ("full", "fixed", "dynamic") or attention["span"]["limit"] <= 64:
-        made, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
-        torch.testing.assert_close(read(made, tokens, 1), read(made, tokens, 7), rtol=1e-9, atol=1e-10)
+        model, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
+        torch.testing.assert_close(read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10)
 
 
 @each_combination
 def test_the_past_carries_no_gradient(attention):
-    made = make(attention, symbols=SYMBOLS)
-    logits, past = made(stream(7), made.start(2))
+    model = make(attention, symbols=SYMBOLS)
+    logits, past = model(stream(7), model.start(2))
     assert logits.requires_grad and not any(part.requires_grad for parts in past for part in parts)
 
 
 def test_rows_are_independent_of_their_neighbours_in_the_batch():
-    made, tokens = make(COMBINATIONS[0], symbols=SYMBOLS).eval(), stream()
-    together = read(made, tokens, 7)
-    alone = read(deepcopy(made), tokens[:1], 7)
+    model, tokens = make(COMBINATIONS[0], symbols=SYMBOLS).eval(), stream()
+    together = read(model, tokens, 7)
+    alone = read(deepcopy(model), tokens[:1], 7)
     torch.testing.assert_close(together[:1], alone, rtol=1e-9, atol=1e-10)

@@ -16,11 +16,11 @@ PAD, BOS, EOS = 0, 1, 2
 
 def wild(symbols=11, seed=0, **sizes):
     """A net that has learned nothing but is sure of itself, so that sentences differ."""
-    made = translator(PLAIN, symbols=symbols, seed=seed, tie_embeddings=False, **sizes).eval()
-    made.output.weight.data.mul_(6)
-    for block in made.decoder:
+    net = translator(PLAIN, symbols=symbols, seed=seed, tie_embeddings=False, **sizes).eval()
+    net.output.weight.data.mul_(6)
+    for block in net.decoder:
         block.attention.out.weight.data.mul_(6)  # what was written before the last word counts
-    return made
+    return net
 
 
 def log_p(net, source, target):
@@ -37,8 +37,8 @@ def score(net, source, target, alpha):
 
 def every_target(symbols, max_length):
     for count in range(max_length):
-        for some in product(range(3, symbols), repeat=count):
-            yield [*some, EOS]
+        for tokens in product(range(3, symbols), repeat=count):
+            yield [*tokens, EOS]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -46,9 +46,9 @@ def every_target(symbols, max_length):
 @pytest.mark.parametrize("symbols", [4, 5])
 def test_a_beam_as_wide_as_the_space_finds_the_best_of_all(symbols, alpha, seed):
     net, source = wild(symbols, seed), torch.tensor([[3, 3, 2, 0], [3, 2, 0, 0]])
-    found = beam(net, source, width=32, alpha=alpha, max_length=4)
-    for row, target in zip(source, found, strict=True):
-        best = max(every_target(symbols, 4), key=lambda one, row=row: score(net, row[None], one, alpha))
+    targets = beam(net, source, width=32, alpha=alpha, max_length=4)
+    for row, target in zip(source, targets, strict=True):
+        best = max(every_target(symbols, 4), key=lambda words, row=row: score(net, row[None], words, alpha))
         assert target == best[:-1]
 
 
@@ -65,8 +65,8 @@ def test_the_length_penalty_changes_what_wins():
 @pytest.mark.parametrize("seed", range(4))
 def test_greedy_is_the_argmax_at_every_step(seed):
     net, source = wild(seed=seed), sentences((9, 5, 7))
-    found = greedy(net, source, max_length=12)
-    for row, target in zip(source, found, strict=True):
+    targets = greedy(net, source, max_length=12)
+    for row, target in zip(source, targets, strict=True):
         read = [BOS]
         while read[-1] != EOS and len(read) < 12:
             with torch.no_grad():
@@ -76,7 +76,7 @@ def test_greedy_is_the_argmax_at_every_step(seed):
         assert target == [token for token in read[1:] if token != EOS]
 
 
-@pytest.mark.parametrize("d_model", [1, 3])
+@pytest.mark.parametrize("width", [1, 3])
 def test_sentences_are_translated_alike_alone_and_together(width):
     net, source = wild(seed=3), sentences((9, 5, 7, 1))
     together = beam(net, source, width=width, alpha=0.6, max_length=LONGEST)
@@ -90,14 +90,14 @@ def plain_beam(net, source, width, alpha, max_length):
     """The same search in words: one sentence, nothing kept, never stopped early."""
     beams, best = [(0.0, 0.0, [])], (-math.inf, None)
     for step in range(1, max_length + 1):
-        found = [one for one in beams if one[2][-1:] == [EOS]]
-        for _, so_far, target in (one for one in beams if one[2][-1:] != [EOS]):
+        extended = [hypothesis for hypothesis in beams if hypothesis[2][-1:] == [EOS]]
+        for _, so_far, target in (hypothesis for hypothesis in beams if hypothesis[2][-1:] != [EOS]):
             with torch.no_grad():
                 steps = net(source, torch.tensor([[BOS, *target]]))[0, -1].log_softmax(-1).tolist()
             for token in [EOS] if step == max_length else range(EOS, len(steps)):
                 total = so_far + steps[token]
-                found.append((total / ((5 + step) / 6) ** alpha, total, [*target, token]))
-        beams = sorted(found, reverse=True)[:width]
+                extended.append((total / ((5 + step) / 6) ** alpha, total, [*target, token]))
+        beams = sorted(extended, reverse=True)[:width]
         best = max([best, *((score, target) for score, _, target in beams if target[-1] == EOS)])
     return best[1][:-1]
 
@@ -106,8 +106,8 @@ def plain_beam(net, source, width, alpha, max_length):
 @pytest.mark.parametrize("width, alpha", [(2, 0.0), (3, 0.6), (5, 1.5)])
 def test_a_beam_equals_the_plain_search(width, alpha, seed):
     net, source = wild(seed=seed), sentences((9, 5, 7))
-    found = beam(net, source, width=width, alpha=alpha, max_length=10)
-    assert found == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
+    targets = beam(net, source, width=width, alpha=alpha, max_length=10)
+    assert targets == [plain_beam(net, row[row != 0][None], width, alpha, 10) for row in source]
 
 
 def test_a_wider_beam_finds_likelier_sentences():
@@ -117,8 +117,8 @@ def test_a_wider_beam_finds_likelier_sentences():
     for seed in range(5):
         net = wild(seed=seed)
         narrow, wide = (beam(net, source, width=width, alpha=0.6, max_length=8) for width in (1, 8))
-        for row, one, other in zip(source, narrow, wide, strict=True):
-            gained += score(net, row[None], [*other, EOS], 0.6) - score(net, row[None], [*one, EOS], 0.6)
+        for row, near, far in zip(source, narrow, wide, strict=True):
+            gained += score(net, row[None], [*far, EOS], 0.6) - score(net, row[None], [*near, EOS], 0.6)
     assert gained > 0
 
 
@@ -165,7 +165,7 @@ class Written(SimpleNamespace):
 SOURCE = torch.tensor([[3, 3, EOS]])
 
 
-def test_what_has_ended_competes_with_what_goes_on():
+def test_a_finished_hypothesis_competes_with_unfinished_ones():
     """Width 2, by hand. `3` ends at once with .5 x 1; `4` goes on with .5 and ends after 5 with .5 x .9 x .9 = .405.
 
     With alpha = 0 the early end, .5, wins and nothing can beat it; with alpha = 3 the length makes up for .405.
@@ -181,20 +181,20 @@ def test_greedy_takes_the_likelier_step_and_a_beam_the_likelier_sentence():
     assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, max_length=9) == [[4]]
 
 
-def test_beams_that_change_places_keep_what_they_have_read():
+def test_beams_that_change_rows_keep_what_they_have_read():
     """Width 2, by hand: `3` .6 and `4` .4 become `4 5` .4 and `3 3` .33, each on the other's row."""
     table = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.55, 5: 0.45}, (4,): {5: 1.0}, (3, 5): {4: 1.0}, (4, 3): {4: 1.0}}
     assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, max_length=9) == [[4, 5]]
 
 
-def test_it_stops_when_nothing_that_goes_on_can_win():
+def test_it_stops_when_no_unfinished_hypothesis_can_win():
     table = {(): {EOS: 0.9, 3: 0.1}}
     net = Scripted(table, {3: 1.0})
     assert beam(net, SOURCE, width=2, alpha=0.0, max_length=60) == [[]]
     assert net.steps == 1
 
 
-@pytest.mark.parametrize("longest, tokens", [(1, 1), (7, 7), (100, 53)])
+@pytest.mark.parametrize("max_length, tokens", [(1, 1), (7, 7), (100, 53)])
 def test_at_the_limit_only_eos_is_left(max_length, tokens):
     """The limit is the source's 3 tokens and 50 more, or `max_length`; eos is one of them."""
     net = Scripted({}, {3: 0.9, EOS: 0.1})
@@ -204,7 +204,7 @@ def test_at_the_limit_only_eos_is_left(max_length, tokens):
 
 def test_each_sentence_has_its_own_limit():
     source = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
-    assert [len(one) for one in greedy(Scripted({}, {3: 0.9, EOS: 0.1}), source, max_length=100)] == [52, 50]
+    assert [len(target) for target in greedy(Scripted({}, {3: 0.9, EOS: 0.1}), source, max_length=100)] == [52, 50]
 
 
 def test_pad_and_bos_are_never_written():
@@ -218,7 +218,7 @@ def test_the_mode_of_the_net_is_what_it_was():
     assert net.training
 
 
-@pytest.mark.parametrize("width, alpha, longest", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
+@pytest.mark.parametrize("width, alpha, max_length", [(0, 0.6, 9), (1, -0.1, 9), (1, 0.6, 0), (1, 0.6, LONGEST + 1)])
 def test_what_cannot_be_searched_is_refused(width, alpha, max_length):
-    with pytest.raises(ValueError, match="longest"):
+    with pytest.raises(ValueError, match="max_length"):
         beam(wild(), sentences(), width=width, alpha=alpha, max_length=max_length)

@@ -1,4 +1,4 @@
-"""Attention to a sequence given whole: padding, empty rows, both directions, and what cannot be asked of it."""
+"""Attention to a whole sequence: padding, empty rows, both directions, and what it cannot compute."""
 
 import math
 from itertools import product
@@ -7,29 +7,31 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from models.attention import AXES, NORMALISERS, SELECTIONS, Shape, choose
+from models.attention import CHOICES, NORMALISERS, SELECTIONS
+from models.attention.build import build_choice
+from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
 from tests._nets import COMBINATIONS, example, label
 
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}
 ROWS = [
-    PLAIN | {"selection": example("selection", one), "normaliser": example("normaliser", other)}
-    for one, other in product(SELECTIONS, NORMALISERS)
+    PLAIN | {"selection": example("selection", selection), "normaliser": example("normaliser", normaliser)}
+    for selection, normaliser in product(SELECTIONS, NORMALISERS)
 ]
 SHAPE = Shape(12, 3)
 each_row = pytest.mark.parametrize("attention", ROWS, ids=label)
-each_way = pytest.mark.parametrize(
+each_direction = pytest.mark.parametrize(
     "attention, reads_itself",
-    [(one, False) for one in ROWS] + [(one, True) for one in (*ROWS, *COMBINATIONS)],
+    [(row, False) for row in ROWS] + [(row, True) for row in (*ROWS, *COMBINATIONS)],
     ids=lambda value: label(value) if isinstance(value, dict) else ("itself" if value else "another"),
 )
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
 both = pytest.mark.parametrize("reads_itself", [True, False])
 
 
-def layer(attention, reads_itself, shape=SHAPE, seed=0):
+def layer_of(attention, reads_itself, shape=SHAPE, seed=0):
     torch.manual_seed(seed)
-    choices = [choose(axis, attention[axis], shape) for axis in AXES]
+    choices = [build_choice(axis, attention[axis], shape) for axis in CHOICES]
     return SequenceAttention(shape, *choices, reads_itself=reads_itself).double()
 
 
@@ -37,12 +39,12 @@ def draw(*shape, seed=1):
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def weights_of(made, x, source, visible):
+def weights_of(layer, x, source, visible):
     """Weights B h T N, read off values that are the rows of the identity."""
-    k, _ = made.project(source)
+    k, _ = layer.project(source)
     values = torch.eye(source.size(1), dtype=torch.float64).expand(*k.shape[:2], -1, -1)
-    made.merge = lambda y: y
-    return made(x, (k, values), visible)
+    layer.merge = lambda y: y
+    return layer(x, (k, values), visible)
 
 
 PADDED = torch.tensor([[True] * 6, [True, True, True, True, False, False]])
@@ -53,39 +55,39 @@ PADDED = torch.tensor([[True] * 6, [True, True, True, True, False, False]])
 def test_rows_sum_to_one_over_what_is_visible(attention, reads_itself):
     source = draw(2, 6, 12)
     x = source if reads_itself else draw(2, 4, 12, seed=2)
-    weights = weights_of(layer(attention, reads_itself), x, source, PADDED)
+    weights = weights_of(layer_of(attention, reads_itself), x, source, PADDED)
     torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
     assert weights[1, :, :, 4:].abs().max() == 0 and weights.min() >= 0
 
 
 @each_combination
 def test_a_sentence_read_both_ways_sums_to_one_where_it_is_no_padding(attention):
-    made, x = layer(attention, True), draw(2, 6, 12)
-    weights = weights_of(made, x, x, PADDED)
+    layer, x = layer_of(attention, True), draw(2, 6, 12)
+    weights = weights_of(layer, x, x, PADDED)
     torch.testing.assert_close(weights[0].sum(-1), torch.ones_like(weights[0, ..., 0]))
     torch.testing.assert_close(weights[1, :, :4].sum(-1), torch.ones_like(weights[1, :, :4, 0]))
     assert weights[1, :, :, 4:].abs().max() == 0
 
 
-@each_way
+@each_direction
 def test_what_stands_in_padding_changes_nothing(attention, reads_itself):
-    made, source = layer(attention, reads_itself), draw(2, 6, 12)
+    layer, source = layer_of(attention, reads_itself), draw(2, 6, 12)
     x = source if reads_itself else draw(2, 4, 12, seed=2)
     changed = torch.where(PADDED[..., None], source, 100 * draw(2, 6, 12, seed=3))
-    one, other = (made(x, made.project(what), PADDED) for what in (source, changed))
-    assert torch.equal(one, other)
+    before, after = (layer(x, layer.project(sequence), PADDED) for sequence in (source, changed))
+    assert torch.equal(before, after)
 
 
-@each_way
+@each_direction
 def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(attention, reads_itself):
-    made = layer(attention, reads_itself)
+    layer = layer_of(attention, reads_itself)
     source = draw(2, 6, 12).requires_grad_()
     x = source if reads_itself else draw(2, 4, 12, seed=2).requires_grad_()
     visible = torch.tensor([[True] * 6, [False] * 6])
-    y = made(x, made.project(source), visible)
+    y = layer(x, layer.project(source), visible)
     assert y[1].abs().max() == 0 and y[0].abs().max() > 0
     y.square().sum().backward()
-    for tensor in (source, x, *made.parameters()):
+    for tensor in (source, x, *layer.parameters()):
         assert tensor.grad is None or tensor.grad.isfinite().all()
     assert source.grad[0].abs().sum() > 0 and source.grad[1].abs().sum() == 0
 
@@ -93,9 +95,9 @@ def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(attention, rea
 @pytest.mark.parametrize("span", ["fixed", "adaptive", "dynamic"])
 def test_padding_far_from_any_word_gives_zeros(span):
     """The span hides every word from it, where the mask alone does not."""
-    made = layer(COMBINATIONS[0] | {"span": example("span", span)}, True)
+    layer = layer_of(COMBINATIONS[0] | {"span": example("span", span)}, True)
     x = draw(1, 20, 12).requires_grad_()
-    y = made(x, made.project(x), torch.arange(20)[None] < 2)
+    y = layer(x, layer.project(x), torch.arange(20)[None] < 2)
     assert y.isfinite().all() and y[0, 19].abs().max() == 0
     y.square().sum().backward()
     assert x.grad.isfinite().all()
@@ -103,11 +105,11 @@ def test_padding_far_from_any_word_gives_zeros(span):
 
 @both
 def test_softmax_over_everything_is_the_frameworks_attention(reads_itself):
-    made, x, source = layer(ROWS[0], reads_itself, Shape(12, 3, 5, 7)), draw(2, 6, 12), draw(2, 6, 12, seed=2)
+    layer, x, source = layer_of(ROWS[0], reads_itself, Shape(12, 3, 5, 7)), draw(2, 6, 12), draw(2, 6, 12, seed=2)
     source = x if reads_itself else source
-    k, v = made.project(source)
-    theirs = scaled_dot_product_attention(made.split(made.query(x)), k, v, PADDED[:, None, None])
-    torch.testing.assert_close(made(x, (k, v), PADDED), made.merge(theirs))
+    k, v = layer.project(source)
+    theirs = scaled_dot_product_attention(layer.split(layer.query(x)), k, v, PADDED[:, None, None])
+    torch.testing.assert_close(layer(x, (k, v), PADDED), layer.merge(theirs))
     assert k.shape == (2, 3, 6, 5) and v.shape == (2, 3, 6, 7)
 
 
@@ -118,55 +120,55 @@ def test_top_k_with_k_at_least_the_keys_equals_all(normaliser, k, reads_itself):
     attention = PLAIN | {"normaliser": {"name": normaliser}, "selection": {"name": "all"}}
     results = []
     for selection in ({"name": "all"}, {"name": "top_k", "k": k}):
-        made, x = layer(attention | {"selection": selection}, reads_itself), draw(2, 6, 12).requires_grad_()
-        y = made(x, made.project(x), PADDED)
-        results.append((y, *torch.autograd.grad(y.square().sum(), [x, *made.query.parameters()])))
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other)
+        layer, x = layer_of(attention | {"selection": selection}, reads_itself), draw(2, 6, 12).requires_grad_()
+        y = layer(x, layer.project(x), PADDED)
+        results.append((y, *torch.autograd.grad(y.square().sum(), [x, *layer.query.parameters()])))
+    for everything, sparse in zip(*results, strict=True):
+        torch.testing.assert_close(everything, sparse)
 
 
 def test_top_k_keeps_k_words_and_padding_takes_no_slot():
-    made = layer(PLAIN | {"selection": {"name": "top_k", "k": 3}, "normaliser": {"name": "softmax"}}, False)
-    weights = weights_of(made, draw(2, 4, 12, seed=2), draw(2, 6, 12), PADDED)
+    layer = layer_of(PLAIN | {"selection": {"name": "top_k", "k": 3}, "normaliser": {"name": "softmax"}}, False)
+    weights = weights_of(layer, draw(2, 4, 12, seed=2), draw(2, 6, 12), PADDED)
     assert ((weights > 0).sum(-1) == 3).all()
 
 
 def test_distance_is_counted_both_ways_from_one():
     """By hand: zero queries, so p = m(|t - j| + 1) normalised; span 2 sees a word and its neighbours."""
-    made = layer(ROWS[0] | {"span": {"name": "fixed", "limit": 2}}, True)
-    made.query.weight.data.zero_()
+    layer = layer_of(ROWS[0] | {"span": {"name": "fixed", "limit": 2}}, True)
+    layer.query.weight.data.zero_()
     x = draw(1, 4, 12)
-    weights = weights_of(made, x, x, torch.ones(1, 4, dtype=torch.bool))[0, 0]
+    weights = weights_of(layer, x, x, torch.ones(1, 4, dtype=torch.bool))[0, 0]
     third, half = 1 / 3, 1 / 2
     expected = [[half, half, 0, 0], [third, third, third, 0], [0, third, third, third], [0, 0, half, half]]
     torch.testing.assert_close(weights, torch.tensor(expected, dtype=torch.float64))
 
 
 def test_relative_positions_score_by_distance_on_both_sides():
-    made = layer(ROWS[0] | {"position": {"name": "relative", "limit": 24}}, True)
-    made.key.weight.data.zero_()
+    layer = layer_of(ROWS[0] | {"position": {"name": "relative", "limit": 24}}, True)
+    layer.key.weight.data.zero_()
     x = draw(1, 5, 12)
-    q = made.split(made.query(x))[0]
-    place = torch.arange(5)
-    column = 24 - ((place[:, None] - place).abs() + 1)  # the last column is x = 1
-    score = torch.einsum("htd,dtj->htj", q, made.position.table[:, column]) / math.sqrt(4)
-    weights = weights_of(made, x, x, torch.ones(1, 5, dtype=torch.bool))[0]
+    q = layer.split(layer.query(x))[0]
+    index = torch.arange(5)
+    column = 24 - ((index[:, None] - index).abs() + 1)  # the last column is x = 1
+    score = torch.einsum("htd,dtj->htj", q, layer.position.table[:, column]) / math.sqrt(4)
+    weights = weights_of(layer, x, x, torch.ones(1, 5, dtype=torch.bool))[0]
     torch.testing.assert_close(weights, score.softmax(-1))
 
 
 @pytest.mark.parametrize("axis", ["span", "position"])
 def test_what_needs_distances_is_refused_where_there_are_none(axis):
-    for name, choice in AXES[axis].items():
+    for name, choice in CHOICES[axis].items():
         attention = ROWS[0] | {axis: example(axis, name)}
         if name in ("full", "none"):
-            layer(attention, False)
+            layer_of(attention, False)
         else:
             with pytest.raises(ValueError, match=f"^{axis} {choice.__name__} needs distances.*valid: full, none$"):
-                layer(attention, False)
+                layer_of(attention, False)
 
 
 def test_another_sequence_has_no_order():
-    made, x, source = layer(ROWS[0], False), draw(1, 4, 12), draw(1, 6, 12, seed=2)
+    layer, x, source = layer_of(ROWS[0], False), draw(1, 4, 12), draw(1, 6, 12, seed=2)
     visible = torch.ones(1, 6, dtype=torch.bool)
-    one, other = (made(x, made.project(what), visible) for what in (source, source.flip(1)))
-    torch.testing.assert_close(one, other)
+    y, flipped = (layer(x, layer.project(sequence), visible) for sequence in (source, source.flip(1)))
+    torch.testing.assert_close(y, flipped)

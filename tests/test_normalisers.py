@@ -15,10 +15,10 @@ INF = math.inf
 
 
 def normaliser(name, alpha=None):
-    made = NORMALISERS[name](SHAPE).double()
+    choice = NORMALISERS[name](SHAPE).double()
     if alpha is not None:
-        made.a.data.fill_(math.log((alpha - 1) / (2 - alpha)))
-    return made
+        choice.a.data.fill_(math.log((alpha - 1) / (2 - alpha)))
+    return choice
 
 
 def rows(*shape, seed=0):
@@ -41,23 +41,23 @@ def test_equals_another_library(name, oracle):
 @pytest.mark.parametrize("alpha", [1.01, 1.1, 1.5, 1.9, 1.999])
 def test_alpha_equals_another_library(alpha, scale, keys):
     z = scale * rows(3, 2, 5, keys)
-    made, theirs = normaliser("entmax_alpha", alpha), entmax.entmax_bisect(z, alpha, n_iter=100)
-    torch.testing.assert_close(made(z), theirs, rtol=1e-7, atol=1e-9)
-    torch.testing.assert_close(made.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5)
+    entmax_alpha, theirs = normaliser("entmax_alpha", alpha), entmax.entmax_bisect(z, alpha, n_iter=100)
+    torch.testing.assert_close(entmax_alpha(z), theirs, rtol=1e-7, atol=1e-9)
+    torch.testing.assert_close(entmax_alpha.float()(z.float()), theirs.float(), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("scale", [0.01, 0.3, 30.0])
 def test_a_row_does_not_depend_on_the_rows_beside_it(scale):
     """However many steps of Newton's method those take."""
-    made, z = normaliser("entmax_alpha", 1.7).float(), rows(1, 2, 50, 30).float()
+    entmax_alpha, z = normaliser("entmax_alpha", 1.7).float(), rows(1, 2, 50, 30).float()
     other = torch.cat([z[:, :, :25], scale * z[:, :, 25:]], 2)
-    assert torch.equal(made(z)[:, :, :25], made(other)[:, :, :25])
+    assert torch.equal(entmax_alpha(z)[:, :, :25], entmax_alpha(other)[:, :, :25])
 
 
 def test_alpha_of_exactly_2_is_sparsemax():
-    made, z = normaliser("entmax_alpha"), rows(1, 2, 6, 12)
-    made.a.data.fill_(INF)
-    torch.testing.assert_close(made(z), normaliser("sparsemax")(z), rtol=1e-5, atol=1e-6)
+    entmax_alpha, z = normaliser("entmax_alpha"), rows(1, 2, 6, 12)
+    entmax_alpha.a.data.fill_(INF)
+    torch.testing.assert_close(entmax_alpha(z), normaliser("sparsemax")(z), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")])
@@ -66,33 +66,32 @@ def test_alpha_joins_the_others(alpha, name):
     weight = rows(1, 2, 6, 12, seed=1)
     ours, theirs = normaliser("entmax_alpha", alpha)(z), normaliser(name)(z)
     torch.testing.assert_close(ours, theirs, rtol=2e-3, atol=1e-3)
-    one, other = (torch.autograd.grad((p * weight).sum(), z)[0] for p in (ours, theirs))
-    torch.testing.assert_close(one, other, rtol=1e-2, atol=2e-2)
+    gradients = (torch.autograd.grad((p * weight).sum(), z)[0] for p in (ours, theirs))
+    torch.testing.assert_close(*gradients, rtol=1e-2, atol=2e-2)
 
 
 @pytest.mark.parametrize("name", NORMALISERS)
 def test_gradients(name):
-    made = normaliser(name)
-    torch.autograd.gradcheck(made, rows(1, 2, 3, 6).requires_grad_(), atol=1e-6)
+    torch.autograd.gradcheck(normaliser(name), rows(1, 2, 3, 6).requires_grad_(), atol=1e-6)
 
 
 def test_gradient_in_alpha():
-    made = normaliser("entmax_alpha", 1.4)
+    entmax_alpha = normaliser("entmax_alpha", 1.4)
     z, weight = rows(2, 2, 3, 6), rows(2, 2, 3, 6, seed=1)
 
     def score(a):
-        made.a.data = a.detach()
-        return (made(z) * weight).sum()
+        entmax_alpha.a.data = a.detach()
+        return (entmax_alpha(z) * weight).sum()
 
-    made.a.grad = None
-    a = made.a.data.clone()
+    entmax_alpha.a.grad = None
+    a = entmax_alpha.a.data.clone()
     score(a).backward()
     h = 1e-5
     for head in range(2):
         step = torch.zeros_like(a)
         step[head] = h
         slope = (score(a + step) - score(a - step)) / (2 * h)
-        assert made.a.grad[head].item() == pytest.approx(slope.item(), rel=1e-4)
+        assert entmax_alpha.a.grad[head].item() == pytest.approx(slope.item(), rel=1e-4)
 
 
 @pytest.mark.parametrize("name", NORMALISERS)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from workflow.papers import formulas
 
 SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
@@ -13,8 +13,8 @@ LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}
 def count(net, span, position, V, **sizes):
     attention = {"span": span, "selection": {"name": "all"}, "normaliser": {"name": "softmax"}, "position": position}
     with torch.device("meta"):
-        made = build({"name": net, "dropout": 0.0, "attention_dropout": 0.0, **sizes}, attention, V)
-    return sum(parameter.numel() for parameter in made.parameters())
+        model = build({"name": net, "dropout": 0.0, "attention_dropout": 0.0, **sizes}, attention, V)
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 def span_model(name, V, S, **sizes):
@@ -106,12 +106,9 @@ def seq2seq(N, d, ff, h, dk, dv, V, **net):
     }
     rates = {"dropout": 0.1, "attention_dropout": 0.0}
     with torch.device("meta"):
-        made = build(
-            {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, **rates, **sizes, **net},
-            attention,
-            V,
-        )
-    return sum(parameter.numel() for parameter in made.parameters())
+        net = {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, **rates, **sizes, **net}
+        model = build(net, attention, V)
+    return sum(parameter.numel() for parameter in model.parameters())
 
 
 @pytest.mark.parametrize("row", ROWS)
@@ -125,21 +122,17 @@ def test_attention_is_all_you_need_by_hand(row, expected):
     assert seq2seq(**{**BASE, **ROWS[row]}) == expected
 
 
-def test_what_learned_places_own_matrices_and_pre_norm_add():
+def test_what_learned_positions_untied_matrices_and_pre_norm_add():
     base = seq2seq(**BASE)
-    assert seq2seq(**BASE, places="learned") - base == 2 * 256 * 512
+    assert seq2seq(**BASE, positional_encoding="learned") - base == 2 * 256 * 512
     assert seq2seq(**BASE, tie_embeddings=False) - base == 2 * 37_000 * 512
     assert seq2seq(**BASE, norm="pre") - base == 2 * 2 * 512  # a last norm on each side
 
 
 def test_top_k_adds_no_parameters():
     span, position = {"name": "fixed", "limit": 64}, {"name": "relative", "limit": 64}
-    attention = {
-        "span": span,
-        "selection": {"name": "top_k", "k": 8},
-        "normaliser": {"name": "softmax"},
-        "position": position,
-    }
+    attention = {"span": span, "position": position}
+    attention |= {"selection": {"name": "top_k", "k": 8}, "normaliser": {"name": "softmax"}}
     net = {"name": "char_lm", "dropout": 0.0, "attention_dropout": 0.0, **SMALL}
     with torch.device("meta"):
         sparse = sum(parameter.numel() for parameter in build(net, attention, 27).parameters())

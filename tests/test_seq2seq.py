@@ -42,10 +42,10 @@ def words(*shape, seed=5):
 
 def sentences(lengths=(9, 5), seed=5):
     """Sentences that end in eos, padded."""
-    made = words(len(lengths), max(lengths), seed=seed)
-    for row, length in zip(made, lengths, strict=True):
+    padded = words(len(lengths), max(lengths), seed=seed)
+    for row, length in zip(padded, lengths, strict=True):
         row[length - 1], row[length:] = 2, 0
-    return made
+    return padded
 
 
 def targets(length=12, batch=2):
@@ -69,126 +69,126 @@ def test_engine_equals_definition_with_gradients(attention, monkeypatch):
     direction = torch.randn(ours.shape, dtype=ours.dtype, generator=torch.Generator().manual_seed(1))
     ((ours * direction).sum() + fast.penalty()).backward()
     ((oracle * direction).sum() + slow.penalty()).backward()
-    for (name, one), other in zip(fast.named_parameters(), slow.parameters(), strict=True):
-        torch.testing.assert_close(one.grad, other.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
-        assert one.grad.abs().sum() > 0, name
+    for (name, ours), oracle in zip(fast.named_parameters(), slow.parameters(), strict=True):
+        torch.testing.assert_close(ours.grad, oracle.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+        assert ours.grad.abs().sum() > 0, name
 
 
 @each_setting
 def test_gradients_reach_every_parameter(sizes):
-    made = translator(PLAIN, **sizes)
-    made(sentences(), targets()).square().sum().backward()
-    for name, parameter in made.named_parameters():
+    net = translator(PLAIN, **sizes)
+    net(sentences(), targets()).square().sum().backward()
+    for name, parameter in net.named_parameters():
         assert parameter.grad.abs().sum() > 0, name
 
 
 @each_combination
 def test_the_future_is_never_seen(attention):
-    made, source, target = translator(attention).eval(), sentences(), targets()
+    net, source, target = translator(attention).eval(), sentences(), targets()
     changed = target.clone()
     changed[:, 7:] = 3 + (changed[:, 7:] - 2) % 8
-    before, after = made(source, target), made(source, changed)
+    before, after = net(source, target), net(source, changed)
     assert torch.equal(before[:, :7], after[:, :7])
     assert not torch.equal(before[:, 7:], after[:, 7:])
 
 
 @each_combination
 def test_padding_and_neighbours_change_nothing(attention):
-    made, source, target = translator(attention).eval(), sentences(), targets()
-    together = made(source, target)
-    wider = made(torch.cat([source, torch.zeros(2, 4, dtype=torch.long)], 1), target)
+    net, source, target = translator(attention).eval(), sentences(), targets()
+    together = net(source, target)
+    wider = net(torch.cat([source, torch.zeros(2, 4, dtype=torch.long)], 1), target)
     torch.testing.assert_close(wider, together, rtol=1e-9, atol=1e-10)
-    alone = made(source[1:, :5], target[1:])
+    alone = net(source[1:, :5], target[1:])
     torch.testing.assert_close(alone, together[1:], rtol=1e-9, atol=1e-10)
 
 
 @each_combination
 def test_decoding_with_a_cache_equals_reading_the_prefix(attention):
-    made, source, target = translator(attention).eval(), sentences(), targets()
-    torch.testing.assert_close(read_token_by_token(made, source, target), made(source, target), rtol=1e-9, atol=1e-10)
+    net, source, target = translator(attention).eval(), sentences(), targets()
+    torch.testing.assert_close(read_token_by_token(net, source, target), net(source, target), rtol=1e-9, atol=1e-10)
 
 
 @each_setting
 def test_decoding_with_a_cache_equals_reading_the_prefix_in_every_net(sizes):
-    made, source, target = translator(PLAIN, **sizes).eval(), sentences(), targets()
-    torch.testing.assert_close(read_token_by_token(made, source, target), made(source, target))
+    net, source, target = translator(PLAIN, **sizes).eval(), sentences(), targets()
+    torch.testing.assert_close(read_token_by_token(net, source, target), net(source, target))
 
 
 @pytest.mark.parametrize("span", ["full", "fixed", "adaptive"])
 def test_training_and_evaluation_read_alike(span):
     """Without dropout; a span that depends on the mode would part them."""
-    made = translator(PLAIN | {"span": example("span", span)})
-    torch.testing.assert_close(made.train()(sentences(), targets()), made.eval()(sentences(), targets()))
+    net = translator(PLAIN | {"span": example("span", span)})
+    torch.testing.assert_close(net.train()(sentences(), targets()), net.eval()(sentences(), targets()))
 
 
 def test_a_source_of_padding_alone_leaves_no_nan():
-    made = translator(PLAIN)
+    net = translator(PLAIN)
     source = sentences()
     source[1] = 0
-    logits = made(source, targets())
+    logits = net(source, targets())
     logits.square().sum().backward()
-    assert logits.isfinite().all() and all(p.grad.isfinite().all() for p in made.parameters())
+    assert logits.isfinite().all() and all(p.grad.isfinite().all() for p in net.parameters())
 
 
-def test_rows_of_a_state_go_on_from_the_rows_they_are_given():
-    made, source, target = translator(PLAIN).eval(), sentences(), targets(6, batch=4)
-    state = made.encode(source).rows(torch.tensor([0, 0, 1, 1]))
+def test_rows_of_a_state_continue_the_rows_of_their_index():
+    net, source, target = translator(PLAIN).eval(), sentences(), targets(6, batch=4)
+    state = net.encode(source).rows(torch.tensor([0, 0, 1, 1]))
     for token in target.T:
-        logits, state = made.step(token, state)
-    torch.testing.assert_close(logits, made(source.repeat_interleave(2, 0), target)[:, -1])
-    swapped, _ = made.step(torch.full((4,), 7), state.rows(torch.tensor([1, 1, 3, 2])))
+        logits, state = net.step(token, state)
+    torch.testing.assert_close(logits, net(source.repeat_interleave(2, 0), target)[:, -1])
+    swapped, _ = net.step(torch.full((4,), 7), state.rows(torch.tensor([1, 1, 3, 2])))
     longer = torch.cat([target[[1, 1, 3, 2]], torch.full((4, 1), 7)], 1)
-    torch.testing.assert_close(swapped, made(source.repeat_interleave(2, 0), longer)[:, -1])
-    alone, _ = made.step(torch.full((2,), 7), state.sentences(torch.tensor([1])))
+    torch.testing.assert_close(swapped, net(source.repeat_interleave(2, 0), longer)[:, -1])
+    alone, _ = net.step(torch.full((2,), 7), state.sentences(torch.tensor([1])))
     longer = torch.cat([target[2:], torch.full((2, 1), 7)], 1)
-    torch.testing.assert_close(alone, made(source[1:].repeat_interleave(2, 0), longer)[:, -1])
+    torch.testing.assert_close(alone, net(source[1:].repeat_interleave(2, 0), longer)[:, -1])
 
 
-@pytest.mark.parametrize("at", [(), ("encoder",), ("decoder",), ("cross",), ("encoder", "decoder", "cross")])
-def test_selection_and_normaliser_apply_where_they_are_asked_for(at):
+@pytest.mark.parametrize("apply_to", [(), ("encoder",), ("decoder",), ("cross",), ("encoder", "decoder", "cross")])
+def test_selection_and_normaliser_apply_where_they_should(apply_to):
     sparse = PLAIN | {"selection": {"name": "top_k", "k": 2}, "normaliser": {"name": "sparsemax"}}
-    made = translator(sparse, at=at)
-    found = [type(layer.selection).__name__ + type(layer.normaliser).__name__ for layer in made.attentions]
-    parts = zip(("encoder", "decoder", "cross"), (found[:2], found[2:4], found[4:]), strict=True)
+    net = translator(sparse, apply_to=apply_to)
+    names = [type(layer.selection).__name__ + type(layer.normaliser).__name__ for layer in net.attentions]
+    parts = zip(("encoder", "decoder", "cross"), (names[:2], names[2:4], names[4:]), strict=True)
     for part, kinds in parts:
-        assert kinds == ["TopKSparsemax" if part in at else "AllSoftmax"] * 2
+        assert kinds == ["TopKSparsemax" if part in apply_to else "AllSoftmax"] * 2
 
 
 @pytest.mark.parametrize("k", [LONGEST, 1000])
 def test_top_k_with_k_at_least_the_words_equals_all(k):
-    one, other = translator(PLAIN), translator(PLAIN | {"selection": {"name": "top_k", "k": k}})
-    torch.testing.assert_close(one(sentences(), targets()), other(sentences(), targets()))
+    everything, sparse = translator(PLAIN), translator(PLAIN | {"selection": {"name": "top_k", "k": k}})
+    torch.testing.assert_close(everything(sentences(), targets()), sparse(sentences(), targets()))
 
 
 def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
     """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
     adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}}
-    made, whole = translator(adaptive, at=("encoder",)), translator(PLAIN)
-    assert [type(layer.span).__name__ for layer in made.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
-    whole.load_state_dict(made.state_dict(), strict=False)
-    spans = [layer.span.fraction for layer in made.attentions[:2]]
+    net, whole = translator(adaptive, apply_to=("encoder",)), translator(PLAIN)
+    assert [type(layer.span).__name__ for layer in net.attentions] == ["Adaptive"] * 2 + ["Full"] * 4
+    whole.load_state_dict(net.state_dict(), strict=False)
+    fractions = [layer.span.fraction for layer in net.attentions[:2]]
     source, target = sentences(), targets()
     for fraction in (1.0, 0.0):
-        for one in spans:
-            one.data.fill_(fraction)
-        near, far = made(source, target), whole(source, target)
+        for parameter in fractions:
+            parameter.data.fill_(fraction)
+        near, far = net(source, target), whole(source, target)
         assert torch.allclose(near, far, atol=1e-10) == (fraction == 1.0)
-    assert made.facts()["mean_span"] == 2 and len(made.facts()["spans"]) == 2
-    made(source, target).square().sum().backward()
-    assert all(one.grad.abs().sum() > 0 for one in spans)
+    assert net.facts()["mean_span"] == 2 and len(net.facts()["spans"]) == 2
+    net(source, target).square().sum().backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in fractions)
 
 
 def test_facts_are_of_self_attention():
     attention = PLAIN | {"span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 1.0}}
-    made = translator(attention)
-    for layer in made.attentions[:4]:
+    net = translator(attention)
+    for layer in net.attentions[:4]:
         layer.span.fraction.data.fill_(0.25)
-    facts = made.facts()
+    facts = net.facts()
     assert facts["spans"] == [[5.0] * 3] * 4 and (facts["mean_span"], facts["max_span"]) == (5.0, 5.0)
-    assert made.penalty().item() == pytest.approx(4 * 8 * 0.25)
-    made.attentions[0].span.fraction.data.fill_(2.0)
-    made.after_step()
-    assert made.attentions[0].span.fraction.max() == 1
+    assert net.penalty().item() == pytest.approx(4 * 8 * 0.25)
+    net.attentions[0].span.fraction.data.fill_(2.0)
+    net.after_step()
+    assert net.attentions[0].span.fraction.max() == 1
 
 
 @pytest.mark.parametrize("norm", ["post", "pre"])
@@ -210,25 +210,25 @@ def test_sinusoids_are_the_printed_ones():
         assert table[4, 2 * i + 1].item() == pytest.approx(math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6)
 
 
-@pytest.mark.parametrize("share, matrices", [("all", 1), ("none", 3)])
-def test_how_many_matrices_hold_words(share, matrices):
-    made = translator(PLAIN, share=share)
-    assert sum(p.shape == (11, 12) for p in made.parameters()) == matrices
-    copied = translator(PLAIN, share=share, seed=1)
-    copied.load_state_dict(deepcopy(made.state_dict()))
-    assert torch.equal(copied.eval()(sentences(), targets()), made.eval()(sentences(), targets()))
+@pytest.mark.parametrize("tied, matrices", [(True, 1), (False, 3)])
+def test_how_many_matrices_hold_words(tied, matrices):
+    net = translator(PLAIN, tie_embeddings=tied)
+    assert sum(p.shape == (11, 12) for p in net.parameters()) == matrices
+    copied = translator(PLAIN, tie_embeddings=tied, seed=1)
+    copied.load_state_dict(deepcopy(net.state_dict()))
+    assert torch.equal(copied.eval()(sentences(), targets()), net.eval()(sentences(), targets()))
 
 
 def test_it_starts_as_it_should():
-    made = translator(PLAIN, width=96, d_ff=200, symbols=500, layers=1)
-    assert made.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
+    net = translator(PLAIN, d_model=96, d_ff=200, symbols=500, layers=1)
+    assert net.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
     bound = math.sqrt(6 / (96 + 200))
-    first = made.encoder[0].feed_forward[0]
+    first = net.encoder[0].feed_forward[0]
     assert first.bias.abs().max() == 0 and 0.98 * bound < first.weight.abs().max() <= bound
 
 
 @pytest.mark.parametrize("source, target", [(LONGEST + 1, 3), (3, LONGEST + 1)])
-def test_a_sentence_longer_than_longest_is_refused(source, target):
+def test_a_sentence_longer_than_max_length_is_refused(source, target):
     with pytest.raises(ValueError, match=r"^a sentence of 25 tokens is longer than max_length = 24$"):
         translator(PLAIN)(words(1, source), words(1, target))
     translator(PLAIN)(words(1, LONGEST), words(1, LONGEST))
@@ -237,28 +237,27 @@ def test_a_sentence_longer_than_longest_is_refused(source, target):
 @pytest.mark.parametrize(
     "changed, sizes, line",
     [
-        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in at; valid: encoder, decoder, cross"),
-        ({}, {"share": "some"}, "unknown share 'some'; valid: all, none"),
+        ({"apply_to": ["encoders"]}, {}, "unknown part 'encoders' in apply_to; valid: encoder, decoder, cross"),
         ({}, {"norm": "mid"}, "unknown norm 'mid'; valid: post, pre"),
-        ({}, {"positional_encoding": "rotary"}, "unknown places 'rotary'; valid: sinusoid, learned"),
-        ({}, {"heads": 5}, "heads h = 5 must divide width d = 12, or key and value be given"),
-        ({}, {"max_length": 25}, "span full remembers 24, less than a sentence of max_length = 25"),
+        ({}, {"positional_encoding": "rotary"}, "unknown positional_encoding 'rotary'; valid: sinusoid, learned"),
+        ({}, {"heads": 5}, "heads h = 5 must divide d_model = 12, or d_k and d_v be given"),
+        ({}, {"max_length": 25}, "span full caches 24, less than a sentence of max_length = 25"),
     ],
 )
-def test_what_it_cannot_be_made_of_is_refused(changed, sizes, line):
+def test_settings_that_it_cannot_be_built_from_are_refused(changed, sizes, line):
     with pytest.raises(ValueError) as error:
         translator(PLAIN, **changed, **sizes)
     assert str(error.value) == line
 
 
 def test_it_learns_to_copy():
-    made = translator(PLAIN, width=24, d_ff=48, layers=1).float()
-    optimiser = torch.optim.Adam(made.parameters(), 0.01)
+    net = translator(PLAIN, d_model=24, d_ff=48, layers=1).float()
+    optimiser = torch.optim.Adam(net.parameters(), 0.01)
     source = words(16, 6)
     target = torch.cat([torch.ones(16, 1, dtype=torch.long), source[:, :-1]], 1)
     losses = []
     for _ in range(40):
-        loss = nn.functional.cross_entropy(made(source, target).flatten(0, 1), source.flatten())
+        loss = nn.functional.cross_entropy(net(source, target).flatten(0, 1), source.flatten())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

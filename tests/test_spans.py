@@ -21,15 +21,15 @@ def stream(length=23):
     return torch.randint(11, (2, length), generator=torch.Generator().manual_seed(5))
 
 
-def same(one, other):
+def assert_same(model, other):
     """Equal outputs and equal gradients of all shared parameters."""
     tokens = stream()
-    a, b = read(one, tokens, 7), read(other, tokens, 7)
+    a, b = read(model, tokens, 7), read(other, tokens, 7)
     torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9)
     a.square().sum().backward()
     b.square().sum().backward()
     theirs = dict(other.named_parameters())
-    for name, parameter in one.named_parameters():
+    for name, parameter in model.named_parameters():
         if name in theirs:
             torch.testing.assert_close(parameter.grad, theirs[name].grad, rtol=1e-6, atol=1e-8)
 
@@ -77,7 +77,7 @@ def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
 
 def test_penalty_and_its_gradient():
     """Reference values: z' = .01 everywhere, S = 8192, lambda = 1 give 81.92 a layer and S / M = 1024 a head."""
-    span = Adaptive(SHAPE, limit=8192, loss=1.0)
+    span = Adaptive(SHAPE, limit=8192, penalty_weight=1.0)
     span.fraction.data.fill_(0.01)
     span.penalty().backward()
     assert span.penalty().item() == pytest.approx(81.92)
@@ -85,7 +85,7 @@ def test_penalty_and_its_gradient():
 
 
 def test_the_window_and_cache_follow_the_span():
-    """Reference values at S = 8192: z' = 0 remembers 128 inputs; z' = .01 reaches 114 keys and remembers 192."""
+    """Reference values at S = 8192: z' = 0 caches 128 inputs; z' = .01 reaches 114 keys and caches 192."""
     span = Adaptive(SHAPE, limit=8192)
     assert span.cache_length(int(span.reach(span.extent(None)).max())) == 128
     span.fraction.data.fill_(0.01)
@@ -120,10 +120,10 @@ def test_adaptive_at_z_S_equals_fixed():
     adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
     for layer in adaptive.attentions:
         layer.span.fraction.data.fill_(1.0)
-    same(copied(make(PLAIN), adaptive), adaptive)
+    assert_same(copied(make(PLAIN), adaptive), adaptive)
 
 
-def test_dynamic_tells_the_farthest_reach_of_all_it_evaluated():
+def test_dynamic_reports_the_farthest_reach_of_all_it_evaluated():
     span = Dynamic(SHAPE, limit=1024, start=0.0).eval()
     torch.nn.init.normal_(span.weight)
     blocks = [torch.randn(2, 5, 16) for _ in range(3)]
@@ -136,21 +136,21 @@ def test_dynamic_with_a_constant_span_equals_adaptive():
     dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "penalty_weight": 0.0, "start": 0.0}})
     adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
     adaptive = copied(adaptive, dynamic)
-    for one, other in zip(adaptive.attentions, dynamic.attentions, strict=True):
-        one.span.fraction.data.fill_(0.4375)  # z = 3.5: no whole number, where the two sides of a derivative differ
-        other.span.weight.data.zero_()
-        other.span.bias.data.fill_(math.log(0.4375 / 0.5625))
-    same(adaptive, dynamic)
+    for learned, computed in zip(adaptive.attentions, dynamic.attentions, strict=True):
+        learned.span.fraction.data.fill_(0.4375)  # z = 3.5: at whole numbers the two sides of a derivative differ
+        computed.span.weight.data.zero_()
+        computed.span.bias.data.fill_(math.log(0.4375 / 0.5625))
+    assert_same(adaptive, dynamic)
 
 
 @pytest.mark.parametrize("k", [8, 9, 1000])
 def test_top_k_with_k_at_least_the_keys_equals_all(k):
     plain = make(PLAIN)
-    same(copied(make({**PLAIN, "selection": {"name": "top_k", "k": k}}), plain), plain)
+    assert_same(copied(make({**PLAIN, "selection": {"name": "top_k", "k": k}}), plain), plain)
 
 
-def test_transformer_xl_without_memory_equals_the_plain_transformer_on_each_block():
-    """With nothing remembered, a block does not know the ones before it."""
+def test_transformer_xl_without_a_cache_equals_the_plain_transformer_on_each_block():
+    """With nothing cached, a block does not know the ones before it."""
     attention = {**PLAIN, "span": {"name": "full", "cache": 7}, "position": {"name": "transformer_xl"}}
     net = make(attention, "transformer_xl").eval()
     tokens = stream(14)
@@ -162,12 +162,8 @@ def test_transformer_xl_without_memory_equals_the_plain_transformer_on_each_bloc
 
 def test_top_k_never_leaves_a_head_without_keys():
     """Selection comes after the mask: the winners lie inside the head's own span."""
-    attention = {
-        **PLAIN,
-        "span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 0.0},
-        "selection": {"name": "top_k", "k": 1},
-    }
-    net = make(attention)
+    span = {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 0.0}
+    net = make({**PLAIN, "span": span, "selection": {"name": "top_k", "k": 1}})
     for layer in net.attentions:
         layer.span.fraction.data.copy_(torch.tensor([0.0, 0.0, 1.0]).view(3, 1, 1))
     layer = net.attentions[0]

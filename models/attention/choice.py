@@ -1,4 +1,4 @@
-"""What any choice on an axis of attention may say, so that the loop never asks who it is."""
+"""What every choice on an axis of attention has in common, so that the training loop treats all alike."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,10 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Shape:
-    """d_model and heads h of the layer that holds a choice; queries and keys of a head are d_k wide, values d_v.
+    """d_model and heads h of a choice's layer; a head's queries and keys are d_k wide, its values d_v.
 
-    Both are d / h where nothing else is said (Attention Is All You Need varies them alone, Table 3 rows A and B).
+    d_k and d_v default to d_model / h (Attention Is All You Need varies them in Table 3, rows A and B). ValueError
+    where h does not divide d_model and d_k or d_v is missing.
     """
 
     d_model: int
@@ -28,9 +29,9 @@ class Shape:
 class Choice(nn.Module):
     """Base of all choices.
 
-    example: settings with which the contract tests build one. from_grid: settings that an ablation's grid of S and k gives,
-    e.g. {"limit": "S"}. needs_distance: whether a span or position asks how far
-    a key is from its query; one that does cannot stand in cross attention.
+    example: settings with which the contract tests build the choice. from_grid: settings that an ablation's grid of S
+    and k fills in, e.g. {"limit": "S"}. needs_distance: whether a span or position depends on the distance between key
+    and query; if so it cannot be used in cross-attention.
     """
 
     example: dict = {}

@@ -7,19 +7,21 @@ from models.attention import formula
 from models.attention.engine.stream_cache import Past
 
 
-def start(layer, batch: int) -> Past:
-    """The memory of streams that have not begun: no inputs, 0 B d."""
-    weight = layer.key.weight
-    return (weight.new_empty(0, batch, layer.shape.d_model),)
+class Definition:
+    """An implementation of `StreamAttention` beside `Engine`."""
 
+    def start(self, layer, batch: int) -> Past:
+        """The cache of streams that have not begun: no inputs, 0 B d."""
+        weight = layer.key.weight
+        return (weight.new_empty(0, batch, layer.shape.d_model),)
 
-def attend(layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-    """x: B T d and the inputs before it -> y: B T h dv before the output projection, and the inputs to remember."""
-    (inputs,) = past
-    inputs = inputs.transpose(0, 1).to(x.dtype)
-    bound = min(layer.bounds(), default=inputs.size(1) + x.size(1))
-    seen = torch.cat([inputs[:, max(0, inputs.size(1) - bound) :], x], 1)
-    k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
-    y = formula.attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
-    kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.cache_length(bound) :]
-    return y.transpose(1, 2), (kept.transpose(0, 1),)
+    def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
+        """x: B T d and the inputs before it -> y: B T h dv before the output projection, and the inputs to cache."""
+        (inputs,) = past
+        inputs = inputs.transpose(0, 1).to(x.dtype)
+        bound = min(layer.bounds(), default=inputs.size(1) + x.size(1))
+        seen = torch.cat([inputs[:, max(0, inputs.size(1) - bound) :], x], 1)
+        k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
+        y = formula.attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
+        kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.cache_length(bound) :]
+        return y.transpose(1, 2), (kept.transpose(0, 1),)

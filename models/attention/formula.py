@@ -7,8 +7,8 @@
     y_t    = sum p v
 
 x = 1 is the nearest visible key. In a stream it is the token before the query, or the query's own where a net attends
-itself; in a sentence read both ways x = |t - j| + 1; between two sentences there is no x, and so neither span nor
-position.
+to itself; in a sentence that attends to itself x = |t - j| + 1. Between two sentences there is no x, and so neither
+span nor position.
 """
 
 import math

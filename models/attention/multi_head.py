@@ -1,4 +1,4 @@
-"""What attention over a stream and over a given sequence share."""
+"""What attention over a stream and over a whole sequence share."""
 
 from torch import Tensor, nn
 
@@ -13,7 +13,9 @@ class MultiHeadBase(nn.Module):
         self.shape, self.dropout = shape, dropout
         self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
         keys, values = shape.heads * shape.d_k, shape.heads * shape.d_v
-        self.query, self.key, self.value = (nn.Linear(shape.d_model, to, bias=False) for to in (keys, keys, values))
+        self.query, self.key, self.value = (
+            nn.Linear(shape.d_model, width, bias=False) for width in (keys, keys, values)
+        )
         self.out = nn.Linear(values, shape.d_model, bias=False)
 
     @property
@@ -26,12 +28,12 @@ class MultiHeadBase(nn.Module):
         return self.dropout if self.training else 0.0
 
     def bounds(self) -> list[int]:
-        """How far any head may ever see, by its span and by its position."""
+        """The most keys that any head may ever see, by its span and by its position."""
         return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
 
-    def split(self, part: Tensor) -> Tensor:
+    def split(self, x: Tensor) -> Tensor:
         """B T c -> B h T c/h."""
-        return part.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        return x.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
 
     def merge(self, y: Tensor) -> Tensor:
         """B h T dv -> B T d."""

@@ -1,1 +1,1 @@
-"""Faster twins of one formula for one device, never a second meaning."""
+"""Faster twins of the formula for one device: the same numbers, tested against it."""

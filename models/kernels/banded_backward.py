@@ -1,10 +1,10 @@
 """Banded softmax attention, backward: three kernels over the same tiles, each walked anew and none with atomics.
 
-    query_gradients   per query tile and head: those of q, and a part of z's
-    key_gradients     per key tile and head:   those of k and v
-    place_gradients   per diagonal of tiles:   a part of places', the heads of all streams shared out among groups
+    query_gradients     per query tile and head: those of q, and a part of z's
+    key_gradients       per key tile and head:   those of k and v
+    position_gradients  per diagonal of tiles:   a part of the position keys', all heads divided among groups
 
-A diagonal is what query tiles and key tiles at one distance make together: all of them meet the same position keys.
+A diagonal consists of the pairs of query and key tiles at one distance: all of them meet the same position keys.
 """
 
 import triton
@@ -87,11 +87,11 @@ def key_gradients(
 
 
 @triton.jit(do_not_specialize=NUMBERS)
-def place_gradients(
-    q, k, v, position_keys, z, reach, dy, lse, delta, grad_places, h, T, K, W, offset, ramp, Bh,
+def position_gradients(
+    q, k, v, position_keys, z, reach, dy, lse, delta, grad_position_keys, h, T, K, W, offset, ramp, Bh,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradient of places in parts: groups diagonals 2N dk.
+    """Writes the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
     Query tiles start at multiples of N, so that each query meets each x on one diagonal alone.
@@ -115,6 +115,6 @@ def place_gradients(
             ds_near, ds_far = unskew(ds, N)
             near_sum += product(tl.trans(ds_near.to(queries.dtype)), queries, acc)
             far_sum += product(tl.trans(ds_far.to(queries.dtype)), queries, acc)
-    part = grad_places + (group * tl.num_programs(0) + n) * 2 * N * dk
+    part = grad_position_keys + (group * tl.num_programs(0) + n) * 2 * N * dk
     put_rows(part, far_sum * scale, 0, N, dk, DK, N)
     put_rows(part + N * dk, near_sum * scale, 0, N, dk, DK, N)

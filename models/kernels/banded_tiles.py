@@ -1,4 +1,4 @@
-"""What the kernels of banded attention share: the tile of scores, and what a tile gives back.
+"""What the kernels of banded attention share: the tile of scores, and the gradients of a tile.
 
 A tile holds N queries t = t0 .. t0 + N - 1 against N keys j = j0 .. j0 + N - 1, N a power of two. With i = t - t0 and
 column c = j - j0 their distances run along diagonals,
@@ -14,7 +14,7 @@ by its own number plus one. Turning it the other way leads from keys back to str
 import triton
 import triton.language as tl
 
-# K and W move with the spans: no kernel is made for the values of these
+# K and W change with the spans: kernels are not specialised for the values of these
 NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "Bh")
 
 
@@ -47,7 +47,7 @@ def row_numbers(vector, t0, T, N: tl.constexpr):
 
 @triton.jit
 def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """The near and the far position keys of a tile, N DK each, from places: W dk, rows x = W .. 1."""
+    """The near and the far position keys of a tile, N DK each, from position_keys: W dk, rows x = W .. 1."""
     near = rows(position_keys, W - first + 1, W, dk, DK, N)
     return near, rows(position_keys, W - first + 1 - N, W, dk, DK, N)
 

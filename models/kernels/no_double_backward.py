@@ -1,13 +1,14 @@
-"""What a backward pass by hand cannot do."""
+"""For backward passes written by hand, which have no second derivative."""
 
 from functools import wraps
 
 import torch
 
 
-def once(backward):
-    """Refuses a second derivative, RuntimeError: torch's `once_differentiable` lets through those parts of it that
-    do not lead back here.
+def no_double_backward(backward):
+    """Decorates the `backward` of an autograd function: under create_graph it raises RuntimeError.
+
+    torch's `once_differentiable` would let through the parts of a second derivative that do not lead back here.
     """
 
     @wraps(backward)

@@ -1,15 +1,8 @@
 """The nets around the attention, by name."""
 
-from torch import nn
-
 from models.nets.captioner import Captioner
 from models.nets.char_lm import CharLM
 from models.nets.seq2seq import Seq2Seq
 from models.nets.transformer_xl import TransformerXLNet
 
 NETS = {"char_lm": CharLM, "transformer_xl": TransformerXLNet, "seq2seq": Seq2Seq, "captioner": Captioner}
-
-
-def build(net: dict, attention: dict, symbols: int) -> nn.Module:
-    """The net that a job asks for: `net` and `attention` as in job.json, `symbols` the size V of the vocabulary."""
-    return NETS[net["name"]](symbols, attention, net)

@@ -1,4 +1,4 @@
-"""What a net passes on from the choices of its attention layers."""
+"""What a net collects from the choices of its attention layers."""
 
 from collections.abc import Iterable
 
@@ -19,22 +19,23 @@ class AttentionNet(nn.Module):
         return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
 
     def after_step(self) -> None:
+        """After an optimiser step, every choice brings its parameters back into range."""
         for layer in self.attentions:
             for choice in layer.choices:
                 choice.after_step()
 
     def facts(self) -> dict:
-        """Facts of the choices; see `told`."""
-        return told(choice for layer in self.attentions for choice in layer.choices)
+        """Facts of the choices of all layers; see `collect_facts`."""
+        return collect_facts(choice for layer in self.attentions for choice in layer.choices)
 
 
-def told(choices: Iterable[Choice]) -> dict:
-    """Numbers by layer; mean_span is the mean of the layers', max_span their maximum."""
-    found: dict[str, list] = {}
+def collect_facts(choices: Iterable[Choice]) -> dict:
+    """Facts by layer; mean_span is the mean of the layers', max_span their maximum."""
+    facts: dict[str, list] = {}
     for choice in choices:
         for key, value in choice.facts().items():
-            found.setdefault(key, []).append(value)
-    if "mean_span" in found:
-        found["mean_span"] = sum(found["mean_span"]) / len(found["mean_span"])
-        found["max_span"] = max(found["max_span"])
-    return found
+            facts.setdefault(key, []).append(value)
+    if "mean_span" in facts:
+        facts["mean_span"] = sum(facts["mean_span"]) / len(facts["mean_span"])
+        facts["max_span"] = max(facts["max_span"])
+    return facts

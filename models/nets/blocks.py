@@ -11,11 +11,11 @@ from models.nets.feed_forward import FeedForward
 class Residual(nn.LayerNorm):
     """Around a sub-layer f: LN(x + drop(f(x))) post-norm, x + drop(f(LN(x))) pre-norm.
 
-    In two halves, `y = f(r.enter(x)); x = r.leave(x, y)`, because attention gives back more than y.
+    In two halves, `y = f(r.enter(x)); x = r.leave(x, y)`, because attention returns more than y.
     """
 
-    def __init__(self, width: int, dropout: float, norm: str = "post"):
-        super().__init__(width)
+    def __init__(self, d_model: int, dropout: float, norm: str = "post"):
+        super().__init__(d_model)
         if norm not in ("post", "pre"):
             raise ValueError(f"unknown norm '{norm}'; valid: post, pre")
         self.drop, self.post = nn.Dropout(dropout), norm == "post"
@@ -36,14 +36,14 @@ class Block(nn.Module):
 
     def __init__(self, attention, d_ff: int, dropout: float, residual_dropout: float = 0.0, norm: str = "post"):
         super().__init__()
-        width = attention.shape.d_model
+        d_model = attention.shape.d_model
         self.attention = attention
-        self.feed_forward = FeedForward(width, d_ff, dropout)
-        self.after_attention = Residual(width, residual_dropout, norm)
-        self.after_feed_forward = Residual(width, residual_dropout, norm)
+        self.feed_forward = FeedForward(d_model, d_ff, dropout)
+        self.after_attention = Residual(d_model, residual_dropout, norm)
+        self.after_feed_forward = Residual(d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """x: B T d and what the layer remembers -> B T d and what it remembers next."""
+        """x: B T d and the layer's cache -> B T d and the cache for the next block."""
         x, past = self.attend(x, past)
         return self.feed(x), past
 
@@ -56,7 +56,7 @@ class Block(nn.Module):
 
 
 class EncoderBlock(Block):
-    """Attention of a sentence to itself, both ways, then the feed-forward layer."""
+    """Self-attention of a sentence in both directions, then the feed-forward layer."""
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
         """x: B N d, visible: B N -> B N d."""
@@ -75,11 +75,12 @@ class DecoderBlock(Block):
         self.cross, self.after_cross = cross, Residual(attention.shape.d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past, source: Projected, visible: Tensor) -> tuple[Tensor, Past]:
-        """x: R T d in R rows for B sentences, R / B side by side for each, their projected sources and B N of those.
+        """x: R T d, R rows for B sentences, R / B side by side for each -> R T d and the cache for the next block.
 
-        All rows of a sentence ask its one source, as if they were places of one row.
+        source: the projected sources of the B sentences; visible: B N, False at padding. The rows of a sentence share
+        its source, and attend to it as if they were positions of a single row.
         """
         x, past = self.attend(x, past)
-        asking = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
-        y = self.cross(asking, source, visible).view_as(x)
+        queries = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
+        y = self.cross(queries, source, visible).view_as(x)
         return self.feed(self.after_cross.leave(x, y)), past

@@ -1,7 +1,7 @@
 """A Transformer that reads a picture and writes a caption (Explicit Sparse Transformer, section 4.2).
 
-The decoder is that of translation; the encoder begins with patches in place of words. Of pixels, a patch is seen by two
-small convolutions and has a place of its own; of regions that another net has found, each is one row of features.
+The decoder is that of translation; the encoder reads a picture in place of words. Pixels are embedded patch by patch by
+two small convolutions, with learned positions; regions that another net has detected are rows of features.
 """
 
 import torch
@@ -13,31 +13,31 @@ from models.nets.seq2seq import Seq2Seq
 
 
 class Captioner(Seq2Seq):
-    """Reads pictures B 3 H W with values 0 .. 1, or features B N F, tells the next token of a caption."""
+    """Reads pictures B 3 H W with values 0 .. 1, or features B N F; predicts the next token of a caption."""
 
     def __init__(self, symbols: int, attention: dict, net: dict):
         """As `Seq2Seq`; net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a region),
-        patch (side of a patch, even, divides size).
+        patch (side of a patch). ValueError unless patch is even and divides the side.
         """
         super().__init__(symbols, attention, net)
-        size, patch, width = net["size"], net["patch"], net["d_model"]
+        size, patch, d_model = net["size"], net["patch"], net["d_model"]
         self.sees = net["sees"]
         if self.sees == "pixels":
             if size % patch or patch % 2:
                 raise ValueError(f"patch = {patch} must be even and divide size = {size}")
             self.look = nn.Sequential(
-                nn.Conv2d(3, width // 2, 3, stride=2, padding=1),
+                nn.Conv2d(3, d_model // 2, 3, stride=2, padding=1),
                 nn.ReLU(),
-                nn.Conv2d(width // 2, width, patch // 2, stride=patch // 2),
+                nn.Conv2d(d_model // 2, d_model, patch // 2, stride=patch // 2),
                 nn.Flatten(2),
             )
-            self.positions = PositionalEncoding("learned", (size // patch) ** 2, width)
+            self.positions = PositionalEncoding("learned", (size // patch) ** 2, d_model)
         else:
-            self.look = nn.Linear(size, width)
+            self.look = nn.Linear(size, d_model)
         self.target = self.embedding  # there are no words to read
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """Pictures -> their patches or regions B N d, and which of them are there: all."""
+        """Pictures -> their patches or regions B N d, and B N, all True: there is no padding."""
         x = self.look(source)
         if self.sees == "pixels":
             x = x.transpose(1, 2)
@@ -48,5 +48,5 @@ class Captioner(Seq2Seq):
         if self.sees == "features":
             return N * self.look.weight.numel()
         first, _, second, _ = self.look
-        seen = N * second.kernel_size[0] ** 2  # places where the first convolution looks
-        return seen * first.weight.numel() + N * second.weight.numel()
+        outputs = N * second.kernel_size[0] ** 2  # positions of the first convolution's output
+        return outputs * first.weight.numel() + N * second.weight.numel()

@@ -6,7 +6,8 @@ to itself.
 
 from torch import Tensor, nn
 
-from models.attention import Shape, layers
+from models.attention.build import build_layers
+from models.attention.choice import Shape
 from models.attention.engine.stream_cache import Past
 from models.attention.stream_attention import StreamAttention
 from models.nets.attention_net import AttentionNet
@@ -17,13 +18,13 @@ class CharLM(AttentionNet):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """symbols V; attention and net as in job.json: four choices; layers, width, heads, inner, dropouts."""
+        """symbols V; attention and net as in job.json: four choices; layers, d_model, heads, d_ff, dropouts."""
         super().__init__()
         shape = Shape(net["d_model"], net["heads"])
-        ways = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
-        made = layers(net["layers"], shape, attention, StreamAttention, **ways)
+        settings = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
+        layers = build_layers(net["layers"], shape, attention, StreamAttention, **settings)
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
-        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], net["dropout"]) for layer in made)
+        self.blocks = nn.ModuleList(Block(layer, net["d_ff"], net["dropout"]) for layer in layers)
         self.output = nn.Linear(shape.d_model, symbols)
 
     @property
@@ -31,16 +32,16 @@ class CharLM(AttentionNet):
         return [block.attention for block in self.blocks]
 
     def start(self, batch: int) -> list[Past]:
-        """The memories of streams that have not begun, one per layer, for the mode the net is in."""
+        """The caches of streams that have not begun, one per layer, for the mode the net is in."""
         return [layer.start(batch) for layer in self.attentions]
 
     def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
-        """tokens: B T -> logits for the next token: B T V, and the memories for the next block."""
-        x, kept = self.embed(tokens), []
-        for block, memory in zip(self.blocks, past, strict=True):
-            x, memory = block(x, memory)
-            kept.append(memory)
-        return self.read_out(x), kept
+        """tokens: B T -> logits for the next token: B T V, and the caches for the next block."""
+        x, caches = self.embed(tokens), []
+        for block, cache in zip(self.blocks, past, strict=True):
+            x, cache = block(x, cache)
+            caches.append(cache)
+        return self.read_out(x), caches
 
     def embed(self, tokens: Tensor) -> Tensor:
         return self.embedding(tokens)

@@ -1,16 +1,16 @@
 """The feed-forward layer (Attention Is All You Need, section 3.3): FF(x) = W2 dropout(relu(W1 x + b1)) + b2.
 
 On a CPU without dropout the backward pass is by hand: relu in place, and the gradient of the inner layer, its largest
-tensor, in memory that all layers share. A fresh page costs ten times a used one.
+tensor, in memory that all layers share (`scratch.py`).
 """
 
 import torch
 from torch import Tensor, nn
 
-from models.attention.engine.head_groups import SCRATCH
-from models.kernels.no_double_backward import once
+from models.attention.engine.scratch import SCRATCH
+from models.kernels.no_double_backward import no_double_backward
 
-LARGE = 1 << 18  # numbers of the inner layer: below, they are not worth the Python
+LARGE = 1 << 18  # numbers of the inner layer: below, the Python costs more than it saves
 
 
 class _Relu2(torch.autograd.Function):
@@ -26,7 +26,7 @@ class _Relu2(torch.autograd.Function):
         return torch.addmm(b2, h, w2.T)
 
     @staticmethod
-    @once
+    @no_double_backward
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
         dh = torch.mm(dy, w2, out=SCRATCH.take("d_ff", h.shape, h))
@@ -35,8 +35,8 @@ class _Relu2(torch.autograd.Function):
 
 
 class FeedForward(nn.Sequential):
-    def __init__(self, width: int, d_ff: int, dropout: float):
-        super().__init__(nn.Linear(width, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, width))
+    def __init__(self, d_model: int, d_ff: int, dropout: float):
+        super().__init__(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""

@@ -15,23 +15,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 
-from models.attention import Shape, layers
+from models.attention.build import build_layers
+from models.attention.choice import Shape
 from models.attention.engine.stream_cache import Past, streams
 from models.attention.sequence_attention import Projected, SequenceAttention
 from models.attention.spans.full import Full
 from models.attention.stream_attention import StreamAttention
-from models.nets.attention_net import AttentionNet, told
+from models.nets.attention_net import AttentionNet, collect_facts
 from models.nets.blocks import DecoderBlock, EncoderBlock
 from models.nets.positional_encoding import PositionalEncoding
 
 PAD, BOS, EOS = 0, 1, 2
-WHERE = ("encoder", "decoder", "cross")
+ATTENTIONS = ("encoder", "decoder", "cross")  # kinds of attention to which choices may apply
 PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 
 
 @dataclass(frozen=True)
 class State:
-    """What decoding B sentences holds, in R rows of which R / B side by side belong to each sentence (its beams).
+    """The state of decoding B sentences in R rows, R / B side by side for each sentence (its beams).
 
     sources: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
     """
@@ -42,7 +43,7 @@ class State:
     length: int = 0
 
     def rows(self, index: Tensor) -> "State":
-        """Row i goes on from row index[i], which belongs to the same sentence; all sentences get equally many rows."""
+        """Row i continues row index[i] of the same sentence; all sentences get equally many rows."""
         return replace(self, past=streams(self.past, index))
 
     def sentences(self, index: Tensor) -> "State":
@@ -54,36 +55,36 @@ class State:
 
 
 class Seq2Seq(AttentionNet):
-    """Reads a source sentence, tells the next token of a target. Tokens 0 pad, 1 bos, 2 eos.
+    """Reads a source sentence, predicts the next token of a target. Tokens 0 pad, 1 bos, 2 eos.
 
-    Span and position of the four choices are those of self-attention: attention to the source has no distances.
+    Span and position apply in self-attention alone: attention to the source has no distances.
     """
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """symbols V, of source and target together; attention and net as in job.json.
+        """symbols V, of source and target together; attention and net as in job.json; ValueError for what cannot be.
 
-        attention: four choices and `at`, those of `WHERE` in which span, selection and normaliser apply (elsewhere
-        full, all and softmax). net: layers of encoder and of decoder, width, heads, key, value (None: width / heads),
-        inner, dropout, attention_dropout, norm, places, longest, share ("all": one matrix for source,
-        target and output; "none").
+        attention: four choices and `apply_to`, those of `ATTENTIONS` to which span, selection and normaliser apply
+        (elsewhere full, all and softmax). net: layers of encoder and of decoder, d_model, heads, d_k and d_v (None:
+        d_model / heads), d_ff, dropout, attention_dropout, norm, positional_encoding, max_length, tie_embeddings
+        (one matrix for source, target and output).
         """
         super().__init__()
         _refuse(attention, net)
-        width, max_length, drop, norm = net["d_model"], net["max_length"], net["dropout"], net["norm"]
+        d_model, max_length, drop, norm = net["d_model"], net["max_length"], net["dropout"], net["norm"]
         encoder, decoder, cross = _attentions(attention, net)
         self.max_length, self.dropout = max_length, drop
         self.encoder = nn.ModuleList(EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder)
         pairs = zip(decoder, cross, strict=True)
         self.decoder = nn.ModuleList(DecoderBlock(*pair, net["d_ff"], drop, norm) for pair in pairs)
-        self.after_encoder, self.after_decoder = (_last(norm, width) for _ in range(2))
+        self.after_encoder, self.after_decoder = (_last_norm(norm, d_model) for _ in range(2))
         self.source_positions, self.target_positions = (
-            PositionalEncoding(net["positional_encoding"], max_length, width) for _ in range(2)
+            PositionalEncoding(net["positional_encoding"], max_length, d_model) for _ in range(2)
         )
-        self.embedding = nn.Embedding(symbols, width)
-        shared = net["tie_embeddings"]
-        self.target, self.output = (self.embedding if shared else nn.Embedding(symbols, width) for _ in range(2))
+        self.embedding = nn.Embedding(symbols, d_model)
+        tied = net["tie_embeddings"]
+        self.target, self.output = (self.embedding if tied else nn.Embedding(symbols, d_model) for _ in range(2))
         for module in self.modules():
-            _start(module)
+            _initialise(module)
 
     @property
     def attentions(self) -> list:
@@ -91,8 +92,9 @@ class Seq2Seq(AttentionNet):
         return own + [block.cross for block in self.decoder]
 
     def facts(self) -> dict:
-        """Facts of the choices, but of spans that are full: sentences are read whole."""
-        return told(one for layer in self.attentions for one in layer.choices if not isinstance(one, Full))
+        """Facts of the choices, except of full spans: sentences are read whole."""
+        choices = (choice for layer in self.attentions for choice in layer.choices)
+        return collect_facts(choice for choice in choices if not isinstance(choice, Full))
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """source: B N and target: B T, padded at their ends -> logits for the token after each of target's: B T V."""
@@ -100,7 +102,7 @@ class Seq2Seq(AttentionNet):
         return self._read_out(x)
 
     def encode(self, source: Tensor) -> State:
-        """B N -> the state from which B targets begin, one row each."""
+        """B N -> the state in which B targets begin, a row each."""
         x, visible = self.enter(source)
         for block in self.encoder:
             x = block(x, visible)
@@ -109,7 +111,7 @@ class Seq2Seq(AttentionNet):
         return State([block.cross.project(x) for block in self.decoder], visible, past)
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """B N -> what the encoder reads, B N d, and which of it is no padding, B N."""
+        """B N -> the encoder's inputs, B N d, and B N, False at padding."""
         return self._embed(source, self.embedding, self.source_positions(0, source.size(1))), source != PAD
 
     def macs_to_enter(self, N: int) -> int:
@@ -117,7 +119,7 @@ class Seq2Seq(AttentionNet):
         return 0
 
     def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
-        """The last token of each row, R -> logits for the next, R V, and the state with that token read."""
+        """The last token of each row, R -> logits for the next, R V, and the state after reading it."""
         return self.read(tokens[:, None], state)
 
     def read(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
@@ -126,13 +128,13 @@ class Seq2Seq(AttentionNet):
         return self._read_out(x[:, -1]), state
 
     def _decode(self, target: Tensor, state: State) -> tuple[Tensor, State]:
-        """R T tokens after those that the state has read -> R T d, and the state with these read."""
+        """R T tokens that follow those of the state -> R T d, and the state after reading them."""
         x = self._embed(target, self.target, self.target_positions(state.length, target.size(1)))
-        kept = []
+        caches = []
         for block, past, source in zip(self.decoder, state.past, state.sources, strict=True):
             x, past = block(x, past, source, state.visible)
-            kept.append(past)
-        return self.after_decoder(x), replace(state, past=kept, length=state.length + target.size(1))
+            caches.append(past)
+        return self.after_decoder(x), replace(state, past=caches, length=state.length + target.size(1))
 
     def _embed(self, tokens: Tensor, embedding: nn.Embedding, positions: Tensor) -> Tensor:
         x = embedding(tokens) * math.sqrt(embedding.embedding_dim) + positions
@@ -142,45 +144,39 @@ class Seq2Seq(AttentionNet):
         return linear(x, self.output.weight)
 
 
-def _attentions(
-    attention: dict, net: dict
-) -> tuple[list[SequenceAttention], list[StreamAttention], list[SequenceAttention]]:
-    """The attention layers of encoder and decoder, and those from the decoder to the source."""
+def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
+    """The attention layers of the encoder, of the decoder, and from the decoder to the source."""
     shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"])
     full = {"span": {"name": "full", "cache": net["max_length"]}}
     encoder, decoder, cross = (
-        {**attention, **({} if part in attention["apply_to"] else PLAIN | full)} for part in WHERE
+        {**attention, **({} if part in attention["apply_to"] else PLAIN | full)} for part in ATTENTIONS
     )
     cross |= {**full, "position": {"name": "none"}}
     count, drop = net["layers"], net["attention_dropout"]
     return (
-        layers(count, shape, encoder, SequenceAttention, reads_itself=True, dropout=drop),
-        layers(count, shape, decoder, StreamAttention, attends_self=True, dropout=drop),
-        layers(count, shape, cross, SequenceAttention, reads_itself=False, dropout=drop),
+        build_layers(count, shape, encoder, SequenceAttention, reads_itself=True, dropout=drop),
+        build_layers(count, shape, decoder, StreamAttention, attends_self=True, dropout=drop),
+        build_layers(count, shape, cross, SequenceAttention, reads_itself=False, dropout=drop),
     )
 
 
 def _refuse(attention: dict, net: dict) -> None:
-    """ValueError, in one line, for what the net cannot be made of."""
+    """ValueError, in one line, for settings that the net cannot be built from."""
     for part in attention["apply_to"]:
-        if part not in WHERE:
-            raise ValueError(f"unknown part '{part}' in at; valid: {', '.join(WHERE)}")
-    if net["share"] not in ("all", "none"):
-        raise ValueError(f"unknown share '{net['share']}'; valid: all, none")
+        if part not in ATTENTIONS:
+            raise ValueError(f"unknown part '{part}' in apply_to; valid: {', '.join(ATTENTIONS)}")
     span, max_length = attention["span"], net["max_length"]
     caches = [value for value in (span.get("cache"), span.get("evaluation_cache")) if value]
     if min(caches, default=max_length) < max_length:
-        raise ValueError(
-            f"span {span['name']} remembers {min(caches)}, less than a sentence of max_length = {max_length}"
-        )
+        raise ValueError(f"span {span['name']} caches {min(caches)}, less than a sentence of max_length = {max_length}")
 
 
-def _last(norm: str, width: int) -> nn.Module:
-    return nn.LayerNorm(width) if norm == "pre" else nn.Identity()
+def _last_norm(norm: str, d_model: int) -> nn.Module:
+    return nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
 
 
-def _start(module: nn.Module) -> None:
-    """Projections and feed-forward layers xavier-uniform with biases 0, embeddings N(0, 1 / d)."""
+def _initialise(module: nn.Module) -> None:
+    """Projections and feed-forward layers xavier-uniform with biases 0, embeddings from N(0, 1 / d)."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:

@@ -1,7 +1,7 @@
 """Transformer-XL (Dai et al. 2019; settings of the released code).
 
-Differs from the sequential model: a token attends to itself, input and output share one matrix, embeddings are
-scaled by sqrt(d), dropout also on embeddings and sub-layer outputs, everything starts at N(0, .02).
+Differs from the sequential model: a token attends to itself, input and output share a matrix, embeddings are scaled by
+sqrt(d), dropout also on embeddings and sub-layer outputs, weights are initialised from N(0, .02).
 """
 
 import math
@@ -24,7 +24,7 @@ class TransformerXLNet(CharLM):
         del self.output
         self.dropout = dropout
         for module in self.modules():
-            _start(module)
+            _initialise(module)
         for layer in self.attentions:
             layer.position.dropout = dropout
         nn.init.zeros_(self.bias)
@@ -37,7 +37,7 @@ class TransformerXLNet(CharLM):
         return linear(dropout(x, self.dropout, self.training), self.embedding.weight, self.bias)
 
 
-def _start(module: nn.Module) -> None:
+def _initialise(module: nn.Module) -> None:
     """Weights N(0, .02), layer-norm weights N(1, .02), biases 0."""
     if isinstance(module, nn.Linear | nn.Embedding | nn.LayerNorm):
         nn.init.normal_(module.weight, float(isinstance(module, nn.LayerNorm)), 0.02)

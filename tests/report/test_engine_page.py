@@ -24,7 +24,7 @@ def test_a_share_is_the_floor_over_the_time():
 def test_a_target_that_is_missed_says_so():
     content = measured()
     for case in content["cases"]:
-        if (case["what"], case["name"], case["way"]) == ("step", "adaptive", "engine"):
+        if (case["what"], case["name"], case["implementation"]) == ("step", "adaptive", "engine"):
             case["ms"] *= 2
     rows = build_tables(content)
     assert [row[6] for row in rows["steps"]] == ["met", "met", "missed", "missed"]
@@ -40,7 +40,7 @@ def test_targets_hold_for_the_nets_they_were_set_for_alone():
 def test_what_failed_is_shown_as_failed():
     content = measured()
     content["memory"][1] |= {"status": "oom", "bytes": None}
-    missing = next(case for case in content["cases"] if case["what"] == "step" and case["way"] == "engine")
+    missing = next(case for case in content["cases"] if case["what"] == "step" and case["implementation"] == "engine")
     missing |= {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     rows = build_tables(content)
     assert rows["memory"][0][3] == "oom" and rows["memory"][0][4] == ""

@@ -34,9 +34,9 @@ def read_records(runs: Path) -> list[Record]:
 
 def report_lines(targets: Targets, results: Path, lanes: int) -> list[str]:
     """What is printed."""
-    jobs = targets.jobs
+    jobs = targets.runs.jobs
     waiting = {digest: job for digest, job in jobs.items() if not _has_record(digest, results)}
-    count = len(targets.configurations)
+    count = len(targets.runs.configurations)
     head = f"scale {targets.config.scale}: {len(jobs)} runs of {count} configurations"
     lines = [f"{head}, {len(jobs) - len(waiting)} cached"]
     for task, number in Counter(job.task for job in jobs.values()).items():

@@ -17,6 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.papers import PAPERS
+from workflow.plan.ablations import builder_names
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
 
@@ -101,7 +102,7 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
     end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
     comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "
     source = f'{source[:end]}{comma}"{name}": {titled}{source[end:]}'
-    first = source.index("from models.attention.choice")
+    first = source.index("from models.attention.")
     return f"{source[:first]}from models.attention.{kind}s.{name} import {titled}\n{source[first:]}"
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.compare.result_set import ResultSet
-from workflow.report.tables._cells import summary
+from workflow.report.tables._cells import summarise
 from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
@@ -17,9 +17,9 @@ def merge_sets(sets: list[ResultSet]) -> pd.DataFrame:
     Only cells of which a run ended well. A quantity of another task is missing.
     """
     rows = pd.concat([each.runs.assign(set=each.name) for each in sets], ignore_index=True)
-    merged = summary(rows, BY, "seed").rename(columns={"n": "seeds"}).drop(columns=INTERVAL)
+    merged = summarise(rows, BY, "seed").rename(columns={"n": "seeds"}).drop(columns=INTERVAL)
     for quantity in dict.fromkeys(column for task in TASKS.values() for column, _, _ in task.columns):
-        merged[[quantity, f"{quantity}_low", f"{quantity}_high"]] = summary(rows, BY, quantity)[INTERVAL]
+        merged[[quantity, f"{quantity}_low", f"{quantity}_high"]] = summarise(rows, BY, quantity)[INTERVAL]
     merged = merged[merged["seeds"] > 0].rename(columns={"device": "hardware"})
     return merged.sort_values(["paper", "ablation"], kind="stable", ignore_index=True)
 

@@ -40,7 +40,7 @@ def choice_settings(axis: str, name: str) -> dict:
 
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
-    """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}, as its class says in `from_grid`."""
+    """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
     for node in ast.walk(_source(axis, name)):
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["from_grid"]:
             return ast.literal_eval(node.value)
@@ -63,9 +63,9 @@ def _source(axis: str, name: str) -> ast.Module:
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
     """One choice with all its settings spelled out.
 
-    choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice; grid: S
-    and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself wins
-    over the grid, and the grid over the scale.
+    choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice. grid:
+    S and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself
+    wins over the grid, and the grid over the scale.
     """
     if choice is None:
         raise ConfigError(f"no {axis} is named; valid: {', '.join(choice_names(axis))}")

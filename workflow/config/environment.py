@@ -6,7 +6,7 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 import os
 from pathlib import Path
 
-BACKENDS = ("auto", "band", "small", "gather", "triton", "definition")  # as models.attention.engine.backend has them
+BACKENDS = ("auto", "band", "small", "gather", "triton", "definition")  # as in models.attention.engine.backend
 ALLOCATOR = "GLIBC_TUNABLES"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 

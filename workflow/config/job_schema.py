@@ -46,9 +46,8 @@ class Seq2SeqAttentionChoices(AttentionChoices):
     @model_validator(mode="after")
     def a_span_has_somewhere_to_apply(self):
         if self.span["name"] != "full" and not {"encoder", "decoder"} & set(self.apply_to):
-            raise ConfigError(
-                f"span {self.span['name']} applies in encoder or decoder alone, got apply_to = {', '.join(self.apply_to)}"
-            )
+            where = ", ".join(self.apply_to)
+            raise ConfigError(f"span {self.span['name']} applies in encoder or decoder alone, got apply_to = {where}")
         return self
 
 
@@ -80,11 +79,11 @@ class CharLMNet(FrozenModel):
 
 
 class Seq2SeqNet(FrozenModel):
-    """Encoder and decoder of `layers` N each. d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a
-    head's queries and keys, and of its values.
+    """Encoder and decoder of `layers` N each.
 
-    norm: after or before each sub-layer. max_length: pieces a sentence may have. tie_embeddings: one matrix for source, target and
-    output, or three.
+    d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a head's queries and keys, and of its
+    values. norm: after or before each sub-layer. max_length: pieces that a sentence may have. tie_embeddings: one
+    matrix for source, target and output, or three.
     """
 
     name: Literal["seq2seq"] = "seq2seq"

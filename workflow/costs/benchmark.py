@@ -7,14 +7,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from workflow.training.origin import ROOT
+from workflow.config.files import ROOT
 
 
-def bench(name: str, settings: dict[str, str]) -> list[dict]:
-    """pytest-benchmark's report of benchmarks/NAME with these variables set: extra_info and stats, all rounds in them.
+def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
+    """pytest-benchmark's reports of benchmarks/NAME with these variables set: extra_info and stats, with all rounds.
 
-    Empty where pytest ended without a report. Variables of pytest's own do not reach it: a worker of a test run would
-    switch timing off.
+    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
+    they would switch timing off.
     """
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"

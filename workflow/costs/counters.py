@@ -1,4 +1,4 @@
-"""Two public counters on the graph of one training block or sentence, to check our own count against.
+"""Two public counters applied to one training block or sentence; our own count is checked against them.
 
 Both count matrix products; torch reports two operations per multiply-accumulate, fvcore one. fvcore also counts the
 layer norms, which are left out here as in the other counts, and lists what it cannot count: element-wise work,
@@ -14,7 +14,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 
 def _of_bag(table, rows, *others, out_shape=None, **named) -> int:
-    """A sum of weighed rows of a table, from shapes: torch counts two operations for each number in them."""
+    """A weighted sum of rows of a table, from shapes: torch counts two operations for each number in them."""
     return 2 * math.prod(rows) * table[-1]
 
 
@@ -31,15 +31,15 @@ def _product(inputs: list, outputs: list) -> int:
 
 
 def by_torch(net: torch.nn.Module, arguments: tuple) -> float:
-    """Multiply-accumulates of net(*arguments) by torch's counter; with gradients: without, it stops at a module that
-    gives a weight.
+    """Multiply-accumulates of net(*arguments) by torch's counter. Gradients are on: without them the counter stops at a
+    module that returns a weight.
     """
     with FlopCounterMode(display=False, custom_mapping=GATHERED) as counter:
         net(*arguments)
     return counter.get_total_flops() / 2
 
 
-def counted(net: torch.nn.Module, arguments: tuple) -> dict:
+def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
     """Multiply-accumulates of net(*arguments): macs_torch, macs_fvcore, and the operators fvcore does not count."""
     with torch.no_grad(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed

@@ -1,7 +1,7 @@
-"""Peak memory of one cell, in a process of its own: what one measures must not stand on what another left.
+"""Peak memory of one configuration, in a process of its own, so that no measurement includes what another left.
 
-The processes are forked from one that has imported the libraries and touched nothing, so that the memory of a cell
-is what its process holds above that.
+The processes are forked from one that has imported the libraries and computed nothing; the memory of a configuration is
+what its process holds above that.
 """
 
 import gc
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from workflow.costs.memory import forget_peak, peak_bytes, reserved_bytes
+from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
 from workflow.training.watchdog import limit_memory, status_of
 
@@ -23,19 +23,20 @@ def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600
     process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
     process.start()
     there.close()
-    found = {"status": "timeout", "reason": f"no answer in {seconds:.0f} s"}
+    answer = {"status": "timeout", "reason": f"no answer in {seconds:.0f} s"}
     try:
         if here.poll(seconds):
-            found = here.recv()
+            answer = here.recv()
     except EOFError:
-        found = {"status": "oom", "reason": "the process was killed"}
-    process.kill() if process.is_alive() and found["status"] == "timeout" else None
+        answer = {"status": "oom", "reason": "the process was killed"}
+    if process.is_alive() and answer["status"] == "timeout":
+        process.kill()
     process.join()
-    return found
+    return answer
 
 
 def _send(pipe, work, arguments) -> None:
-    gc.freeze()  # what the parent holds is not looked through again and again
+    gc.freeze()  # the collector passes over what the parent holds
     try:
         answer = {"status": "ok", "reason": None, **work(*arguments)}
     except (Exception, MemoryError) as error:
@@ -44,35 +45,35 @@ def _send(pipe, work, arguments) -> None:
     pipe.close()
 
 
-def weigh(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
-    """Bytes above the libraries at the peak of `STEPS` calls of the function that `make()` gives.
+def peak_memory(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
+    """Bytes above the libraries at the peak of `STEPS` calls of the function that `make()` returns.
 
-    `make` loads the net, so that its weights count; what it needs for a while to do so does not.
+    `make` loads the net, so its weights count; memory that is free again after loading does not.
     """
     torch.set_num_threads(threads)
     _load_libraries()
     gc.collect()
-    forget_peak(device)
+    reset_peak(device)
     base = 0 if device.type == "cuda" else peak_bytes(device)
     if budget is not None:
-        _bound(budget, device)
+        _limit_memory_above(budget, device)
     step, _ = make()
     gc.collect()
-    forget_peak(device)
+    reset_peak(device)
     for _ in range(STEPS):
         step()
     return {"bytes": peak_bytes(device) - base, "reserved": reserved_bytes(device)}
 
 
 def _load_libraries() -> None:
-    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to the cell."""
-    one = torch.nn.Parameter(torch.ones(1))
-    optimiser = Adam([one], 0.0, 1.0)
-    (one * one).sum().backward()
+    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to a net."""
+    parameter = torch.nn.Parameter(torch.ones(1))
+    optimiser = Adam([parameter], 0.0, 1.0)
+    (parameter * parameter).sum().backward()
     optimiser.step()
 
 
-def _bound(budget: int, device: torch.device) -> None:
+def _limit_memory_above(budget: int, device: torch.device) -> None:
     """Let the process hold `budget` bytes more than it does now."""
     if device.type == "cuda":
         torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))

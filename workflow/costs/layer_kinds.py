@@ -1,6 +1,6 @@
 """The four kinds of layer of Attention Is All You Need, Table 1, each as a function of a sequence B n d.
 
-A step is one pass forward and back over a single random sequence: what a layer adds to a training step.
+A step is one pass forward and backward over a single random sequence: what a layer adds to a training step.
 """
 
 import time
@@ -9,7 +9,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from models.attention import Shape, choose
+from models.attention.build import build_choice
+from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
 from models.attention.stream_attention import StreamAttention
 
@@ -21,7 +22,7 @@ FEWEST, MOST = 3, 200  # rounds of one turn
 
 
 class SelfAttention(nn.Module):
-    """Every place asks every place."""
+    """Every position attends to every position."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -33,7 +34,7 @@ class SelfAttention(nn.Module):
 
 
 class Restricted(nn.Module):
-    """Every place asks itself and the `REACH` - 1 before it."""
+    """Every position attends to itself and the `REACH` - 1 before it."""
 
     def __init__(self, width: int):
         super().__init__()
@@ -64,12 +65,12 @@ LAYERS = {"self": SelfAttention, "rnn": Recurrent, "conv": Convolutional, "local
 
 def _attention(kind: type, width: int, span: dict, **settings):
     shape = Shape(width, HEADS)
-    others = (choose(axis, {"name": PLAIN[axis]}, shape) for axis in ("selection", "normaliser", "position"))
-    return kind(shape, choose("span", span, shape), *others, **settings)
+    others = (build_choice(axis, {"name": PLAIN[axis]}, shape) for axis in ("selection", "normaliser", "position"))
+    return kind(shape, build_choice("span", span, shape), *others, **settings)
 
 
 def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], None]:
-    """One pass forward and back of a fresh layer over one sequence of n places."""
+    """One pass forward and backward of a new layer over one sequence of n positions."""
     torch.manual_seed(0)
     layer = LAYERS[name](width).to(device)
     x = torch.randn(1, n, width, device=device, requires_grad=True)

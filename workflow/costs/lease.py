@@ -1,7 +1,7 @@
 """A device belongs to one timing at a time, or to any number of runs that are not timed.
 
-Snakemake counts a GPU but does not hand one out, and knows nothing of a second workflow on the machine. A lock file
-per device does. Runs share the CPU; on a GPU each has the device to itself.
+Snakemake counts GPUs but does not assign them, and knows nothing of a second workflow on the machine; so each device
+has a lock file. Runs share the CPU; on a GPU each has the device to itself.
 """
 
 import tempfile
@@ -14,9 +14,9 @@ from filelock import FileLock
 
 @contextmanager
 def lease(device: torch.device, *, alone: bool):
-    """Hold `device` while the block runs. `alone`: a timing, which waits for and keeps off all other timings."""
-    held = _lock(device) if alone or device.type == "cuda" else nullcontext()
-    with held:
+    """Hold `device` while the block runs. alone: a timing, which waits for other timings and keeps them waiting."""
+    lock = _lock(device) if alone or device.type == "cuda" else nullcontext()
+    with lock:
         yield
 
 

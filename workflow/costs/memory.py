@@ -18,7 +18,7 @@ def reserved_bytes(device: torch.device) -> int | None:
     return torch.cuda.max_memory_reserved(device) if device.type == "cuda" else None
 
 
-def forget_peak(device: torch.device) -> None:
+def reset_peak(device: torch.device) -> None:
     """From here on the peak is counted anew, from what is held now (Linux; elsewhere the old peak stands)."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)

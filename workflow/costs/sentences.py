@@ -1,18 +1,18 @@
-"""What is timed, weighed and counted of a net with encoder and decoder: an update, the decoding of a batch, and a
-source and its target read once.
+"""What is measured of a net with encoder and decoder: an update, the decoding of a batch, and one pair read once.
 
-Costs do not depend on what sentences say or pictures show, so they are random, all of one length.
+Costs do not depend on what sentences say or pictures show, so both are random, and all of one length.
 """
 
 from collections.abc import Callable
 
 import torch
 
+from models import macs
 from models.nets.seq2seq import BOS, EOS
-from workflow.costs import graph
-from workflow.costs.counters import counted
-from workflow.training.gradients import gradients, precision
-from workflow.training.optimisers import optimiser_of
+from workflow.costs.counters import count_by_libraries
+from workflow.tasks.sequences import losses
+from workflow.training.gradients import add_gradients, precision
+from workflow.training.optimisers import make_optimiser
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 REGIONS = 36  # of a picture whose regions another net has found, as is usual
@@ -20,16 +20,16 @@ REGIONS = 36  # of a picture whose regions another net has found, as is usual
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
     """A function that makes one whole update, and the target pieces it learns from."""
-    from workflow.tasks.sequences import losses  # the task itself counts through this module
-
     training, length = job.training, min(LENGTH, job.net.max_length)
-    batches = [_random(job, net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)]
-    optimiser = optimiser_of(training, list(net.parameters()))
+    batches = [
+        _random_batch(job, net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)
+    ]
+    optimiser = make_optimiser(training, list(net.parameters()))
     optimiser.lr = 0.0  # the net stays what it is
     net.train()
 
     def step() -> None:
-        gradients(net, losses(net, training, batches))
+        add_gradients(net, losses(net, training, batches))
         optimiser.step()
         optimiser.forget_gradients()
 
@@ -40,15 +40,15 @@ def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[],
     """A function that decodes `batch` sentences of `LENGTH` pieces with the job's beam, and the pieces it writes."""
     net.eval()
     length, width = min(LENGTH, job.net.max_length), job.evaluation.beam
-    source, target = _random(job, net, batch, length, device)
+    source, target = _random_batch(job, net, batch, length, device)
     rows = torch.arange(batch, device=device).repeat_interleave(width)
 
     @torch.no_grad()
     def step() -> None:
         with precision(job.training, device):
             state = net.encode(source).rows(rows)
-            for place in range(length):
-                _, state = net.step(target[rows, place], state)
+            for position in range(length):
+                _, state = net.step(target[rows, position], state)
                 state = state.rows(torch.arange(len(rows), device=device))  # as beams are kept or given up
 
     return step, batch * length
@@ -62,15 +62,15 @@ def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]
 def count(job, net, device: torch.device) -> dict:
     """Multiply-accumulates per target piece of one pair of sentences: ours, torch's, fvcore's."""
     net.train()
-    source, target = _random(job, net, 1, min(LENGTH, job.net.max_length), device)
+    source, target = _random_batch(job, net, 1, min(LENGTH, job.net.max_length), device)
     inputs = target[:, :-1]
-    found = counted(net, (source, inputs))
-    made = {"macs_analytic": graph.pair(net, net.enter(source)[1].size(1), inputs.size(1))}
-    made |= {name: value / inputs.size(1) for name, value in found.items() if name != "unsupported"}
-    return {**made, "unsupported": found["unsupported"]}
+    counted = count_by_libraries(net, (source, inputs))
+    row = {"macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1))}
+    row |= {name: value / inputs.size(1) for name, value in counted.items() if name != "unsupported"}
+    return {**row, "unsupported": counted["unsupported"]}
 
 
-def _random(job, net, batch: int, length: int, device: torch.device):
+def _random_batch(job, net, batch: int, length: int, device: torch.device):
     """Sources, sentences B N or pictures, and targets B T + 1 without padding."""
     symbols, generator = net.embedding.weight.shape[0], torch.Generator().manual_seed(0)
     target = torch.randint(EOS + 1, symbols, (batch, length + 1), generator=generator)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from workflow.config.job import Job, read_job
 from workflow.results.precomputed import precomputed_costs
 from workflow.training import checkpoint
@@ -13,13 +13,14 @@ from workflow.training import checkpoint
 
 @dataclass(frozen=True)
 class TrainedRun:
-    """A run whose net is measured. path: its weights, or its record where it came with the project without them."""
+    """A run whose net is measured. path: its weights.pt, or record.json where the run came with the project."""
 
     path: Path
     job: Job
 
     @classmethod
     def at(cls, path: Path) -> "TrainedRun":
+        """The run with this file; its job.json lies beside it."""
         return cls(path, read_job(path.parent / "job.json"))
 
     @property
@@ -29,29 +30,32 @@ class TrainedRun:
 
     @property
     def has_weights(self) -> bool:
-        return self.path.name == "weights.pt" and bool(self._state())
+        """False where the run failed or came with the project.
 
-    def _state(self) -> dict:
-        return checkpoint.load(self.path, self.job.digest, torch.device("cpu"))["net"]
+        Reads no weights: the memory that they leave free would be missing from what a fork of this process measures.
+        """
+        if self.path.name != "weights.pt":
+            return False
+        return bool(checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True)["net"])
 
     def load(self, device: torch.device):
         """(job, net) as its training left it."""
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
-        net = build(self.job.net.model_dump(), self.job.attention.model_dump(), symbols_of(state)).to(device)
+        net = build_net(self.job, device, count_symbols(state))
         net.load_state_dict(state)
         return self.job, net
 
-    def not_measured(self, kind: str) -> dict:
+    def unmeasured_row(self, kind: str) -> dict:
         """The row of a run without weights: what came with the project, or why there is none."""
-        row = precomputed_costs(kind).get(self.job.configuration)
-        return row or {**self.about, "status": "error", "reason": "not measured: the run left no weights"}
+        failure = {"status": "error", "reason": "not measured: the run left no weights"}
+        return precomputed_costs(kind).get(self.job.configuration) or {**self.about, **failure}
 
 
-def symbols_of(state: dict) -> int:
+def count_symbols(state: dict) -> int:
     return state["embedding.weight"].shape[0]
 
 
-def fresh(job: Job, device: torch.device, symbols: int = 128):
+def build_net(job: Job, device: torch.device, symbols: int = 128):
     """The net of a job before its first step."""
     return build(job.net.model_dump(), job.attention.model_dump(), symbols).to(device)
 
@@ -62,16 +66,16 @@ def random_block(job: Job, symbols: int, device: torch.device, batch: int | None
     return torch.randint(symbols, shape, generator=torch.Generator().manual_seed(0)).to(device)
 
 
-def with_limit(job: Job, net, S: int, device: torch.device):
+def raise_limit(job: Job, net, S: int, device: torch.device):
     """The same net with the limit of its spans and positions raised to S; learned spans keep their length."""
     attention = job.attention.model_dump()
-    before = attention["span"]["limit"]
+    trained_limit = attention["span"]["limit"]
     for axis in ("span", "position"):
         if "limit" in attention[axis]:
             attention[axis]["limit"] = S
-    longer = build(job.net.model_dump(), attention, symbols_of(net.state_dict())).to(device)
+    longer = build(job.net.model_dump(), attention, count_symbols(net.state_dict())).to(device)
     with torch.no_grad():
         for raised, trained in zip(longer.attentions, net.attentions, strict=True):
             if hasattr(trained.span, "fraction"):  # z = S z'
-                raised.span.fraction.copy_(trained.span.fraction * before / S)
+                raised.span.fraction.copy_(trained.span.fraction * trained_limit / S)
     return longer

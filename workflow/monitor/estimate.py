@@ -105,11 +105,11 @@ def measure_files(targets: Targets) -> dict[str, list[str]]:
     wanted: dict[str, dict[str, None]] = defaultdict(dict)
     for name in targets.ablations:
         for kind in targets.costs_shown(name):
-            wanted[kind].update(dict.fromkeys(targets.costs_of(name, kind)))
+            wanted[kind].update(dict.fromkeys(targets.cost_files(name, kind)))
     files = {kind: list(paths) for kind, paths in wanted.items()}
     if any("layers" in reads("tables", name) for name in targets.artefacts("tables")):
         files["layers"] = [f"{targets.results}/layers.json"]
-    return files | ({"steps": targets.steps} if targets.steps else {})
+    return files | ({"steps": [f"{targets.results}/steps.json"]} if targets.has_engine else {})
 
 
 def measure_seconds(targets: Targets, kind: str, files: list[str], lanes: int) -> float:
@@ -127,4 +127,4 @@ def measure_seconds(targets: Targets, kind: str, files: list[str], lanes: int) -
 
 def _timed(targets: Targets, ablation: str) -> float:
     how = targets.measures[targets.ablations[ablation].task]
-    return START + 2 * len(targets.nets_of(ablation)) * how.passes * (how.seconds + 0.2)
+    return START + 2 * len(targets.runs.nets_of(ablation)) * how.passes * (how.seconds + 0.2)

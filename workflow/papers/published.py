@@ -79,29 +79,30 @@ def papers() -> dict[str, Paper]:
 
 @cache
 def load() -> dict[str, Published]:
-    """Every published value by id. `ConfigError` where an id stands twice."""
-    found: dict[str, Published] = {}
+    """Every published value by id. `ConfigError` where two values have the same id."""
+    values: dict[str, Published] = {}
     for name, paper in papers().items():
         for value in paper.values:
-            if value.id in found:
-                raise ConfigError(f"config/published/{name}.yaml: id '{value.id}' stands twice")
-            found[value.id] = value.model_copy(update={"paper": name})
-    return found
+            if value.id in values:
+                raise ConfigError(f"config/published/{name}.yaml: id '{value.id}' is there twice")
+            values[value.id] = value.model_copy(update={"paper": name})
+    return values
 
 
 @cache
-def analytic() -> Analytic:
-    made = parse(Analytic, read_yaml(FOLDER / "analytic.yaml"), "config/published/analytic.yaml")
-    for key in (*made.recomputed, *made.open):
+def load_analytic() -> Analytic:
+    """How the values that need no training are computed again."""
+    analytic = parse(Analytic, read_yaml(FOLDER / "analytic.yaml"), "config/published/analytic.yaml")
+    for key in (*analytic.recomputed, *analytic.open):
         find(key)
-    return made
+    return analytic
 
 
 @cache
-def conflicts() -> dict[str, str]:
+def load_conflicts() -> dict[str, str]:
     """What is known of two sources that disagree, by the id of the conflict."""
     context = parse(Context, read_yaml(FOLDER / "context.yaml"), "config/published/context.yaml")
-    return {one["id"]: one["text"] for one in context.conflicts}
+    return {conflict["id"]: conflict["text"] for conflict in context.conflicts}
 
 
 def find(key: str) -> Published:
@@ -117,35 +118,38 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells (see `workflow.report.tables._cells`) with what the paper prints beside them, and the difference in per cent.
+    """Cells (see `workflow.report.tables._cells`) with what the paper prints, and the difference in per cent.
 
-    published_source: published | inferred | digitised. What a formula gave on both sides, and a setting, which was
-    chosen and not found, have no difference.
+    published_source: published | inferred | digitised. There is no difference where both sides follow from a formula,
+    nor for a setting, which was chosen and not found.
     """
     rows = []
     for cell in cells.to_dict("records"):
         key = cell.get("published")
-        one = find(key) if isinstance(key, str) else None
-        cell["published_value"] = one.value if one else None
+        published = find(key) if isinstance(key, str) else None
+        cell["published_value"] = published.value if published else None
         for column in ("unit", "kind", "where", "note", "source"):
-            cell[f"published_{column}"] = getattr(one, column) if one else None
-        cell["conflict"] = conflicts().get(one.conflict) if one and one.conflict else None
-        given = one and (cell["kind"] == "setting" or one.source == "inferred" and cell["kind"] == "analytic")
-        cell["difference_pct"] = _difference(cell["value"], one.value) if one and not given else None
+            cell[f"published_{column}"] = getattr(published, column) if published else None
+        conflict = published.conflict if published else None
+        cell["conflict"] = load_conflicts().get(conflict) if conflict else None
+        cell["difference_pct"] = _difference(cell, published) if published else None
         rows.append(cell)
     return pd.DataFrame(rows)
 
 
-def _difference(ours, theirs) -> float | None:
-    both = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (ours, theirs))
-    return 100 * (ours / theirs - 1) if both and theirs and ours == ours else None
+def _difference(cell: dict, published: Published) -> float | None:
+    if cell["kind"] == "setting" or published.source == "inferred" and cell["kind"] == "analytic":
+        return None
+    value, printed = cell["value"], published.value
+    numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed))
+    return 100 * (value / printed - 1) if numbers and printed and value == value else None
 
 
-def logs() -> pd.DataFrame:
+def load_logs() -> pd.DataFrame:
     """Training logs that came with the Explicit Sparse Transformer's code: run, topk, step, bpc, spans."""
     return pd.read_csv(FOLDER / "est_logs.csv")
 
 
-def digitised_spans() -> pd.DataFrame:
+def load_digitised_spans() -> pd.DataFrame:
     """Adaptive Attention Span, Figure 4, read off the plot: layer, head_rank, span (about 10 % exact)."""
     return pd.read_csv(FOLDER / "as_fig4_digitised.csv")

@@ -18,7 +18,8 @@ Values = StrictInt | str | list[StrictInt] | None
 class Variant(StrictModel):
     """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
 
-    net and training replace sizes of the recipe, `times` multiplies sizes of its net; apply_to: see `Seq2SeqAttentionChoices`.
+    net and training replace sizes of the recipe, `times` multiplies sizes of its net.
+    apply_to: see `Seq2SeqAttentionChoices`.
     """
 
     recipe: str = "base"

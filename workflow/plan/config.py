@@ -30,7 +30,7 @@ class Config(StrictModel):
 
     @property
     def folder(self) -> str:
-        """Where results and reports lie: the scale, and the user's own corpus where one takes the place of the scale's."""
+        """Where results and reports lie: the scale, with the user's own corpus where there is one."""
         if self.corpus is None:
             return self.scale
         catalogue = next((each for each in map(load_corpora, self.tasks) if each.knows(self.corpus)), None)

@@ -1,7 +1,7 @@
 """How the config becomes jobs. Pure: no torch, nothing written.
 
-config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job share
-its digest, and so its run.
+config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job
+share its digest, and so its run.
 """
 
 from itertools import product
@@ -23,7 +23,7 @@ from workflow.plan.scales import Recipe, Scale, load_corpora
 class PlanRow(FrozenModel):
     """One row of the plan: which ablation asks for which job.
 
-    paper_corpus: the corpus of the paper. corpus: what is read for it at this scale, by name; job.corpus names its file.
+    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file.
     """
 
     ablation: str

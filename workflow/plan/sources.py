@@ -1,11 +1,12 @@
 """Which files of the suite a number depends on, and the digest of what stands in them.
 
-Read from the imports, without importing anything: what an entry point imports, what that imports, and so on. Alternatives
-(the choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their registries
-are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no others.
+Read from the imports, without importing anything: what an entry point imports, what that imports, and so on.
+Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their
+registries are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no
+others.
 
-A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has, and
-why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
+A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has,
+and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
 """
 
 import ast
@@ -21,10 +22,12 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT, config_file
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.tasks.spec import TASKS
 
 ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", "tasks", "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
+LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
 NUMBERS = (
     "models",
     "workflow/training",
@@ -98,6 +101,12 @@ def changes_in(files: Iterable[str]) -> list[str]:
     return [str(change) for change in accepted() if change.file in files]
 
 
+def recorded(files: Iterable[str]) -> dict:
+    """What an origin keeps of them: source, sources, accepted."""
+    files = frozenset(files)
+    return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
+
+
 @cache
 def imports(file: str) -> tuple[str, ...]:
     """The files of the suite that a file imports, wherever in it."""
@@ -119,7 +128,7 @@ def imports(file: str) -> tuple[str, ...]:
 
 def is_alternative(file: str) -> bool:
     path = Path(file)
-    return path.parent.name in ALTERNATIVES and not path.name.startswith("_")
+    return path.parent.name in ALTERNATIVES and not path.name.startswith("_") and path.name not in LOOKUPS
 
 
 @cache
@@ -155,7 +164,10 @@ def _named_by(job: Job) -> list[str]:
 def of_script(name: str, job: Job | None = None) -> frozenset[str]:
     """What a script that computes numbers depends on, for a job where it is about one."""
     entry = f"workflow/scripts/{name}.py"
-    return closure(entry, *(_named_by(job) if job else ()), rooms=(*NUMBERS, entry))
+    named = _named_by(job) if job else []
+    if job and name != "train":  # what measures a net of this task is loaded by name too
+        named.append(f"{TASKS[job.task].costs.replace('.', '/')}.py")
+    return closure(entry, *named, rooms=(*NUMBERS, entry))
 
 
 def of_run(job: Job) -> frozenset[str]:
@@ -165,7 +177,7 @@ def of_run(job: Job) -> frozenset[str]:
 
 def of_report(script: str, *entries: str) -> frozenset[str]:
     """What a table, figure, claim or page depends on besides its data."""
-    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/papers", "workflow/scripts"))
+    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/scripts"))
 
 
 def files_under(*patterns: str) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Tables and figures by name: their modules, and the frames that each asks for in `READS`."""
+"""Tables and figures by name: their modules, and the frames that each names in `READS`."""
 
 from importlib import import_module
 
@@ -17,18 +17,21 @@ def load_builder(kind: str, name: str):
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """The frames that its functions take: runs and layers, as far as it reads them."""
+    """The frames that the functions of a table or figure take: runs and layers, as far as it reads them."""
     inputs = []
     for frame in ("runs", "layers"):
         if frame in reads(kind, name):
             if getattr(frames, frame) is None:
-                raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, and none were given")
+                raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given")
             inputs.append(getattr(frames, frame))
     return inputs
 
 
-def behind(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
-    """Where the numbers of a table or figure come from, in a line, and the commits that made them. used: its runs."""
+def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
+    """Where the numbers of a table or figure come from, in a line, and the commits of the code behind them.
+
+    used: the runs that it stands on.
+    """
     if hasattr(builder, "origin"):  # of layers, which belong to no run
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):

@@ -1,4 +1,4 @@
-"""Records that came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and their costs."""
+"""Records that came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json."""
 
 from functools import cache
 from pathlib import Path

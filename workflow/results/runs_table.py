@@ -1,4 +1,4 @@
-"""All runs of one ablation as one table: a row per row of its plan, joined with its record, and with costs where asked."""
+"""All runs of one ablation as a table: a row per row of its plan, joined with its record and with costs."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -4,6 +4,7 @@ Few seeds are the rule here, so nothing rests on many: an interval is a bootstra
 t asks of so few (Hesterberg 2015, section 5.1: a plain percentile interval of three values covers far less than 95 %).
 """
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -25,12 +26,17 @@ def mean_interval(values: list[float]) -> tuple[float, float | None, float | Non
     return mean, mean - half, mean + half
 
 
+def half_width(low, high):
+    """Of an interval, or of each in two columns: what stands behind ±. None where there is no interval."""
+    return None if low is None or high is None else (high - low) / 2
+
+
 def bootstrap_interval(values: list[float]) -> tuple[float, float, float] | None:
     """Mean and 95 % interval of the mean over pairs, for claims; None below two."""
     sample, n = np.array(values, float), len(values)
     if n < 2:
         return None
-    drawn = np.array([*product(range(n), repeat=n)]) if n <= EVERY else _draws(n)
+    drawn = _resamples(n)
     apart = sample[drawn].mean(1) - sample.mean()
     wider = t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
     low = np.quantile(apart, LEVEL / 2, method="lower") * wider  # outwards: few resamples leave wide gaps
@@ -38,7 +44,11 @@ def bootstrap_interval(values: list[float]) -> tuple[float, float, float] | None
     return sample.mean(), sample.mean() + low, sample.mean() + high
 
 
-def _draws(n: int) -> np.ndarray:
+@cache
+def _resamples(n: int) -> np.ndarray:
+    """A row of n places for each resample: all that there are, or as many drawn as `DRAWN`."""
+    if n <= EVERY:
+        return np.array([*product(range(n), repeat=n)])
     return np.random.default_rng(1).integers(n, size=(DRAWN, n))
 
 

@@ -1,17 +1,17 @@
 rule claims:
     """Hold the claims about one ablation, about the layers, or those of formulas against what was measured."""
     input:
-        lambda w: targets.claim_files(w.group),
+        lambda w: targets.claim_inputs(w.group),
     output:
         "results/{scale}/claims/{group}.json",
     log:
         "logs/{scale}/claims/{group}.log",
+    wildcard_constraints:
+        group=pattern(targets.claim_groups),
     conda:
         "../../environment.yml"
-    wildcard_constraints:
-        group=targets.pattern(targets.claim_groups),
     params:
-        source=lambda w: targets.claims_source(w.group),
+        source=lambda w: targets.code.of_claims(w.group),
     message:
         "hold the claims about {wildcards.group} against what was measured"
     shell:
@@ -21,16 +21,17 @@ rule claims:
 rule ledger:
     """Judge all claims together: their verdicts, corrected for how many they are."""
     input:
-        expand(f"{targets.results}/claims/{{group}}.json", group=targets.claim_groups),
+        targets.claim_files,
     output:
-        multiext(f"{targets.results}/ledger", ".json", ".csv"),
+        json=f"{targets.results}/ledger.json",
+        csv=f"{targets.results}/ledger.csv",
     log:
         f"logs/{targets.folder}/ledger.log",
     conda:
         "../../environment.yml"
     params:
-        source=targets.script_report_source("ledger"),
+        source=targets.code.of_report_script("ledger"),
     message:
         "judge the claims"
     shell:
-        "python -m workflow.scripts.ledger {output[0]} {input} > {log} 2>&1"
+        "python -m workflow.scripts.ledger {output.json} {input} > {log} 2>&1"

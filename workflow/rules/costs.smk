@@ -1,7 +1,7 @@
 rule flops:
     """Count the multiply-adds of one configuration: from shapes, by torch and by fvcore."""
     input:
-        lambda w: targets.trained_net(w.configuration),
+        lambda w: targets.runs.net_of(w.configuration),
     output:
         "results/{scale}/flops/{configuration}.json",
     log:
@@ -9,7 +9,7 @@ rule flops:
     conda:
         "../../environment.yml"
     params:
-        source=lambda w: targets.cost_source("flops", w.configuration),
+        source=lambda w: targets.code.of_cost("flops", w.configuration),
     message:
         "count the multiply-adds of {configuration:{wildcards.configuration}}"
     shell:
@@ -19,7 +19,7 @@ rule flops:
 rule memory:
     """Measure the peak memory of one configuration, in training and in evaluation."""
     input:
-        lambda w: targets.trained_net(w.configuration),
+        lambda w: targets.runs.net_of(w.configuration),
     output:
         "results/{scale}/memory/{configuration}.json",
     log:
@@ -30,7 +30,7 @@ rule memory:
         gpu=targets.gpus,
     params:
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.cost_source("memory", w.configuration),
+        source=lambda w: targets.code.of_cost("memory", w.configuration),
     message:
         "measure the memory of {configuration:{wildcards.configuration}}"
     shell:
@@ -40,7 +40,7 @@ rule memory:
 rule longest_span:
     """Find the longest span limit S whose training step fits the memory budget."""
     input:
-        lambda w: targets.trained_net(w.configuration),
+        lambda w: targets.runs.net_of(w.configuration),
     output:
         "results/{scale}/longest_span/{configuration}.json",
     log:
@@ -52,9 +52,9 @@ rule longest_span:
     resources:
         gpu=targets.gpus,
     params:
-        measure=lambda w: targets.measure_of(w.configuration),
+        measure=lambda w: targets.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.cost_source("longest_span", w.configuration),
+        source=lambda w: targets.code.of_cost("longest_span", w.configuration),
     message:
         "find the longest S of {configuration:{wildcards.configuration}}"
     shell:
@@ -65,7 +65,7 @@ rule longest_span:
 rule throughput:
     """Time all configurations of one ablation in turns, alone on the machine."""
     input:
-        lambda w: targets.nets_of(w.ablation),
+        lambda w: targets.runs.nets_of(w.ablation),
     output:
         "results/{scale}/throughput/{ablation}.json",
     log:
@@ -78,9 +78,9 @@ rule throughput:
     resources:
         gpu=targets.gpus,
     params:
-        measure=lambda w: targets.measure_of_ablation(w.ablation),
+        measure=lambda w: targets.measure_of(targets.ablations[w.ablation].task),
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.throughput_source(w.ablation),
+        source=lambda w: targets.code.of_throughput(w.ablation),
     message:
         "time the configurations of {wildcards.ablation}"
     shell:
@@ -102,9 +102,9 @@ rule layers:
     resources:
         gpu=targets.gpus,
     params:
-        measure=lambda w: targets.measure_of_task("translation"),
+        measure=lambda w: targets.measure_of("translation"),
         options=f"--device {targets.config.device}",
-        source=targets.script_source("layers"),
+        source=targets.code.of_layers(),
     message:
         "time the layers of Attention Is All You Need, Table 1"
     shell:
@@ -127,7 +127,7 @@ rule steps:
     params:
         sizes=lambda w: targets.engine_sizes(short=True),
         options=f"--device {targets.config.device}",
-        source=targets.engine_source,
+        source=targets.code.of_engine(),
     message:
         "time a training step over S"
     shell:
@@ -150,7 +150,7 @@ rule engine_benchmark:
     params:
         sizes=lambda w: targets.engine_sizes(short=False),
         options=f"--device {targets.config.device}",
-        source=targets.engine_source,
+        source=targets.code.of_engine(),
     message:
         "time the engine beside its definition"
     shell:

@@ -7,8 +7,8 @@ rule corpus:
     conda:
         "../../environment.yml"
     params:
-        name=lambda w: targets.corpora[w.slug],
-        source=lambda w: targets.corpus_source(w.slug),
+        name=lambda w: targets.runs.corpora[w.slug],
+        source=lambda w: targets.code.of_corpus(w.slug),
     message:
         "prepare the data set {wildcards.slug}"
     shell:

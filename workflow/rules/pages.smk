@@ -1,7 +1,7 @@
 rule ablation_page:
     """Write the page of one ablation, and a page for each of its runs beside it."""
     input:
-        lambda w: targets.ablation_page_files(w.ablation),
+        lambda w: targets.ablation_page_inputs(w.ablation),
     output:
         "reports/{scale}/ablations/{ablation}/index.html",
     log:
@@ -9,7 +9,7 @@ rule ablation_page:
     conda:
         "../../environment.yml"
     params:
-        source=lambda w: targets.page_source(w.ablation),
+        source=lambda w: targets.code.of_page(w.ablation),
     message:
         "write the page of {wildcards.ablation} and of its runs"
     shell:
@@ -19,7 +19,7 @@ rule ablation_page:
 rule paper_page:
     """Write the page of one paper: its tables and figures beside ours."""
     input:
-        lambda w: targets.paper_page_files(w.paper),
+        lambda w: targets.paper_page_inputs(w.paper),
     output:
         "reports/{scale}/papers/{paper}.html",
     log:
@@ -27,7 +27,7 @@ rule paper_page:
     conda:
         "../../environment.yml"
     params:
-        source=lambda w: targets.page_source(*targets.ablations_of(w.paper)),
+        source=lambda w: targets.code.of_page(*targets.ablations_of(w.paper)),
     message:
         "write the page of the paper {wildcards.paper}"
     shell:
@@ -37,7 +37,7 @@ rule paper_page:
 rule shared_pages:
     """Write the index and what stands beside it: status, pivot table, formulas, steps."""
     input:
-        targets.index_files,
+        targets.shared_page_inputs,
     output:
         targets.shared_pages,
     log:
@@ -45,11 +45,12 @@ rule shared_pages:
     conda:
         "../../environment.yml"
     params:
-        source=targets.page_source(*targets.ablations),
+        scale=targets.folder,
+        source=targets.code.of_page(*targets.ablations),
     message:
-        "write the index of scale {targets.folder}"
+        "write the index of scale {params.scale}"
     shell:
-        "python -m workflow.scripts.page shared --scale {targets.folder} {input} > {log} 2>&1"
+        "python -m workflow.scripts.page shared --scale {params.scale} {input} > {log} 2>&1"
 
 
 rule engine_page:
@@ -63,7 +64,7 @@ rule engine_page:
     conda:
         "../../environment.yml"
     params:
-        source=targets.page_source(),
+        source=targets.code.of_page(),
     message:
         "write the page of the engine"
     shell:
@@ -74,7 +75,7 @@ rule bundle_archive:
     """Pack records, tables, figures and pages into one archive."""
     input:
         targets.pages,
-        targets.all_records,
+        targets.runs.records,
         f"{targets.results}/plan.json",
     output:
         "results/{scale}/bundle.zip",

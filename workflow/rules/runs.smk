@@ -1,7 +1,7 @@
 rule plan:
     """Write the plan, and a job file for every run in it."""
     output:
-        update(expand("results/runs/{digest}/job.json", digest=targets.jobs)),
+        update(expand("results/runs/{digest}/job.json", digest=targets.runs.jobs)),
         plan=f"{targets.results}/plan.json",
     log:
         f"logs/{targets.folder}/plan.log",
@@ -9,9 +9,9 @@ rule plan:
         "../../environment.yml"
     params:
         config=targets.config.identity,
-        rows=targets.plan_digest,
+        rows=targets.runs.digest,
     message:
-        "plan the runs of scale {targets.config.scale}"
+        "plan the runs of every ablation"
     shell:
         "python -m workflow.scripts.plan {params.config:q} {output.plan} > {log} 2>&1"
 
@@ -20,7 +20,7 @@ rule train:
     """Train and evaluate one run. One that breaks leaves a record that says why."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
-        data=lambda w: f"results/data/{targets.jobs[w.digest].corpus}.npz",
+        data=lambda w: targets.runs.data_of(w.digest),
     output:
         record="results/runs/{digest}/record.json",
         curve="results/runs/{digest}/curve.csv",
@@ -29,16 +29,16 @@ rule train:
         "logs/train/{digest}.log",
     benchmark:
         "results/runs/{digest}/benchmark.tsv"
+    wildcard_constraints:
+        digest=pattern(targets.runs.trained),
     conda:
         "../../environment.yml"
-    wildcard_constraints:
-        digest=targets.pattern(targets.trained),
-    threads: lambda w: targets.jobs[w.digest].training.threads
+    threads: lambda w: targets.runs.jobs[w.digest].training.threads
     resources:
         gpu=targets.gpus,
     params:
         options=f"--device {targets.config.device} --backend {targets.config.backend}",
-        source=lambda w: targets.run_source(w.digest),
+        source=lambda w: targets.code.of_run(w.digest),
     message:
         "train {run:{wildcards.digest}}"
     shell:
@@ -54,10 +54,10 @@ rule precomputed:
         curve="results/runs/{digest}/curve.csv",
     log:
         "logs/precomputed/{digest}.log",
+    wildcard_constraints:
+        digest=pattern(targets.runs.precomputed),
     conda:
         "../../environment.yml"
-    wildcard_constraints:
-        digest=targets.pattern(targets.precomputed),
     message:
         "take the precomputed record of {run:{wildcards.digest}}"
     shell:
@@ -67,7 +67,7 @@ rule precomputed:
 rule runs_table:
     """Collect the records of one ablation as a table of runs."""
     input:
-        lambda w: targets.records_of(w.ablation),
+        lambda w: targets.runs.records_of(w.ablation),
         plan=ancient(f"{targets.results}/plan.json"),
     output:
         "results/{scale}/ablations/{ablation}.json",
@@ -76,8 +76,8 @@ rule runs_table:
     conda:
         "../../environment.yml"
     params:
-        rows=lambda w: targets.digest_of_rows(w.ablation),
-        source=targets.runs_table_source,
+        rows=lambda w: targets.runs.digest_of(w.ablation),
+        source=targets.code.of_report_script("runs_table"),
     message:
         "collect the runs of {wildcards.ablation}"
     shell:

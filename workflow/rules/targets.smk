@@ -16,6 +16,22 @@ rule bundle:
         f"{targets.results}/bundle.zip",
 
 
+rule unknown_target:
+    """Refuse a target that nothing makes, with the nearest name."""
+    input:
+        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
+    output:
+        "{target}",
+    log:
+        "logs/unknown_target/{target}.log",
+    wildcard_constraints:
+        target="[A-Za-z0-9_-]+",
+    conda:
+        "../../environment.yml"
+    shell:
+        "exit 2"
+
+
 for name, files in targets.named.items():
 
     rule:
@@ -23,19 +39,3 @@ for name, files in targets.named.items():
             name
         input:
             files,
-
-
-rule unknown_target:
-    """Refuse a target that nothing makes, with the nearest name."""
-    output:
-        "{target}",
-    wildcard_constraints:
-        target="[A-Za-z0-9_-]+",
-    log:
-        "logs/unknown_target/{target}.log",
-    conda:
-        "../../environment.yml"
-    input:
-        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
-    shell:
-        "exit 2"

@@ -1,8 +1,8 @@
 """Measure the engine against its definition: `python -m workflow.scripts.engine OUT --sizes SIZES [--steps-only]`.
 
-SIZES: `measure.engine` of the scale's char_lm, as JSON. First the gate: numbers and gradients of both in 64 bits, or nothing is
-timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and how jobs
-and threads share the machine.
+SIZES: `measure.engine` of the scale's char_lm, as JSON. First the gate: numbers and gradients of both in 64 bits, or
+nothing is timed. Then benchmarks/test_engine.py with the device to itself, memory in processes of its own, counts, and
+how jobs and threads share the machine; or, with --steps-only, training steps alone.
 """
 
 import argparse
@@ -17,9 +17,10 @@ from workflow.config.command_line import run
 from workflow.config.environment import allocator
 from workflow.costs import engine_cases as engine_cases
 from workflow.costs import engine_facts
-from workflow.costs.benchmark import bench
-from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.benchmark import run_benchmark
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.lease import lease
+from workflow.plan import sources
 from workflow.plan.scales import Engine, read_sizes
 from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
@@ -28,23 +29,23 @@ NAMES = ("fixed", "adaptive")
 
 
 def timed(how: Engine, device: str, only: str = "") -> dict:
-    """cases: what, name, S, way; median, quartiles in milliseconds, rounds. chosen: what computed attention there.
+    """cases: what, name, S, implementation; median, quartiles in milliseconds, rounds. chosen: backends.
 
     only: cases of this kind alone, e.g. `step`.
     """
     settings = {"ENGINE_SIZES": how.model_dump_json(), "ENGINE_DEVICE": device, "ENGINE_ONLY": only}
     rounds, chosen = defaultdict(list), set()
-    for report in bench("test_engine.py", settings):
+    for report in run_benchmark("test_engine.py", settings):
         info = report["extra_info"]
         chosen |= set(info["chosen"])
-        rounds[info["what"], info["name"], info["S"], info["way"]] += report["stats"]["data"]
+        rounds[info["what"], info["name"], info["S"], info["implementation"]] += report["stats"]["data"]
     cases = [case for case in engine_cases.cases(how) if not only or case.what == only]
-    rows = [_row(how, case, rounds.get((case.what, case.name, case.S, case.way))) for case in cases]
+    rows = [_row(how, case, rounds.get((case.what, case.name, case.S, case.implementation))) for case in cases]
     return {"cases": rows, "chosen": sorted(chosen)}
 
 
 def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
-    row = {"what": case.what, "name": case.name, "S": case.S, "way": case.way}
+    row = {"what": case.what, "name": case.name, "S": case.S, "implementation": case.implementation}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))
@@ -55,25 +56,25 @@ def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> d
 def step_bytes(how: Engine, case: engine_cases.Case, device: str) -> dict:
     """Two training steps above the libraries."""
     on = torch.device(device)
-    return weigh(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
+    return peak_memory(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
 
 
 def weighed(how: Engine, device: str) -> list[dict]:
     rows = []
     for S in how.lengths:
         for name in NAMES:
-            for way in ("engine", "definition"):
-                case = engine_cases.Case("step", name, S, way)
+            for implementation in ("engine", "definition"):
+                case = engine_cases.Case("step", name, S, implementation)
                 found = in_fresh_process(step_bytes, how, case, device)
                 told = {key: found.get(key) for key in ("status", "reason", "bytes")}
-                rows.append({"name": name, "S": S, "way": way, **told})
+                rows.append({"name": name, "S": S, "implementation": implementation, **told})
     return rows
 
 
 def measure(how: Engine, device: torch.device, steps_only: bool = False) -> dict:
     """All of it, or training steps alone; where engine and definition disagree, nothing is timed."""
     report = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
-    report["origin"] = describe(device, "fp32").model_dump()
+    report["origin"] = describe(device, "fp32", sources.recorded(sources.of_script("engine"))).model_dump()
     if report["gate"]["status"] != "ok":
         return report
     if steps_only:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from workflow.config.command_line import run
 from workflow.config.files import atomic_write
-from workflow.report.builders import behind, builder_inputs, load_builder
+from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._colours import GREY
 from workflow.results import provenance
 from workflow.results.record import write_text
@@ -18,7 +18,7 @@ from workflow.results.runs_table import read_frames
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """The three formats, the same bytes for the same data; the origin stands at the foot, runs and data inside."""
+    """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
     figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> None:
     numbers = builder.data(*inputs)
     write_text(options.out.with_suffix(".csv"), numbers.to_csv(index=False))
     used = builder.used(frames.runs) if frames.runs is not None else None
-    origin, commits = behind(builder, frames, used)
+    origin, commits = describe_origin(builder, frames, used)
     trace = provenance.trace_of(used, origin, numbers, commits)
     save(builder.draw(numbers), options.out, builder.TITLE, origin, trace)
 

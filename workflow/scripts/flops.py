@@ -1,6 +1,6 @@
 """Count the multiply-accumulates of one configuration: `python -m workflow.scripts.flops WEIGHTS OUT`.
 
-WEIGHTS: weights.pt of a run, its job.json beside it. Ours from shapes, beside torch's counter and fvcore's.
+WEIGHTS: weights.pt of a run, its job.json beside it. Our count from shapes is checked against torch's and fvcore's.
 """
 
 import argparse
@@ -15,13 +15,13 @@ from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
 from workflow.training.watchdog import status_of
 
-AGREE = 0.01  # our count and a counter's may differ by this share; beyond, the row is an error
+TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
 
 
 def measure(trained: TrainedRun) -> dict:
     """The counts of one configuration; a disagreement is a failure with its reason."""
     if not trained.has_weights:
-        return trained.not_measured("flops")
+        return trained.unmeasured_row("flops")
     device = torch.device("cpu")
     row = {**trained.about, "device": device.type, "status": "ok", "reason": None}
     try:
@@ -31,7 +31,7 @@ def measure(trained: TrainedRun) -> dict:
         return row | {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for counter in ("macs_torch", "macs_fvcore"):
         difference = row[counter] / row["macs_analytic"] - 1
-        if abs(difference) > AGREE:
+        if abs(difference) > TOLERANCE:
             row |= {"status": "error", "reason": f"{counter} differs from our count by {difference:+.1%}"}
     return row
 

@@ -1,7 +1,8 @@
-"""Weigh and time four kinds of layer by the length of their sequence: `python -m workflow.scripts.layers OUT --measure MEASURE`
+"""Weigh and time four kinds of layer: `python -m workflow.scripts.layers OUT --measure MEASURE`.
 
-Attention Is All You Need, Table 1. How: layer_width, layer_lengths, passes, seconds and memory_mb of the scale's measure
-of translation. Every memory in a process of its own; the timings take turns, with the device to themselves.
+Attention Is All You Need, Table 1, by the length of the sequence. MEASURE: layer_width, layer_lengths, passes, seconds
+and memory_mb of the scale's measure of translation, as JSON. Every memory in a process of its own; the timings take
+turns, with the device to themselves.
 """
 
 import argparse
@@ -12,9 +13,10 @@ import numpy as np
 import torch
 
 from workflow.config.command_line import run
-from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step, turn
 from workflow.costs.lease import lease
+from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
@@ -30,7 +32,7 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
     on = pick_device(device)
     torch.set_num_threads(1)
     step(name, WARM, width, on)()
-    return weigh(lambda: (step(name, n, width, on), n), on, 1, budget)
+    return peak_memory(lambda: (step(name, n, width, on), n), on, 1, budget)
 
 
 def weighed(how: Measure, device: str) -> list[dict]:
@@ -74,7 +76,7 @@ def main(argv: list[str] | None = None) -> None:
     device = pick_device(options.device)
     with lease(device, alone=True):
         time_all(rows, how, device)
-    origin = describe(device, "fp32")
+    origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
     told = {"device": origin.device, "commit": origin.commit}
     write_text(options.out, write_rows("layers", [row | told for row in rows]))
 

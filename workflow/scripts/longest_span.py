@@ -1,7 +1,7 @@
 """Find the longest span limit S that fits: `python -m workflow.scripts.longest_span WEIGHTS OUT --measure MEASURE`.
 
-MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits the memory budget: `oom`
-is the result, not a failure. Spans keep the length that they have learned.
+MEASURE: how the scale measures costs, as JSON. S is doubled until a training step no longer fits the memory budget, so
+`oom` ends the search and is not a failure. Learned spans keep their length.
 """
 
 import argparse
@@ -10,9 +10,10 @@ from pathlib import Path
 import torch
 
 from workflow.config.command_line import run
+from workflow.config.errors import ConfigError
 from workflow.costs import streams
-from workflow.costs.fresh_process import in_fresh_process, weigh
-from workflow.costs.trained_net import TrainedRun, with_limit
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
+from workflow.costs.trained_net import TrainedRun, raise_limit
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
@@ -25,21 +26,25 @@ def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
 
     def make():
         job, net = trained.load(on)
-        return streams.training_step(job, with_limit(job, net, S, on), on)
+        return streams.training_step(job, raise_limit(job, net, S, on), on)
 
-    return weigh(make, on, trained.job.training.threads, budget)
+    return peak_memory(make, on, trained.job.training.threads, budget)
 
 
-def search(trained: TrainedRun, device: str, how: Measure) -> dict:
+def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
     """The largest S, by doubling, at which a training step fits the budget."""
+    span = trained.job.attention.span
+    if "limit" not in span:
+        raise ConfigError(f"{trained.path}: span {span['name']} has no limit S that could be raised")
     if not trained.has_weights:
-        return trained.not_measured("longest_span")
-    row = {**trained.about, "status": "ok", "reason": None, "memory_budget_bytes": how.memory_mb << 20}
-    S, fits = trained.job.attention.span["limit"], None
-    while how.longest_S >= S:
-        found = in_fresh_process(step, trained, device, S, how.memory_mb << 20, seconds=120)
-        if found["status"] != "ok":
-            return row | {"longest_S": fits, "longest_S_ended": found["status"]}
+        return trained.unmeasured_row("longest_span")
+    budget = settings.memory_mb << 20
+    row = {**trained.about, "status": "ok", "reason": None, "memory_budget_bytes": budget}
+    S, fits = span["limit"], None
+    while settings.longest_S >= S:
+        measured = in_fresh_process(step, trained, device, S, budget, seconds=120)
+        if measured["status"] != "ok":
+            return row | {"longest_S": fits, "longest_S_ended": measured["status"]}
         fits, S = S, 2 * S
     return row | {"longest_S": fits, "longest_S_ended": "the end of the search"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from workflow.config.command_line import run
-from workflow.costs.fresh_process import in_fresh_process, weigh
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.trained_net import TrainedRun
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
@@ -17,20 +17,20 @@ from workflow.tasks.spec import TASKS, load
 from workflow.training.origin import pick_device
 
 
-def peak(trained: TrainedRun, work: str, device: str) -> dict:
-    """Peak bytes of `work`: training_step | evaluation. In a process that has touched nothing else."""
+def measure_work(trained: TrainedRun, work: str, device: str) -> dict:
+    """Peak bytes of `work`: training_step | evaluation. For a process that has computed nothing else."""
     on, job = pick_device(device), trained.job
     make = getattr(load(TASKS[job.task].costs), work)
-    return weigh(lambda: make(*trained.load(on), on), on, job.training.threads)
+    return peak_memory(lambda: make(*trained.load(on), on), on, job.training.threads)
 
 
 def measure(trained: TrainedRun, device: str) -> dict:
     """One row: the memory of a training step and of a block of evaluation."""
     if not trained.has_weights:
-        return trained.not_measured("memory")
-    training = in_fresh_process(peak, trained, "training_step", device)
-    evaluation = in_fresh_process(peak, trained, "evaluation", device)
-    failed = next((part for part in (training, evaluation) if part["status"] != "ok"), None)
+        return trained.unmeasured_row("memory")
+    training = in_fresh_process(measure_work, trained, "training_step", device)
+    evaluation = in_fresh_process(measure_work, trained, "evaluation", device)
+    failed = next((measured for measured in (training, evaluation) if measured["status"] != "ok"), None)
     return {
         **trained.about,
         "status": failed["status"] if failed else "ok",

@@ -8,13 +8,14 @@ import pandas as pd
 
 from workflow.config.command_line import run
 from workflow.papers.published import join
-from workflow.report.builders import behind, builder_inputs, load_builder
+from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.pages.numbers import missing, number, percent
 from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
+from workflow.results.statistics import half_width
 
 # the column of a cell -> its name in the CSV, in the order of the CSV
-TIDY = {
+CSV_COLUMNS = {
     "row": "row",
     "column": "column",
     "value": "measured",
@@ -39,43 +40,48 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 
-def tidy(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
+def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
     """A line per cell for people; `origin` stands on each line that a run or a measurement is behind."""
-    place = {row: number for number, row in enumerate(cells["row"].unique())}
-    cells = cells.sort_values("row", key=lambda rows: rows.map(place), kind="stable")
-    made = cells[list(TIDY)].rename(columns=TIDY)
-    made["digests"] = [" ".join(digests) for digests in cells["digests"]]
-    ours = (cells["kind"] == "measured") & cells["value"].notna() | cells["digests"].map(bool)
-    return made.assign(**{"measured at": ours.map({True: origin, False: ""})})
+    order = {row: number for number, row in enumerate(cells["row"].unique())}
+    cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
+    lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
+    lines["digests"] = [" ".join(digests) for digests in cells["digests"]]
+    measured = (cells["kind"] == "measured") & cells["value"].notna() | cells["digests"].map(bool)
+    return lines.assign(**{"measured at": measured.map({True: origin, False: ""})})
 
 
-def wide(cells: pd.DataFrame) -> pd.DataFrame:
+def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
     """Rows by columns, "measured ± half interval (published, difference)" as text, for LaTeX."""
-    text = cells.assign(text=[_text(one) for one in cells.to_dict("records")])
-    made = text.pivot_table(index="row", columns="column", values="text", aggfunc="first", sort=False)
-    return made.fillna("").rename_axis(index=None, columns=None)
+    cells = cells.assign(text=[_text(cell) for cell in cells.to_dict("records")])
+    texts = cells.pivot_table(index="row", columns="column", values="text", aggfunc="first", sort=False)
+    return texts.fillna("").rename_axis(index=None, columns=None)
 
 
 def _text(cell: dict) -> str:
-    theirs = number(cell["published_value"], cell["unit"])
-    if theirs and cell["published_source"] != "published":
-        theirs = f"{cell['published_source']} {theirs}"
+    published = number(cell["published_value"], cell["unit"])
+    if published and cell["published_source"] != "published":
+        published = f"{cell['published_source']} {published}"
     if cell["kind"] == "cited":
-        return f"cited {theirs}"
+        return f"cited {published}"
     if cell["status"] != "ok":
-        return f"{cell['status']} ({theirs})" if theirs else cell["status"]
-    ours = number(cell["value"], cell["unit"])
+        return f"{cell['status']} ({published})" if published else cell["status"]
+    measured = number(cell["value"], cell["unit"])
     if not missing(cell["high"]):
-        ours += f" ± {number(cell['high'] - cell['value'], cell['unit'])}"
-    beside = ", ".join(filter(None, (theirs, percent(cell["difference_pct"]))))
-    return f"{ours} ({beside})" if beside else ours
+        measured += f" ± {number(half_width(cell['low'], cell['high']), cell['unit'])}"
+    in_parentheses = ", ".join(filter(None, (published, percent(cell["difference_pct"]))))
+    return f"{measured} ({in_parentheses})" if in_parentheses else measured
 
 
-def latex(cells: pd.DataFrame, title: str, origin: str) -> str:
+def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
     """A booktabs table, all text escaped."""
     caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. In parentheses: published, difference.")
-    styled = wide(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
+    styled = as_texts(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
     return styled.format_index(escape="latex", axis=1).to_latex(hrules=True, caption=caption)
+
+
+def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs that the cells stand on."""
+    return runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -87,19 +93,13 @@ def main(argv: list[str] | None = None) -> None:
     builder = load_builder("tables", options.name)
     frames = read_frames(options.inputs)
     cells = join(builder.build(*builder_inputs("tables", options.name, frames)))
-    origin, commits = behind(builder, frames, runs_behind(cells, frames.runs))
+    used = None if frames.runs is None else pick_used(cells, frames.runs)
+    origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
-    write_text(options.out.with_suffix(".csv"), tidy(cells, origin).to_csv(index=False))
-    write_text(options.out.with_suffix(".tex"), latex(cells, builder.TITLE, origin))
+    write_text(options.out.with_suffix(".csv"), as_lines(cells, origin).to_csv(index=False))
+    write_text(options.out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
     write_text(options.out.with_suffix(".json"), json.dumps(content, indent=1))
-
-
-def runs_behind(cells: pd.DataFrame, runs: pd.DataFrame | None) -> pd.DataFrame | None:
-    """The runs that the cells stand on."""
-    return (
-        None if runs is None else runs[runs["digest"].isin({each for digests in cells["digests"] for each in digests})]
-    )
 
 
 if __name__ == "__main__":

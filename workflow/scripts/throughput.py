@@ -1,4 +1,6 @@
-"""Time the configurations of one ablation: `python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE`.
+"""Time the configurations of one ablation.
+
+    python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE
 
 Runs benchmarks/test_throughput.py with the device to itself and pools each configuration's rounds over all passes.
 """
@@ -9,12 +11,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from workflow.config.command_line import run
-from workflow.costs.benchmark import bench
+from workflow.costs.benchmark import run_benchmark
 from workflow.costs.lease import lease
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.scales import read_measure
+from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.training.origin import pick_device
@@ -22,9 +25,10 @@ from workflow.training.origin import pick_device
 COLUMNS = ("ms", "tokens_per_s", "spread", "turns")
 
 
-def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
-    """(configuration, kind) -> median milliseconds, tokens per second, spread (interquartile range over median); turns:
-    the medians of each turn that the configuration had among the others, which a claim compares turn by turn.
+def pool_rounds(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
+    """(configuration, kind) -> ms, a median; tokens_per_s; spread, the interquartile range over the median; turns.
+
+    turns: the median of each turn that the configuration had among the others; a claim compares them turn by turn.
     """
     rounds, turns, about = defaultdict(list), defaultdict(list), {}
     for report in benchmarks:
@@ -45,22 +49,35 @@ def pooled(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
     return timed
 
 
-def rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) -> list[dict]:
+def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) -> list[dict]:
     """One object per configuration, with train_* and predict_* columns; one that was not timed says so."""
-    made = []
+    measured = []
     for trained in runs:
         if not trained.has_weights:
-            made.append(trained.not_measured("throughput") | {"ablation": ablation})
+            measured.append(trained.unmeasured_row("throughput") | {"ablation": ablation})
             continue
         row = {**trained.about, "ablation": ablation, "device": device, "status": "ok", "reason": None}
         for kind in ("train", "predict"):
-            found = timed.get((trained.job.configuration, kind))
-            if found is None:
+            speed = timed.get((trained.job.configuration, kind))
+            if speed is None:
                 row |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
                 continue
-            row |= {f"{kind}_{column}": found[column] for column in COLUMNS}
-        made.append(row)
-    return made
+            row |= {f"{kind}_{column}": speed[column] for column in COLUMNS}
+        measured.append(row)
+    return measured
+
+
+def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) -> list[dict]:
+    """The benchmark's reports of these runs, one for each turn, with the device to themselves."""
+    if not runs:
+        return []
+    settings = {
+        "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs]),
+        "THROUGHPUT_MEASURE": measure.model_dump_json(),
+        "THROUGHPUT_DEVICE": device.type,
+    }
+    with lease(device, alone=True):
+        return run_benchmark("test_throughput.py", settings)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -73,14 +90,10 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     runs = [TrainedRun.at(path) for path in options.weights]
-    settings = {
-        "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs if trained.has_weights]),
-        "THROUGHPUT_MEASURE": options.measure.model_dump_json(),
-        "THROUGHPUT_DEVICE": options.device,
-    }
-    with lease(device, alone=True):
-        timed = bench("test_throughput.py", settings)
-    write_text(options.out, write_rows("throughput", rows(runs, pooled(timed), options.ablation, device.type)))
+    reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, device)
+    write_text(
+        options.out, write_rows("throughput", build_rows(runs, pool_rounds(reports), options.ablation, device.type))
+    )
 
 
 if __name__ == "__main__":

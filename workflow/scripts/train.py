@@ -1,7 +1,7 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside the
-run becomes a record; only bad input ends with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
+the run becomes a record; only bad input ends with an error.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
 from workflow.costs.memory import peak_bytes
+from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
 from workflow.tasks.spec import TASKS, load
@@ -29,17 +30,19 @@ from workflow.training.watchdog import limit_memory, status_of, time_limit
 
 
 def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
-    """Train, evaluate, keep the weights that were scored; a run that breaks gives its record with the reason."""
-    corpus = load(TASKS[job.task].runner).read(data)
+    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason."""
+    task = load(TASKS[job.task].runner)
+    corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available))
-    about = {"digest": job.digest, "job": job, "origin": describe(device, job.training.precision, job)}
+    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)))
+    identity = {"digest": job.digest, "job": job, "origin": origin}
     began, attempt, weights = time.perf_counter(), None, {}
     try:
-        attempt = Run(job, corpus, folder, device, source=about["origin"].source)
+        attempt = Run(job, task, corpus, folder, device, source=origin.source)
         check_registered("fact", attempt.net.facts())  # before hours are spent
         half = job.training.precision == "bf16" and device.type == "cuda"
         prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)
@@ -47,8 +50,8 @@ def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str
         with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
             attempt.train(deadline.check)
             scores = evaluate(attempt)
+        record = Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **identity, **scores)
         weights = attempt.net.state_dict()
-        return Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **about, **scores)
     except (Exception, MemoryError) as error:
         if isinstance(error, ConfigError):
             raise
@@ -56,9 +59,9 @@ def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str
         reason = f"{type(error).__name__}: {error}".strip()[:500]
         print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
         curve = attempt.curve if attempt else []
-        return Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **about)
-    finally:
-        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+        record = Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **identity)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+    return record
 
 
 def evaluate(attempt: Run) -> dict:

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from models.attention import definition
+from models.attention.definition import Definition
 from workflow.tasks.batches import sources, targets
 from workflow.training.backends import computing
 
@@ -12,41 +12,36 @@ PLACES = 3  # decimals
 
 
 class _Recorder(nn.Module):
-    """A normaliser that remembers what it gave."""
+    """A normaliser that keeps its last weights."""
 
     def __init__(self, normaliser):
         super().__init__()
         self.normaliser = normaliser
 
     def forward(self, kept):
-        self.seen = self.normaliser(kept)
-        return self.seen
+        self.weights = self.normaliser(kept)
+        return self.weights
 
 
 @torch.no_grad()
-def attention_maps(net, corpus) -> dict:
+def draw_maps(net, corpus) -> dict:
     """For the first fitting test pair: its pieces, and weights of the first and last layer, by kind of attention.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    chosen = next(
-        (
-            i
-            for i, pair in enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
-            if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair)
-        ),
-        None,
-    )
-    if chosen is None:
+    pairs = enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
+    fitting = (index for index, pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair))
+    index = next(fitting, None)
+    if index is None:
         return {}
     device = next(net.parameters()).device
-    source, target = sources([corpus.test.source[chosen]]), targets([corpus.test.target[chosen]])[:, :-1]
-    found = weights(net, source.to(device), target.to(device))
+    source, target = sources([corpus.test.source[index]]), targets([corpus.test.target[index]])[:, :-1]
+    by_kind = read_weights(net, source.to(device), target.to(device))
     names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
-    return {"source": names[0], "target": names[1], **found}
+    return {"source": names[0], "target": names[1], **by_kind}
 
 
-def weights(net, source, target) -> dict:
+def read_weights(net, source, target) -> dict:
     """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
     net.eval()
     kinds = {
@@ -57,13 +52,13 @@ def weights(net, source, target) -> dict:
     before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
     for layer, normaliser in before:
         layer.normaliser = _Recorder(normaliser)
-    with computing(kinds["decoder"], definition):
+    with computing(kinds["decoder"], Definition()):
         net(source, target)
-    found = {kind: _ends([layer.normaliser.seen[0] for layer in layers]) for kind, layers in kinds.items()}
+    by_kind = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
     for layer, normaliser in before:
         layer.normaliser = normaliser
     net.train()
-    return found
+    return by_kind
 
 
 def _ends(layers: list[torch.Tensor]) -> dict[str, list]:

@@ -13,7 +13,7 @@ from workflow.data.pairs.store import BOS, EOS, PAD
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:
     """B N: each sentence between `before` and `after`, padded at its end."""
-    rows = [torch.tensor([*before, *map(int, one), *after]) for one in sentences]
+    rows = [torch.tensor([*before, *map(int, sentence), *after]) for sentence in sentences]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 
 
@@ -27,22 +27,22 @@ def targets(sentences: list[np.ndarray]) -> Tensor:
     return padded(sentences, (BOS,), (EOS,))
 
 
-def cut(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]:
+def cut_batches(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]:
     """`order`, short pairs first, into runs whose padded size, number times longest, is at most `tokens`."""
-    made, start, longest = [], 0, 0
-    for place, index in enumerate(order):
+    batches, start, longest = [], 0, 0
+    for position, index in enumerate(order):
         longest = max(longest, int(lengths[index]))
-        if place > start and (place - start + 1) * longest > tokens:
-            made.append(order[start:place])
-            start, longest = place, int(lengths[index])
-    return [*made, order[start:]]
+        if position > start and (position - start + 1) * longest > tokens:
+            batches.append(order[start:position])
+            start, longest = position, int(lengths[index])
+    return [*batches, order[start:]]
 
 
 class Batches:
     """Batches of training pairs without end; the state brings back the very next batch."""
 
     def __init__(self, split, tokens: int, seed: int, read=sources):
-        """read: from sources to a tensor, one row each."""
+        """read: makes a tensor of sources, one row each."""
         self.split, self.tokens, self.sources = split, tokens, read
         lengths = [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
         self.sizes = np.array(lengths)
@@ -54,16 +54,16 @@ class Batches:
         self.before, self.position = self.generator.get_state(), 0
         shuffled = torch.randperm(len(self.sizes), generator=self.generator).numpy()
         order = shuffled[np.lexsort(self.sizes[shuffled].T)]
-        made = cut(self.sizes.max(1), order, self.tokens)
-        self.epoch = [made[i] for i in torch.randperm(len(made), generator=self.generator)]
+        batches = cut_batches(self.sizes.max(1), order, self.tokens)
+        self.epoch = [batches[i] for i in torch.randperm(len(batches), generator=self.generator)]
 
     def read(self) -> tuple[Tensor, Tensor]:
         """Sources, B N where they are sentences, and targets B T + 1."""
         if self.position == len(self.epoch):
             self._begin()
-        chosen = self.epoch[self.position]
+        pairs = self.epoch[self.position]
         self.position += 1
-        return self.sources([self.split.source[i] for i in chosen]), targets([self.split.target[i] for i in chosen])
+        return self.sources([self.split.source[i] for i in pairs]), targets([self.split.target[i] for i in pairs])
 
     def state_dict(self) -> dict:
         return {"before": self.before, "position": self.position}

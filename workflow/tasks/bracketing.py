@@ -21,38 +21,38 @@ SAME = {"PRT": "ADVP"}
 COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")
 
 
-def brackets(tree: Tree, dropped: set[int]) -> Counter:
-    """(label, start, end) of a tree's constituents; `dropped`: places of words that do not count."""
-    found: Counter = Counter()
+def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
+    """(label, start, end) of a tree's constituents; `dropped`: positions of words that do not count."""
+    counted: Counter = Counter()
 
-    def walk(one: Tree, seen: int, kept: int) -> tuple[int, int]:
-        """Words before it, all and counted -> the same after it."""
-        if isinstance(one[0], str):
+    def walk(node: Tree, seen: int, kept: int) -> tuple[int, int]:
+        """Words before the node, all and counted -> the same after it."""
+        if isinstance(node[0], str):
             return seen + 1, kept + (seen not in dropped)
         start = kept
-        for child in one:
+        for child in node:
             seen, kept = walk(child, seen, kept)
-        if one.label() != TOP and kept > start:
-            found[SAME.get(one.label(), one.label()), start, kept] += 1
+        if node.label() != TOP and kept > start:
+            counted[SAME.get(node.label(), node.label()), start, kept] += 1
         return seen, kept
 
     walk(tree, 0, 0)
-    return found
+    return counted
 
 
-def counts(ours: Tree, right: Tree) -> list[int]:
+def count_sentence(ours: Tree, right: Tree) -> list[int]:
     """Of one sentence, as named in `COUNTS`; all 0 where the words are not the same."""
     mine, theirs = tagged_words(ours), tagged_words(right)
     if [word for word, _ in mine] != [word for word, _ in theirs]:
         return [0] * len(COUNTS)
-    dropped = {place for place, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}
-    found, wanted = brackets(ours, dropped), brackets(right, dropped)
-    kept = [place for place in range(len(theirs)) if place not in dropped]
-    tags = sum(mine[place][1] == theirs[place][1] for place in kept)
-    return [(found & wanted).total(), wanted.total(), found.total(), len(kept), tags, int(found == wanted), 1]
+    dropped = {position for position, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}
+    written, wanted = count_brackets(ours, dropped), count_brackets(right, dropped)
+    kept = [position for position in range(len(theirs)) if position not in dropped]
+    tags = sum(mine[position][1] == theirs[position][1] for position in kept)
+    return [(written & wanted).total(), wanted.total(), written.total(), len(kept), tags, int(written == wanted), 1]
 
 
-def scores(sentences: Iterable[list[int]]) -> dict[str, float]:
+def score(sentences: Iterable[list[int]]) -> dict[str, float]:
     """Per cent over a corpus, from the counts of its sentences; errors: how many had other words."""
     rows = list(sentences)
     matched, right, ours, words, tags, complete, valid = (sum(column) for column in zip(*rows, strict=True))

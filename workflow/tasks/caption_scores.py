@@ -28,33 +28,34 @@ class _NoSynonyms:
         return []
 
 
-def scores(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, float], list[float]]:
+def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, float], list[float]]:
     """Scores of a corpus in per cent but METEOR, and CIDEr of each picture, whose mean is the corpus'."""
-    written = {n: [one] for n, one in enumerate(outputs)}
+    written = {n: [output] for n, output in enumerate(outputs)}
     wanted = dict(enumerate(references))
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
         rouge, _ = Rouge().compute_score(wanted, written)
         cider, by_picture = Cider().compute_score(wanted, written)
-    found = {f"bleu_{n}": one for n, one in enumerate(bleu, start=1)} | {"rouge_l": rouge, "cider": cider}
-    return {name: 100 * float(one) for name, one in found.items()}, [100 * float(one) for one in by_picture]
+    scores = {f"bleu_{n}": value for n, value in enumerate(bleu, start=1)} | {"rouge_l": rouge, "cider": cider}
+    in_per_cent = {name: 100 * float(value) for name, value in scores.items()}
+    return in_per_cent, [100 * float(value) for value in by_picture]
 
 
-def meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
+def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
     """In per cent, by the program that is there and works; the name says which."""
     if shutil.which("java"):
         try:
-            return {"meteor": 100 * _program(outputs, references)}
+            return {"meteor": 100 * _run_program(outputs, references)}
         except (OSError, ValueError) as error:  # a java that does not run, or has no room
             print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
-    each = [
-        meteor_score([one.split() for one in right], output.split(), wordnet=_NoSynonyms)
+    by_picture = [
+        meteor_score([reference.split() for reference in right], output.split(), wordnet=_NoSynonyms)
         for output, right in zip(outputs, references, strict=True)
     ]
-    return {"meteor_nltk": 100 * sum(each) / len(each)}
+    return {"meteor_nltk": 100 * sum(by_picture) / len(by_picture)}
 
 
-def _program(outputs: list[str], references: list[list[str]]) -> float:
+def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     """By the Java program, which takes some seconds to start; ended after `PATIENCE`, so that nothing waits for it."""
     from pycocoevalcap.meteor.meteor import Meteor
 
@@ -63,7 +64,8 @@ def _program(outputs: list[str], references: list[list[str]]) -> float:
     alarm = threading.Timer(PATIENCE, running.kill)
     alarm.start()
     try:
-        found, _ = program.compute_score(dict(enumerate(references)), {n: [one] for n, one in enumerate(outputs)})
+        written = {n: [output] for n, output in enumerate(outputs)}
+        score, _ = program.compute_score(dict(enumerate(references)), written)
     finally:
         alarm.cancel()
         running.kill()
@@ -72,4 +74,4 @@ def _program(outputs: list[str], references: list[list[str]]) -> float:
             with contextlib.suppress(OSError):
                 pipe.close()
         program.lock = threading.Lock()  # after an error it is still held, and its owner would wait for it at the end
-    return found
+    return score

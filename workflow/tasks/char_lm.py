@@ -2,23 +2,23 @@
 
 import torch
 
-from models.attention.engine import engine
+from models import macs
 from models.attention.engine.stream_cache import Past
 from workflow.config.job import Job
-from workflow.costs import graph
 from workflow.data.text import store
 from workflow.papers import formulas
 from workflow.results.record import Macs
-from workflow.tasks.streams import Streams, bits, evaluate, losses
-from workflow.training.backends import computing
+from workflow.tasks.probes import probe
+from workflow.tasks.streams import Streams, bits, losses, score_text
+from workflow.training.backends import computing, engine_of
 from workflow.training.gradients import precision
-from workflow.training.probes import probe
 
 
 class CharLM:
     """Language modelling, character by character."""
 
     unit = "bpc"
+    in_unit = staticmethod(bits)
     read = staticmethod(store.read)
 
     def __init__(self, job: Job, corpus: store.Corpus, device: torch.device):
@@ -33,50 +33,49 @@ class CharLM:
 
     def losses(self, net):
         training = self.job.training
-        inputs, targets, anew = self.streams.read()
-        if anew or self.past is None:
+        inputs, targets, begins = self.streams.read()
+        if begins or self.past is None:
             self.past = net.start(training.batch)
         self.past = yield from losses(net, training, inputs, targets, self.past)
-
-    scale = staticmethod(bits)
 
     def after_step(self, net, step: int) -> None:
         pass
 
     def validate(self, net) -> dict[str, float]:
-        dev, _ = self._evaluate(net, "dev", self.job.evaluation.dev_tokens)
+        """What a point of the learning curve says of dev."""
+        dev, _ = self._score(net, "dev", self.job.evaluation.dev_tokens)
         facts = net.facts()
         return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
     def evaluate(self, net) -> tuple[dict, dict, Macs]:
         """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
-        test, scored = self._evaluate(net, "test", self.job.evaluation.tokens)
-        dev, _ = self._evaluate(net, "dev", self.job.evaluation.tokens)
+        test, scored = self._score(net, "test", self.job.evaluation.tokens)
+        dev, _ = self._score(net, "dev", self.job.evaluation.tokens)
         facts = net.facts()
-        with computing(net.attentions, engine):
-            macs, shown = self._macs(net, facts.get("mean_span", 0.0)), probe(net, self.corpus)
+        with computing(net.attentions, engine_of(net)):
+            multiply_adds = self._count_macs(net, facts.get("mean_span", 0.0))
+            facts |= probe(net, self.corpus)
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": float(scored)}
-        return metrics, {**facts, **shown}, macs
+        return metrics, facts, multiply_adds
 
-    def _evaluate(self, net, split: str, limit: int) -> tuple[float, int]:
-        one = self.job.evaluation
+    def _score(self, net, split: str, limit: int) -> tuple[float, int]:
+        """bpc on the first `limit` characters of a split (0: all), and how many were scored."""
+        evaluation, text = self.job.evaluation, getattr(self.corpus, split)
         with precision(self.job.training, self.device):
-            return evaluate(net, getattr(self.corpus, split), streams=one.streams, block=one.block, limit=limit)
+            return score_text(net, text, streams=evaluation.streams, block=evaluation.block, limit=limit)
 
-    def _macs(self, net, span: float) -> Macs:
+    def _count_macs(self, net, span: float) -> Macs:
         block, shape = self.job.training.block, self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
         return Macs(
             paper=formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
-            dense=graph.dense(net, block),
-            executed=graph.executed(net, tokens, block),
+            dense=macs.dense(net, block),
+            executed=macs.executed(net, tokens, block),
         )
 
     def state_dict(self) -> dict:
-        return {
-            **self.streams.state_dict(),
-            "past": [tuple(part.clone() for part in parts) for parts in self.past or []],
-        }
+        past = [tuple(part.clone() for part in parts) for parts in self.past or []]
+        return {**self.streams.state_dict(), "past": past}
 
     def load_state_dict(self, state: dict) -> None:
         self.streams.load_state_dict(state)

@@ -11,20 +11,20 @@ SHOWN = 10  # sentences that a record quotes, each with the right tree and the o
 
 
 class Parsing(Sequences):
-    """Words for a linearised tree. What is written is made a tree over the sentence's words, repaired where it must."""
+    """Words for a linearised tree. An output is made a tree over the sentence's words, repaired where it is none."""
 
     extra = 300  # section 6.3
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
-        """Labelled bracketing, and the share of outputs that were no tree over their words, in per cent."""
+        """Labelled bracketing, and the percentage of outputs that were no tree over their words."""
         texts, symbols = getattr(self.corpus, split), self.corpus.symbols
         written = [
             rebuild([symbols[token] for token in ids], words.split(" "))
             for ids, words in zip(outputs, texts.source_text, strict=False)
         ]
-        right = [Tree.fromstring(one) for one in texts.target_text[: len(written)]]
-        counts = [bracketing.counts(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)]
+        right = [Tree.fromstring(text) for text in texts.target_text[: len(written)]]
+        counts = [bracketing.count_sentence(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)]
         repaired = 100 * sum(mended for _, mended in written) / len(written)
         lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
         shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
-        return {**bracketing.scores(counts), "repaired": repaired}, {"counts": counts, "shown": shown}
+        return {**bracketing.score(counts), "repaired": repaired}, {"counts": counts, "shown": shown}

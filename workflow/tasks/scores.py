@@ -14,32 +14,33 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##, where it is cut already
 
 
-def tokens(text: str, tokenised: bool, compounds: bool) -> str:
+def tokenise(text: str, tokenised: bool, compounds: bool) -> str:
     """Tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
-    made = text if tokenised else Tokenizer13a()(text)
-    return COMPOUND.sub(" ##AT##-##AT## ", made) if compounds else made
+    tokens = text if tokenised else Tokenizer13a()(text)
+    return COMPOUND.sub(" ##AT##-##AT## ", tokens) if compounds else tokens
 
 
-def scores(
+def score(
     outputs: list[str], references: list[str], *, tokenised: bool = False, compounds: bool = False
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Scores in per cent and the signatures they were computed with; tokenised, compounds: of the text, `Direction`."""
-    cut = [[tokens(text, tokenised, compounds) for text in texts] for texts in (outputs, references)]
-    plain, tokenised, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
-    found = {
-        "bleu": plain.corpus_score(outputs, [references]).score,
-        "bleu_tokenised": tokenised.corpus_score(cut[0], [cut[1]]).score,
+    ours, theirs = ([tokenise(text, tokenised, compounds) for text in texts] for texts in (outputs, references))
+    bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
+    scores = {
+        "bleu": bleu.corpus_score(outputs, [references]).score,
+        "bleu_tokenised": of_tokens.corpus_score(ours, [theirs]).score,
         "chrf": chrf.corpus_score(outputs, [references]).score,
     }
-    signatures = {"bleu": plain, "bleu_tokenised": tokenised, "chrf": chrf}
-    return found, {name: str(metric.get_signature()) for name, metric in signatures.items()}
+    signatures = {"bleu": bleu, "bleu_tokenised": of_tokens, "chrf": chrf}
+    return scores, {name: str(metric.get_signature()) for name, metric in signatures.items()}
 
 
-def counts(outputs: list[str], references: list[str]) -> list[list[int]]:
+def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
     """What sacreBLEU counts in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
 
-    Their sums give the corpus' BLEU, and resampled sums its bootstrap, without the sentences themselves.
+    Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
     """
     metric = BLEU(effective_order=True)
-    found = [metric.sentence_score(one, [other]) for one, other in zip(outputs, references, strict=True)]
-    return [[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in found]
+    pairs = zip(outputs, references, strict=True)
+    scores = [metric.sentence_score(output, [reference]) for output, reference in pairs]
+    return [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 from torch.nn.functional import log_softmax
 
+from models import macs
 from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
-from workflow.costs import graph
 from workflow.data.pairs import store as pairs
 from workflow.data.pairs.store import PAD
 from workflow.results.record import Macs
@@ -18,32 +18,32 @@ from workflow.training.gradients import precision
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats, means over the pieces that are there.
+    """Smoothed loss and log-loss in nats, means over the pieces, padding left out.
 
     Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V (section 5.4).
     """
-    there = following != PAD
-    logs = log_softmax(logits[there].float(), -1)
-    told = -logs.gather(1, following[there][:, None]).mean()
-    return (1 - smoothing) * told - smoothing * logs.mean(), told
+    is_piece = following != PAD
+    logs = log_softmax(logits[is_piece].float(), -1)
+    log_loss = -logs.gather(1, following[is_piece][:, None]).mean()
+    return (1 - smoothing) * log_loss - smoothing * logs.mean(), log_loss
 
 
-def pieces(target: Tensor) -> int:
+def count_pieces(target: Tensor) -> int:
     """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
     return int((target[:, 1:] != PAD).sum())
 
 
 def losses(net, training, batches: list[tuple[Tensor, Tensor]]):
-    """(loss, log-loss, weight) of each batch; it weighs as much as it has pieces to predict."""
-    counts = [pieces(target) for _, target in batches]
+    """(loss, log-loss, weight) of each batch; its weight is its share of the pieces to predict."""
+    counts = [count_pieces(target) for _, target in batches]
     for (source, target), count in zip(batches, counts, strict=True):
         with precision(training, source.device):
             logits = net(source, target[:, :-1])
-        smoothed, told = loss(logits, target[:, 1:], training.smoothing)
-        yield smoothed, told, count / sum(counts)
+        smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
+        yield smoothed, log_loss, count / sum(counts)
 
 
-def fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
+def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     """The training pairs that a net reads whole, their ends counted; `ConfigError` where there are none."""
     both = zip(corpus.train.source, corpus.train.target, strict=True)
     kept = [pair for pair in both if max(map(len, pair)) < max_length]
@@ -54,7 +54,7 @@ def fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
-SPANS = ("mean_span", "max_span")  # what a point of a learning curve tells of learned spans
+SPANS = ("mean_span", "max_span")  # facts of learned spans that a point of a learning curve has
 
 
 class Sequences:
@@ -66,16 +66,16 @@ class Sequences:
     extra = 50  # Attention Is All You Need, section 6.1
 
     unit = "ppl"
-    scale = staticmethod(math.exp)
+    in_unit = staticmethod(math.exp)
     read = staticmethod(pairs.read)
 
     def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device):
         self.job, self.corpus, self.device = job, corpus, device
         self._refuse_long_sentences()
-        self.train = fitting(corpus, job.net.max_length)
+        self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
         self.tokens = 0
-        self.kept: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
+        self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
         """What is scored is scored whole."""
@@ -84,9 +84,9 @@ class Sequences:
             for side in ("source", "target"):
                 for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
                     if len(sentence) >= limit:
-                        place = f"data set '{self.corpus.name}': {side} sentence {n:,} of {split}"
-                        said = f"{place} has {len(sentence) + 1} pieces with its end, the net's max_length = {limit}"
-                        raise ConfigError(f"{said}; raise max_length and cache in the scale, or break the sentence up")
+                        where = f"data set '{self.corpus.name}': {side} sentence {n:,} of {split}"
+                        fault = f"{where} has {len(sentence) + 1} pieces with its end, the net's max_length = {limit}"
+                        raise ConfigError(f"{fault}; raise max_length and cache in the scale, or break the sentence up")
 
     def sources(self, sentences: list) -> Tensor:
         """What the net reads, one row a sentence."""
@@ -95,16 +95,17 @@ class Sequences:
     def losses(self, net):
         """An update takes `accumulate` batches."""
         training = self.job.training
-        read = [self.batches.read() for _ in range(training.accumulate)]
-        self.tokens = sum(pieces(target) for _, target in read)
-        return losses(net, training, [(source.to(self.device), target.to(self.device)) for source, target in read])
+        batches = [self.batches.read() for _ in range(training.accumulate)]
+        self.tokens = sum(count_pieces(target) for _, target in batches)
+        return losses(net, training, [(source.to(self.device), target.to(self.device)) for source, target in batches])
 
     def after_step(self, net, step: int) -> None:
         """Keep the weights that are averaged in the end."""
         training = self.job.training
         turns, rest = divmod(training.steps - step, training.average_every)
         if rest == 0 and turns < training.average:
-            self.kept.append({name: one.detach().to("cpu", copy=True) for name, one in net.state_dict().items()})
+            weights = net.state_dict().items()
+            self.checkpoints.append({name: tensor.detach().to("cpu", copy=True) for name, tensor in weights})
 
     def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
@@ -112,15 +113,15 @@ class Sequences:
 
     def evaluate(self, net) -> tuple[dict, dict, Macs]:
         """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
-        net.load_state_dict(averaged(self.kept))
+        net.load_state_dict(average(self.checkpoints))
         metrics, facts = {}, net.facts()
         for split in ("dev", "test"):
             metrics[f"{split}_ppl"] = self._perplexity(net, getattr(self.corpus, split), self.job.evaluation.sentences)
-            found, told = self.score(split, self.outputs(net, split))
-            metrics |= {f"{split}_{name}": value for name, value in found.items()}
-        facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **told}
-        macs = graph.pair(net, *self.lengths())
-        return metrics, facts, Macs(dense=macs, executed=macs)
+            scores, examples = self.score(split, self.decode(net, split))
+            metrics |= {f"{split}_{name}": value for name, value in scores.items()}
+        facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
+        multiply_adds = macs.pair(net, *self.lengths())
+        return metrics, facts, Macs(dense=multiply_adds, executed=multiply_adds)
 
     def lengths(self) -> tuple[int, int]:
         """Of a test source and its target on average, ends counted."""
@@ -136,50 +137,54 @@ class Sequences:
     def _perplexity(self, net, split: pairs.Split, limit: int) -> float:
         """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
-        total, count = 0.0, 0
+        total, pieces = 0.0, 0
         for rows in self._by_length(split.target[: limit or None]):
             source = self.sources([split.source[i] for i in rows]).to(self.device)
             target = targets([split.target[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
                 logits = net(source, target[:, :-1])
-            here = pieces(target)
-            total, count = total + loss(logits, target[:, 1:], 0.0)[1].item() * here, count + here
+            count = count_pieces(target)
+            total, pieces = total + loss(logits, target[:, 1:], 0.0)[1].item() * count, pieces + count
         net.train()
-        return math.exp(min(total / count, 700.0))
+        return math.exp(min(total / pieces, 700.0))
 
-    def outputs(self, net, split: str) -> list[list[int]]:
+    def decode(self, net, split: str) -> list[list[int]]:
         """What beam search writes for the first sentences of a split, in their order."""
-        return self.write(net, self.asked(split))
+        return self.write(net, self.sources_to_decode(split))
 
-    def asked(self, split: str) -> list:
+    def sources_to_decode(self, split: str) -> list:
         """The sources of a split that are decoded."""
         return getattr(self.corpus, split).source[: self.job.evaluation.sentences or None]
 
     @torch.no_grad()
     def write(self, net, sentences: list) -> list[list[int]]:
+        """What beam search writes for these sources, in their order."""
         net.eval()
-        how, found = self.job.evaluation, {}
-        options = {"width": how.beam, "alpha": how.alpha, "max_length": self.job.net.max_length, "extra": self.extra}
+        evaluation, outputs = self.job.evaluation, {}
+        options = {"width": evaluation.beam, "alpha": evaluation.alpha, "extra": self.extra}
+        options |= {"max_length": self.job.net.max_length}
         for rows in self._by_length(sentences):
             source = self.sources([sentences[i] for i in rows]).to(self.device)
             with precision(self.job.training, self.device):
-                found |= dict(zip(rows, beam(net, source, **options), strict=True))
+                outputs |= dict(zip(rows, beam(net, source, **options), strict=True))
         net.train()
-        return [found[i] for i in range(len(sentences))]
+        return [outputs[i] for i in range(len(sentences))]
 
     def _by_length(self, sentences: list) -> list[list[int]]:
-        """Places of the sentences in batches, those of like length side by side."""
+        """Indices of the sentences in batches, those of like length side by side."""
         size, order = self.job.evaluation.batch, sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         return [order[start : start + size] for start in range(0, len(order), size)]
 
     def state_dict(self) -> dict:
-        return {**self.batches.state_dict(), "kept": self.kept}
+        return {**self.batches.state_dict(), "checkpoints": self.checkpoints}
 
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
-        self.kept = [{name: one.cpu() for name, one in kept.items()} for kept in state["kept"]]
+        self.checkpoints = [
+            {name: tensor.cpu() for name, tensor in weights.items()} for weights in state["checkpoints"]
+        ]
 
 
-def averaged(kept: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of each tensor over checkpoints (section 6.1)."""
-    return {name: torch.stack([one[name] for one in kept]).mean(0) for name in kept[0]}
+    return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}

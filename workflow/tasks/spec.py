@@ -1,7 +1,7 @@
 """The tasks, each in one place: what a job of it holds, where its data sets are named, what computes and measures it.
 
-Modules are named, not imported, so that a dry run and the pages import no torch. A new task is one `TaskSpec`, its job in
-workflow/config/job.py, the class that `runner` names, and a file of data sets in config/tasks/.
+Modules are named, not imported, so that a dry run and the pages import no torch. A new task is one `TaskSpec`, its job
+in workflow/config/job.py, the class that `runner` names, and a file of data sets in config/tasks/.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class TaskSpec:
     """catalogue: model of config/tasks/NAME.yaml. runner, write_corpus, costs: dotted names; see `load`.
 
     tokens: what a net predicts, in words. curve: the loss of the learning curve: unit, axis label, scale of the axis.
-    headline: quantities of a configuration, the first the task's score. scores: those of one run. examples: titles of the
-    three columns of the fact `shown`.
+    headline: quantities of a configuration, the first the task's score. scores: those of one run. examples: titles of
+    the three columns of the fact `shown`.
     """
 
     name: str

@@ -3,7 +3,7 @@
 the corpus, cut into B streams      abcdefgh|ijklmnop       B = 2
 a step reads T characters of each   abc      ijk            T = 3, inputs
 and predicts the ones after them    bcd      jkl            targets
-the next step reads on              def      lmn            what came before is in the layers' memories
+the next step reads on              def      lmn            what came before is in the layers' caches
 """
 
 import math
@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from models.attention.engine.stream_cache import Past
-from models.attention.engine.stream_cache import streams as of_streams
+from models.attention.engine.stream_cache import streams as select_streams
 from workflow.config.errors import ConfigError
 from workflow.training.gradients import precision
 
@@ -26,7 +26,7 @@ def cut(tokens: np.ndarray, streams: int) -> Tensor:
 
 
 class Streams:
-    """Blocks of training text. After a pass, the next starts at a random offset below T with empty memories."""
+    """Blocks of training text. After a pass, the next starts at a random offset below T with empty caches."""
 
     def __init__(self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
@@ -39,13 +39,13 @@ class Streams:
         self.generator = torch.Generator().manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
-        """Inputs (B T), targets (B T), and whether the memories must be emptied first."""
-        anew = self.position >= self.data.size(1) - self.block
-        if anew:
+        """Inputs (B T), targets (B T), and whether the streams begin anew and the caches must be emptied first."""
+        begins = self.position >= self.data.size(1) - self.block
+        if begins:
             self.position = int(torch.randint(self.block, (), generator=self.generator))
         piece = self.data[:, self.position : self.position + self.block + 1].to(self.device)
         self.position += self.block
-        return piece[:, :-1], piece[:, 1:], anew
+        return piece[:, :-1], piece[:, 1:], begins
 
     def state_dict(self) -> dict:
         return {"position": self.position, "generator": self.generator.get_state()}
@@ -61,31 +61,31 @@ def loss(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
-    """The streams of a batch (B T) in `accumulate` parts: (loss, log-loss, weight); the new memories."""
-    parts, size, kept = training.accumulate, training.batch // training.accumulate, []
+    """The streams of a batch (B T) in `accumulate` parts: (loss, log-loss, weight); returns the new caches."""
+    parts, size, caches = training.accumulate, training.batch // training.accumulate, []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
         with precision(training, inputs.device):
-            logits, after = net(inputs[rows], of_streams(past, rows))
-        kept.append(after)
-        here = loss(logits, targets[rows])
-        yield here, here, 1 / parts
-    return kept[0] if parts == 1 else [_together(layer) for layer in zip(*kept, strict=True)]
+            logits, after = net(inputs[rows], select_streams(past, rows))
+        caches.append(after)
+        log_loss = loss(logits, targets[rows])
+        yield log_loss, log_loss, 1 / parts
+    return caches[0] if parts == 1 else [_join(layer) for layer in zip(*caches, strict=True)]
 
 
-def _together(parts: tuple[Past, ...]) -> Past:
-    """A layer's memory of all streams, from those of a few streams each."""
-    return tuple(torch.cat(memories, 1) for memories in zip(*parts, strict=True))
+def _join(caches: tuple[Past, ...]) -> Past:
+    """A layer's cache of all streams, from those of a few streams each."""
+    return tuple(torch.cat(parts, 1) for parts in zip(*caches, strict=True))
 
 
 def bits(nats: float) -> float:
-    """Per character (per byte where the corpus is bytes)."""
+    """Nats as bits: per character, or per byte where the corpus is bytes."""
     return nats / math.log(2)
 
 
 @torch.no_grad()
-def evaluate(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0) -> tuple[float, int]:
-    """bpc and the number of characters scored, on the first `limit` tokens (0: all), memories carried along.
+def score_text(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0) -> tuple[float, int]:
+    """bpc and the number of characters scored, on the first `limit` tokens (0: all), caches carried along.
 
     The first character of each stream is not predicted and an incomplete last block is left out: of 5,000,000
     characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block means, as released.
@@ -97,12 +97,12 @@ def evaluate(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 
         raise ConfigError(
             f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams"
         )
-    before, total = net.training, 0.0
+    was_training, total = net.training, 0.0
     net.eval()
     past = net.start(streams)
     for start in starts:
         piece = data[:, start : start + block + 1].to(device)
         logits, past = net(piece[:, :-1], past)
         total += loss(logits, piece[:, 1:]).item()
-    net.train(before)
+    net.train(was_training)
     return bits(total / len(starts)), len(starts) * streams * block

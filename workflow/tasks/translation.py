@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from models.attention import All
 from workflow.data.pairs import store as pairs
 from workflow.results.record import Macs
-from workflow.tasks.attention_maps import attention_maps
-from workflow.tasks.scores import counts, scores
+from workflow.tasks.attention_maps import draw_maps
+from workflow.tasks.scores import count_sentences, score
 from workflow.tasks.sequences import Sequences
 
 SHOWN = 10  # sentences that a record quotes, each with its reference and the output
@@ -16,32 +16,32 @@ class Translation(Sequences):
     """Sentences of one language for those of another."""
 
     def evaluate(self, net) -> tuple[dict, dict, Macs]:
-        """Besides, BLEU with every key where only some were kept, and what the attention looked at."""
+        """In addition, BLEU with every key where only some were kept, and what the attention looked at."""
         metrics, facts, macs = super().evaluate(net)
         if self.job.attention.selection["name"] != "all":
-            with every_key(net):
+            with using_every_key(net):
                 for split in ("dev", "test"):
-                    found, _ = self.score(split, self.outputs(net, split))
-                    metrics |= {f"{split}_{name}_every_key": value for name, value in found.items()}
-        return metrics, {**facts, "maps": attention_maps(net, self.corpus)}, macs
+                    scores, _ = self.score(split, self.decode(net, split))
+                    metrics |= {f"{split}_{name}_every_key": value for name, value in scores.items()}
+        return metrics, {**facts, "maps": draw_maps(net, self.corpus)}, macs
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
         corpus, texts = self.corpus, getattr(self.corpus, split)
-        written = [pairs.decode(corpus.symbols, one) for one in outputs]
+        written = [pairs.decode(corpus.symbols, output) for output in outputs]
         right = texts.target_text[: len(written)]
-        found, signatures = scores(written, right, tokenised=corpus.tokenised, compounds=corpus.compounds)
+        scores, signatures = score(written, right, tokenised=corpus.tokenised, compounds=corpus.compounds)
         shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
-        return found, {"signatures": signatures, "counts": counts(written, right), "shown": shown}
+        return scores, {"signatures": signatures, "counts": count_sentences(written, right), "shown": shown}
 
 
 @contextmanager
-def every_key(net):
+def using_every_key(net):
     """Let every query keep all its keys, for a net that had top-k in training only (Explicit Sparse, Table 5)."""
-    before = [layer.selection for layer in net.attentions]
+    selections = [layer.selection for layer in net.attentions]
     try:
         for layer in net.attentions:
             layer.selection = All(layer.shape)
         yield
     finally:
-        for layer, selection in zip(net.attentions, before, strict=True):
+        for layer, selection in zip(net.attentions, selections, strict=True):
             layer.selection = selection

@@ -16,17 +16,20 @@ def save(path: Path, state: dict) -> None:
         torch.save({"version": VERSION, **state}, file)
 
 
-def load(path: Path, digest: str, device: torch.device) -> dict:
-    """The state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's."""
+def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:
+    """The state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's.
+
+    mmap: tensors stay in the file until they are read, so that looking at what is there takes no memory.
+    """
     try:
-        state = torch.load(path, map_location=device, weights_only=True)
+        state = torch.load(path, map_location=device, weights_only=True, mmap=mmap)
     except (OSError, MemoryError, torch.OutOfMemoryError):
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
         raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
-    found = state.get("version") if isinstance(state, dict) else None
-    if found != VERSION:
-        raise ConfigError(f"{path}: checkpoint version {found!r}, this suite reads {VERSION}; delete it to start anew")
+    version = state.get("version") if isinstance(state, dict) else None
+    if version != VERSION:
+        raise ConfigError(f"{path}: checkpoint version {version!r}, expected {VERSION}; delete it to start anew")
     if state.get("digest") != digest:
         raise ConfigError(
             f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew"

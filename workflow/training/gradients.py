@@ -1,4 +1,4 @@
-"""What a step asks of the net, shared by the loop and by whoever times or weighs a step."""
+"""The precision and the gradients of a training step, shared by the loop and by what measures a step."""
 
 from contextlib import nullcontext
 
@@ -14,13 +14,13 @@ def precision(training: Training, device: torch.device):
     return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
 
 
-def gradients(net, losses) -> Tensor:
-    """Add to the gradients those of a batch's loss + penalty; its mean log-loss in nats.
+def add_gradients(net, losses) -> Tensor:
+    """Add the gradients of a batch's loss + penalty to those of the parameters; returns its mean log-loss in nats.
 
     `losses`: (loss, log-loss, weight) of each part of the batch; the weights add up to 1, so penalties count once.
     """
     total: Tensor | float = 0.0
-    for loss, told, weight in losses:
+    for loss, log_loss, weight in losses:
         ((loss + net.penalty()) * weight).backward()
-        total = total + told.detach().double() * weight
+        total = total + log_loss.detach().double() * weight
     return total

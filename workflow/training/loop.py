@@ -3,7 +3,7 @@
     read a block -> loss + penalty -> backward -> update -> after_step -> (score) -> (checkpoint)
 
 Killed at any moment and started again, a run ends with the numbers of one that was never interrupted: the
-checkpoint holds the net, the optimiser, the task's place in its data and every random state.
+checkpoint holds the net, the optimiser, the position of the task in its data and every random state.
 """
 
 import math
@@ -12,22 +12,21 @@ from pathlib import Path
 
 import torch
 
-from models.nets import build
+from models.nets.build import build
 from workflow.config.job import Job
-from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
-from workflow.training.gradients import gradients
-from workflow.training.optimisers import learning_rate, optimiser_of
+from workflow.training.gradients import add_gradients
+from workflow.training.optimisers import learning_rate, make_optimiser
 from workflow.training.watchdog import Diverged
 
-LOOK_EVERY = 16  # steps between looks at the loss: each look waits for the device
+CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 
 
 class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
-    def __init__(self, job: Job, corpus, folder: Path, device: torch.device, source: str = ""):
-        """source: digest of the files that the run's numbers depend on; a checkpoint of others is not taken up."""
+    def __init__(self, job: Job, task: type, corpus, folder: Path, device: torch.device, source: str = ""):
+        """task: the class of the job's task. source: digest of the files that the run's numbers depend on; a checkpoint made by others is not resumed."""
         self.job, self.device, self.source = job, device, source
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
@@ -35,8 +34,8 @@ class Run:
         self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
         self.start_span = self.net.facts().get("mean_span")
         self.parameters = list(self.net.parameters())
-        self.optimiser = optimiser_of(training, self.parameters)
-        self.task = load(TASKS[job.task].runner)(job, corpus, device)
+        self.optimiser = make_optimiser(training, self.parameters)
+        self.task = task(job, corpus, device)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
@@ -51,8 +50,8 @@ class Run:
             check()
             start = time.perf_counter()
             self._update()
-            if self.step % LOOK_EVERY == 0 or self.step == training.steps:
-                self._look()  # waits for the device, which may be steps behind
+            if self.step % CHECK_EVERY == 0 or self.step == training.steps:
+                self._check_loss()  # waits for the device, which may be steps behind
             self.training_seconds += time.perf_counter() - start
             if self.step % training.evaluate_every == 0 or self.step == training.steps:
                 self._score()
@@ -64,7 +63,7 @@ class Run:
         """One optimiser step."""
         training = self.job.training
         self.step += 1
-        self.total += gradients(self.net, self.task.losses(self.net))
+        self.total += add_gradients(self.net, self.task.losses(self.net))
         self.tokens += self.task.tokens
         self.optimiser.lr = learning_rate(
             self.step, lr=training.lr, warmup=training.warmup, schedule=training.schedule, steps=training.steps
@@ -74,7 +73,7 @@ class Run:
         self.net.after_step()
         self.task.after_step(self.net, self.step)
 
-    def _look(self) -> None:
+    def _check_loss(self) -> None:
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
         mean, bound = self.total.item() / since if since else 0.0, self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
@@ -86,15 +85,15 @@ class Run:
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         point = {
             "step": self.step,
-            f"train_{self.task.unit}": self.task.scale(self.total.item() / since),
+            f"train_{self.task.unit}": self.task.in_unit(self.total.item() / since),
             **self.task.validate(self.net),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)
         self.point_seconds, self.point_tokens = self.training_seconds, self.tokens
         self.total.zero_()
-        told = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
-        self.say(f"step {self.step}  {told}  {point['tokens_per_s']:.0f} tokens/s")
+        scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
+        self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
 
     def say(self, line: str) -> None:
         self.log.append(line)
@@ -122,8 +121,8 @@ class Run:
         if not self.checkpoint_path.exists():
             return
         state = checkpoint.load(self.checkpoint_path, self.job.digest, self.device)
-        if state["source"] != self.source:
-            self.say("the checkpoint was made by other code: started anew")
+        if state.get("source") != self.source:
+            self.say("the checkpoint was made by other code: the run starts anew")
             return
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
@@ -134,5 +133,5 @@ class Run:
         self.curve, self.log = state["curve"], state["log"]
         torch.set_rng_state(state["random"].cpu())
         if state["random_cuda"]:
-            torch.cuda.set_rng_state_all([one.cpu() for one in state["random_cuda"]])
+            torch.cuda.set_rng_state_all([generator.cpu() for generator in state["random_cuda"]])
         self.say(f"resumed at step {self.step}")

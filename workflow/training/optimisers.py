@@ -1,6 +1,6 @@
 """Optimisers and schedules as the released codes have them.
 
-Not made from torch.optim: its first optimiser imports torch's compiler, which takes every run a second.
+Not made from torch.optim: its first optimiser imports torch's compiler, which costs every run a second.
 """
 
 import math
@@ -12,21 +12,21 @@ from workflow.config.job_schema import Training
 
 
 class Optimiser:
-    """Parameters, the rate `lr` of their next update, and what is remembered of their gradients.
+    """Parameters, the rate `lr` of their next update, and what is kept of their gradients.
 
     decay: an update first takes lr decay p from p (fairseq's weight decay). A parameter without a gradient stays.
     """
 
-    remembered: tuple[str, ...] = ()  # tensors of the shape of a parameter
+    averages: tuple[str, ...] = ()  # names of tensors of the shape of a parameter
 
     def __init__(self, parameters: list[Tensor], lr: float, clip: float, decay: float = 0.0):
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
-        self.state = {name: [torch.zeros_like(one) for one in parameters] for name in self.remembered}
+        self.state = {name: [torch.zeros_like(parameter) for parameter in parameters] for name in self.averages}
 
     @torch.no_grad()
     def step(self) -> None:
-        every = zip(self.parameters, *self.state.values(), strict=True)
-        rows = [(one, one.grad, *state) for one, *state in every if one.grad is not None]
+        states = zip(self.parameters, *self.state.values(), strict=True)
+        rows = [(parameter, parameter.grad, *state) for parameter, *state in states if parameter.grad is not None]
         parameters, gradients, *state = (list(column) for column in zip(*rows, strict=True))
         if self.decay:
             torch._foreach_mul_(parameters, 1 - self.lr * self.decay)
@@ -36,16 +36,16 @@ class Optimiser:
         raise NotImplementedError
 
     def forget_gradients(self) -> None:
-        for one in self.parameters:
-            one.grad = None
+        for parameter in self.parameters:
+            parameter.grad = None
 
     def state_dict(self) -> dict:
         return self.state
 
     def load_state_dict(self, state: dict) -> None:
         for name, tensors in self.state.items():
-            for one, saved in zip(tensors, state[name], strict=True):
-                one.copy_(saved)
+            for tensor, saved in zip(tensors, state[name], strict=True):
+                tensor.copy_(saved)
 
 
 class Adagrad(Optimiser):
@@ -57,7 +57,7 @@ class Adagrad(Optimiser):
     Adagrad on clipped gradients, whose scale invariance would undo most of the clipping.
     """
 
-    remembered = ("sum",)
+    averages = ("sum",)
 
     def update(self, parameters, gradients, sums) -> None:
         torch._foreach_addcmul_(sums, gradients, gradients)
@@ -73,19 +73,19 @@ class Adagrad(Optimiser):
 class Adam(Optimiser):
     """Adam after clipping the global norm of the gradient (Transformer-XL, released code)."""
 
-    remembered = ("mean", "square")
+    averages = ("mean", "square")
     betas, epsilon = (0.9, 0.999), 1e-8
 
     def __init__(self, *arguments, **settings):
         super().__init__(*arguments, **settings)
-        self.state["updates"] = [torch.zeros((), device=one.device) for one in self.parameters]
+        self.state["updates"] = [torch.zeros((), device=parameter.device) for parameter in self.parameters]
 
     def update(self, parameters, gradients, means, squares, updates) -> None:
         torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
         torch._foreach_add_(updates, 1)
         constants = {"beta1": self.betas[0], "beta2": self.betas[1], "eps": self.epsilon, "weight_decay": 0.0}
-        given = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False}
-        torch._fused_adam_(parameters, gradients, means, squares, [], updates, **given)
+        settings = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False}
+        torch._fused_adam_(parameters, gradients, means, squares, [], updates, **settings)
 
 
 class Adam2017(Adam):
@@ -109,6 +109,6 @@ def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: in
     return rate
 
 
-def optimiser_of(training: Training, parameters: list[Tensor]) -> Optimiser:
-    """The one that this section of a job asks for."""
+def make_optimiser(training: Training, parameters: list[Tensor]) -> Optimiser:
+    """The optimiser that the training section of a job names."""
     return OPTIMISERS[training.optimiser](parameters, training.lr, training.clip, training.decay)

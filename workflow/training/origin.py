@@ -13,31 +13,25 @@ import torch
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.job import Job
-from workflow.plan import sources
 from workflow.results.record import Origin
 
 LIBRARIES = ("torch", "numpy", "sympy")
 
 
-def pick_device(asked: str) -> torch.device:
+def pick_device(name: str) -> torch.device:
     """auto: a GPU where there is one."""
-    if asked == "cuda" and not torch.cuda.is_available():
+    if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
-    return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def describe(device: torch.device, precision: str, job: Job | None = None) -> Origin:
-    """Where a number that is computed now comes from. job: whose run it is, for the files that its numbers depend on."""
-    files = sources.of_run(job) if job else frozenset()
-    commit, status = _git("rev-parse", "HEAD"), _git("status", "--porcelain")
+def describe(device: torch.device, precision: str, code: dict) -> Origin:
+    """Where a number that is computed now comes from. code: what `workflow.plan.sources.recorded` says of its files."""
+    commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
     return Origin(
         commit=commit or "unknown",
         dirty=bool(status) if commit else True,
-        source=sources.digest(files),
-        sources=sources.digests(files),
-        accepted=sources.changes_in(files),
         device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
         driver=f"CUDA {torch.version.cuda}" if cuda else None,
         threads=torch.get_num_threads(),
@@ -45,6 +39,7 @@ def describe(device: torch.device, precision: str, job: Job | None = None) -> Or
         precision=precision if cuda else "fp32",
         deterministic=not cuda,
         versions={"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
+        **code,
         host_memory_bytes=psutil.virtual_memory().total,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
     )
@@ -54,12 +49,12 @@ def _version(name: str) -> str:
     return str(torch.__version__) if name == "torch" else version(name)
 
 
-def _git(*words: str) -> str | None:
+def _ask_git(*words: str) -> str | None:
     try:
-        done = subprocess.run(("git", "-C", str(ROOT), *words), capture_output=True, text=True, timeout=20)
+        answer = subprocess.run(("git", "-C", str(ROOT), *words), capture_output=True, text=True, timeout=20)
     except OSError:
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def _processor() -> str:

@@ -23,14 +23,14 @@ def status_of(error: BaseException) -> str:
         return "diverged"
     if isinstance(error, TimeLimit):
         return "timeout"
-    starved = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
-    if starved or isinstance(error, MemoryError | torch.OutOfMemoryError):
+    out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
+    if out_of_memory or isinstance(error, MemoryError | torch.OutOfMemoryError):
         return "oom"
     return "error"
 
 
 class Deadline:
-    """Says when the time is up, to whoever asks between two steps."""
+    """Whether the time is up; the loop checks between two steps."""
 
     passed = False
 
@@ -44,7 +44,7 @@ class Deadline:
 
 @contextmanager
 def time_limit(seconds: float, grace: float = 60.0):
-    """A `Deadline` that passes once `seconds` have gone; who has not asked it `grace` later is interrupted.
+    """A `Deadline` that passes after `seconds`; code that has not checked it `grace` seconds later is interrupted.
 
     Interrupting is the last resort: an exception from a signal in the middle of a backward pass can end the process.
     """
@@ -56,13 +56,13 @@ def time_limit(seconds: float, grace: float = 60.0):
         deadline.passed = True
         signal.setitimer(signal.ITIMER_REAL, max(grace, 0.01))
 
-    before = signal.signal(signal.SIGALRM, ring)
+    previous = signal.signal(signal.SIGALRM, ring)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.01))
     try:
         yield deadline
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, previous)
 
 
 def limit_memory(budget: int) -> None:

@@ -1,27 +1,28 @@
-"""Attention of some heads over a band of keys, forward and back by hand.
+"""Attention of some heads over a band of keys, forward and backward by hand.
 
-    s = q k^T + r p^T     content, and place by distance; a column of r p^T per x = W .. 1
+    s = q k^T + r p^T     content and position; r p^T has a column for each distance x = W .. 1
     P = rows(s)           mask, select, normalise
     y = P v
 
     dv = P^T dy    dP = dy v^T    ds = rows'(dP)
     dq = ds k      dk = ds^T q    dr = ds p    dp = r^T ds
 
-What autograd would do is the same; by hand the scores of a chunk are made in reused memory, nothing is copied to skew
-them, and either the weights are kept for the way back or they are computed again.
+Autograd would compute the same. By hand, the scores of a chunk are made in reused memory, nothing is copied to skew
+them, and the weights are either kept for the backward pass or computed again.
 """
 
 import torch
 from torch import Tensor
 
 from models.attention.engine.chunks import Chunk, band
-from models.attention.engine.head_groups import SCRATCH, HeadGroup, chunk_extent
+from models.attention.engine.head_groups import HeadGroup, chunk_extent
 from models.attention.engine.rows import rows_for
-from models.kernels.no_double_backward import once
+from models.attention.engine.scratch import SCRATCH
+from models.kernels.no_double_backward import no_double_backward
 
 
 def scores(chunk: Chunk, q: Tensor, r: Tensor | None, k: Tensor, position_keys: Tensor | None, out: Tensor) -> Tensor:
-    """s of one chunk into `out`, n c (W + c - 1); columns off the band hold what nobody may see."""
+    """s of one chunk into `out`, n c (W + c - 1); columns off the band hold what no query may see."""
     q, k = chunk.of_queries(q), chunk.of_keys(k).transpose(1, 2)
     if chunk.missing:
         out[..., : chunk.missing] = 0.0
@@ -31,81 +32,87 @@ def scores(chunk: Chunk, q: Tensor, r: Tensor | None, k: Tensor, position_keys: 
     if position_keys is not None:
         r, position_keys = chunk.of_queries(r), position_keys[..., -chunk.window :]
         if position_keys.dim() == 2:
-            place = SCRATCH.take("place", (*r.shape[:2], chunk.window), r)
-            torch.mm(r.flatten(0, 1), position_keys, out=place.flatten(0, 1))
-            band(out, chunk.window).add_(place)
+            by_position = SCRATCH.take("by_position", (*r.shape[:2], chunk.window), r)
+            torch.mm(r.flatten(0, 1), position_keys, out=by_position.flatten(0, 1))
+            band(out, chunk.window).add_(by_position)
         else:
             chunk.by_head(band(out, chunk.window)).add_(chunk.by_head(r) @ position_keys)
     return out
 
 
-def forward(bucket: HeadGroup, q, r, k, v, position_keys, z, parameters) -> tuple[Tensor, list]:
-    """y: B g T dv, and for each chunk (weights, what rows keep) or None."""
+def forward(group: HeadGroup, q, r, k, v, position_keys, z, parameters) -> tuple[Tensor, list]:
+    """y: B g T dv, and for each chunk its weights and what its rows save, or None where nothing is kept."""
     B, g, T, _ = q.shape
-    rows, y, stored = rows_for(bucket), q.new_zeros(B, T, g, v.size(-1)).transpose(1, 2), []
-    for number, chunk in enumerate(bucket.chunks(q, k)):
-        P = q.new_empty(chunk.shape(g)) if bucket.keep else SCRATCH.take("scores", chunk.shape(g), q)
+    rows, y, stored = rows_for(group), q.new_zeros(B, T, g, v.size(-1)).transpose(1, 2), []
+    for number, chunk in enumerate(group.chunks(q, k)):
+        P = q.new_empty(chunk.shape(g)) if group.keep else SCRATCH.take("scores", chunk.shape(g), q)
         scores(chunk, q, r, k, position_keys, P)
-        left = rows.forward(P, chunk, chunk_extent(z, chunk), parameters)
-        stored.append((P, left) if bucket.keep else None)
-        factors = bucket.factors(number, P)
-        used = P if factors is None else P * factors
-        y[chunk.streams, :, chunk.queries] = chunk.by_head(torch.bmm(used[..., chunk.missing :], chunk.of_keys(v)))
+        saved = rows.forward(P, chunk, chunk_extent(z, chunk), parameters)
+        stored.append((P, saved) if group.keep else None)
+        factors = group.dropout_factors(number, P)
+        dropped = P if factors is None else P * factors
+        y[chunk.streams, :, chunk.queries] = chunk.by_head(torch.bmm(dropped[..., chunk.missing :], chunk.of_keys(v)))
     return y, stored
 
 
 class _Banded(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, bucket, q, r, k, v, position_keys, z, *parameters):
-        y, stored = forward(bucket, q, r, k, v, position_keys, z, parameters)
-        ctx.bucket, ctx.count = bucket, len(parameters)
-        ctx.left = [None if one is None else one[1] for one in stored]
-        kept = [one[0] for one in stored if one is not None]
-        ctx.save_for_backward(q, r, k, v, position_keys, z, *parameters, *kept)  # freed with the graph
+    def forward(ctx, group, q, r, k, v, position_keys, z, *parameters):
+        y, stored = forward(group, q, r, k, v, position_keys, z, parameters)
+        ctx.group, ctx.count = group, len(parameters)
+        ctx.rows_saved = [None if pair is None else pair[1] for pair in stored]
+        weights = [pair[0] for pair in stored if pair is not None]
+        ctx.save_for_backward(q, r, k, v, position_keys, z, *parameters, *weights)  # freed with the graph
         return y
 
     @staticmethod
-    @once
+    @no_double_backward
     def backward(ctx, dy):
         q, r, k, v, position_keys, z, *others = ctx.saved_tensors
-        parameters, kept = others[: ctx.count], iter(others[ctx.count :])
-        back = Backward(ctx.bucket, q, r, k, v, position_keys, z, parameters)
-        for number, (chunk, left) in enumerate(zip(ctx.bucket.chunks(q, k), ctx.left, strict=True)):
-            back.chunk(number, chunk, (next(kept), left) if ctx.bucket.keep else None, dy)
-        return None, back.dq, back.dr, back.dk, back.dv, back.dposition_keys, back.dz, *back.dparameters
+        parameters, weights = others[: ctx.count], iter(others[ctx.count :])
+        gradients = Gradients(ctx.group, q, r, k, v, position_keys, z, parameters)
+        for number, (chunk, saved) in enumerate(zip(ctx.group.chunks(q, k), ctx.rows_saved, strict=True)):
+            gradients.add(number, chunk, (next(weights), saved) if ctx.group.keep else None, dy)
+        return None, *gradients.of_tensors, *gradients.of_parameters
 
 
-class Backward:
-    """Gradients of a bucket, gathered chunk by chunk."""
+class Gradients:
+    """Gradients of a group of heads, added up chunk by chunk."""
 
-    def __init__(self, bucket: HeadGroup, q, r, k, v, position_keys, z, parameters):
-        self.bucket, self.rows, self.parameters = bucket, rows_for(bucket), parameters
+    def __init__(self, group: HeadGroup, q, r, k, v, position_keys, z, parameters):
+        self.group, self.rows, self.parameters = group, rows_for(group), parameters
         self.q, self.r, self.k, self.v, self.position_keys, self.z = q, r, k, v, position_keys, z
         self.dq, self.dk, self.dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
         self.dr, self.dposition_keys, self.dz = (
-            None if one is None else torch.zeros_like(one) for one in (r, position_keys, z)
+            None if tensor is None else torch.zeros_like(tensor) for tensor in (r, position_keys, z)
         )
-        self.dparameters = [torch.zeros_like(one) for one in parameters]
+        self.of_parameters = [torch.zeros_like(parameter) for parameter in parameters]
 
-    def chunk(self, number: int, chunk: Chunk, stored, dy: Tensor) -> None:
+    @property
+    def of_tensors(self) -> tuple:
+        """In the order of the arguments of `attend_band`."""
+        return self.dq, self.dr, self.dk, self.dv, self.dposition_keys, self.dz
+
+    def add(self, number: int, chunk: Chunk, stored: tuple | None, dy: Tensor) -> None:
+        """What chunk `number` contributes. stored: its weights and what its rows saved; None: they are made again."""
         z = chunk_extent(self.z, chunk)
         if stored is None:
-            P = SCRATCH.take("scores", chunk.shape(self.bucket.heads), self.q)
+            P = SCRATCH.take("scores", chunk.shape(self.group.heads), self.q)
             scores(chunk, self.q, self.r, self.k, self.position_keys, P)
-            left = self.rows.forward(P, chunk, z, self.parameters)
+            saved = self.rows.forward(P, chunk, z, self.parameters)
         else:
-            P, left = stored
-        factors = self.bucket.factors(number, P)
-        used = P if factors is None else P * factors
+            P, saved = stored
+        factors = self.group.dropout_factors(number, P)
+        dropped = P if factors is None else P * factors
         dy, dP = chunk.of_queries(dy), SCRATCH.take("gradient", P.shape, P)
-        self._add_to_keys(chunk, self.dv, used[..., chunk.missing :], dy)
-        self._weights(chunk, dy, dP)
+        self._add_to_keys(chunk, self.dv, dropped[..., chunk.missing :], dy)
+        self._of_weights(chunk, dy, dP)
         if factors is not None:
             dP.mul_(factors)
-        self._add_to_choices(chunk, self.rows.backward(left, P, dP, chunk, z, self.parameters))
-        self._through_products(chunk, dP)
+        self._add_to_choices(chunk, self.rows.backward(saved, P, dP, chunk, z, self.parameters))
+        self._add_to_products(chunk, dP)
 
-    def _weights(self, chunk: Chunk, dy: Tensor, dP: Tensor) -> None:
+    def _of_weights(self, chunk: Chunk, dy: Tensor, dP: Tensor) -> None:
         """dP = dy v^T, in place."""
         v, missing = chunk.of_keys(self.v).transpose(1, 2), chunk.missing
         if missing:
@@ -114,8 +121,8 @@ class Backward:
         else:
             torch.bmm(dy, v, out=dP)
 
-    def _through_products(self, chunk: Chunk, ds: Tensor) -> None:
-        """ds of a chunk to q, k, r and the places."""
+    def _add_to_products(self, chunk: Chunk, ds: Tensor) -> None:
+        """From ds of a chunk the gradients of q, k, r and the position keys."""
         self.dq[chunk.streams, :, chunk.queries] = chunk.by_head(ds[..., chunk.missing :] @ chunk.of_keys(self.k))
         self._add_to_keys(chunk, self.dk, ds[..., chunk.missing :], chunk.of_queries(self.q))
         if self.position_keys is None:
@@ -129,28 +136,30 @@ class Backward:
         else:
             dposition_keys += chunk.by_head(r.transpose(1, 2) @ ds).sum(0)
 
-    def _add_to_keys(self, chunk: Chunk, to: Tensor, weights: Tensor, queries: Tensor) -> None:
-        """weights^T queries, n k d, onto the chunk's keys of `to`."""
+    def _add_to_keys(self, chunk: Chunk, gradient: Tensor, weights: Tensor, queries: Tensor) -> None:
+        """weights^T queries, n k d, onto the chunk's keys of `gradient`."""
         shape = (len(weights), weights.size(-1), queries.size(-1))
-        made = torch.bmm(weights.transpose(1, 2), queries, out=SCRATCH.take("keys", shape, queries))
-        chunk.of_keys(to).add_(made)
+        product = torch.bmm(weights.transpose(1, 2), queries, out=SCRATCH.take("keys", shape, queries))
+        chunk.of_keys(gradient).add_(product)
 
-    def _add_to_choices(self, chunk: Chunk, found: list) -> None:
+    def _add_to_choices(self, chunk: Chunk, gradients: list) -> None:
         """Gradients of one chunk in z and the choices' parameters."""
-        dz, *others = found
+        dz, *others = gradients
         if dz is not None and dz.dim() == 4:
             self.dz[chunk.streams, :, chunk.queries] = dz
         elif dz is not None:
             self.dz += dz
-        for one, other in zip(self.dparameters, others, strict=False):
-            one += other if other is not None else 0.0
+        for total, gradient in zip(self.of_parameters, others, strict=False):
+            total += gradient if gradient is not None else 0.0
 
 
-def attend_band(bucket: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """q, r: B g T dk, over sqrt(dk), r None without places; k: K B g dk and v: K B g dv, contiguous, the last T the
-    block's own; places: dk W or g dk W, W at least the bucket's reach, the last column x = 1; z: the span's extent.
-    Gives B g T dv.
+def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
+    """y: B g T dv of a block of queries.
+
+    q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys. k: K B g dk and
+    v: K B g dv, contiguous, the last T the block's own. position_keys: dk W or g dk W, W at least the group's reach,
+    the last column x = 1. z: the span's extent. parameters: of selection and normaliser, for these heads.
     """
     if torch.is_grad_enabled():
-        return _Banded.apply(bucket, q, r, k, v, position_keys, z, *parameters)
-    return forward(bucket, q, r, k, v, position_keys, z, parameters)[0]
+        return _Banded.apply(group, q, r, k, v, position_keys, z, *parameters)
+    return forward(group, q, r, k, v, position_keys, z, parameters)[0]

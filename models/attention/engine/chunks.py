@@ -57,7 +57,7 @@ def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, b
         c, seen = queries.stop - start, K - T + queries.stop - 1 + attends_self
         window = min(reach, seen)
         if window < 1:
-            continue  # nobody sees anything: y stays 0
+            continue  # no query sees a key: y stays 0
         first = seen - (window + c - 1)
         b = max(1, SCRATCH_BYTES // (heads * c * (window + c - 1) * bytes_each))
         for stream in range(0, B, b):

@@ -1,4 +1,4 @@
-"""Whether a twin of the definition gives the definition's numbers here, on this device and in this type."""
+"""Whether a twin of the definition gives the definition's numbers on this device and in this type."""
 
 import torch
 from torch import Tensor, nn
@@ -21,13 +21,15 @@ class Mismatch(RuntimeError):
     """A twin that differs from the definition."""
 
 
-def check(twin, device: str, dtype: torch.dtype, *, shape: Shape, ramp: int | None, attends_self: bool) -> None:
+def check_equivalence(
+    twin, device: str, dtype: torch.dtype, *, shape: Shape, ramp: int | None, attends_self: bool
+) -> None:
     """Raises `Mismatch` unless `twin` agrees with `formula.attend` on small random inputs, output and all gradients.
 
     twin: called as `attend` of `models/kernels/banded.py`. shape: of the layers that will run. ramp: R of an adaptive
     span, whose heads are then given z from 0 to S; None for a fixed span. The definition is computed in 64 bits from
-    the rounded inputs, and an error is measured against the largest entry of its tensor. torch's own random numbers go
-    on as if nothing had been drawn.
+    the rounded inputs, and an error is measured against the largest entry of its tensor. The state of torch's random
+    numbers is left as it was.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -36,9 +38,9 @@ def check(twin, device: str, dtype: torch.dtype, *, shape: Shape, ramp: int | No
     for inputs in blocks:
         expected = _results(_definition(layer), inputs)
         types = {"z": torch.promote_types(dtype, torch.float32)}
-        placed = {name: one.to(device, types.get(name, dtype)) for name, one in inputs.items()}
-        for name, one in _results(_call(twin, layer), placed).items():
-            error = (one.cpu().double() - expected[name]).abs().max() / expected[name].abs().max()
+        on_device = {name: tensor.to(device, types.get(name, dtype)) for name, tensor in inputs.items()}
+        for name, tensor in _results(_call(twin, layer), on_device).items():
+            error = (tensor.cpu().double() - expected[name]).abs().max() / expected[name].abs().max()
             if not error <= BOUNDS[dtype]:
                 raise Mismatch(
                     f"banded attention differs from its definition in {name}: {error:.1e} of the largest entry, "
@@ -65,14 +67,14 @@ def _inputs(layer: StreamAttention, T: int, K: int, dtype: torch.dtype) -> dict[
     streams = (STREAMS, shape.heads)
     sizes = {"q": (*streams, T, shape.d_k), "k": (*streams, K, shape.d_k), "v": (*streams, K, shape.d_v)}
     sizes |= {"position_keys": (shape.d_k, limit), "dy": (*streams, T, shape.d_v)}
-    made = {name: torch.randn(size) for name, size in sizes.items()}
-    made["v"] += torch.linspace(-1, 1, K)[:, None]
-    made["dy"] += 1
-    made = {name: one.to(dtype).double() for name, one in made.items()}
+    inputs = {name: torch.randn(size) for name, size in sizes.items()}
+    inputs["v"] += torch.linspace(-1, 1, K)[:, None]
+    inputs["dy"] += 1
+    inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
     if isinstance(layer.span, Adaptive):
         spans = torch.tensor([17.3, 30.0, 0.0, limit])
-        made["z"] = spans.repeat(shape.heads)[: shape.heads].double().view(-1, 1, 1)
-    return made
+        inputs["z"] = spans.repeat(shape.heads)[: shape.heads].double().view(-1, 1, 1)
+    return inputs
 
 
 def _definition(layer: StreamAttention):
@@ -93,10 +95,9 @@ def _call(twin, layer: StreamAttention):
 
 
 def _results(attend, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The output, and the gradient of everything that goes in."""
-    leaves = {name: nn.Parameter(one) for name, one in inputs.items() if name != "dy"}
+    """The output, and the gradient of every input."""
+    leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
     y = attend(**leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])
-    return {"the output": y.detach()} | {
-        f"the gradient of {name}": one for name, one in zip(leaves, gradients, strict=True)
-    }
+    by_name = {f"the gradient of {name}": gradient for name, gradient in zip(leaves, gradients, strict=True)}
+    return {"the output": y.detach()} | by_name

@@ -1,9 +1,9 @@
-"""Keys and values of what a layer remembers, without gradient into the past."""
+"""Keys and values of what a layer has cached, without gradient into the past."""
 
 import torch
 from torch import Tensor
 
-from models.kernels.no_double_backward import once
+from models.kernels.no_double_backward import no_double_backward
 
 
 class _Projected(torch.autograd.Function):
@@ -12,12 +12,12 @@ class _Projected(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, keys, values, rows):
         ctx.save_for_backward(keys, values)
-        ctx.rows, ctx.own = rows, x.shape  # a view of a piece of memory that is appended to and never written again
+        ctx.rows, ctx.own = rows, x.shape  # a view of a buffer that is appended to and never written again
         flat = rows.flatten(0, 1)
         return tuple((flat @ weight.T).unflatten(0, rows.shape[:2]) for weight in (keys, values))
 
     @staticmethod
-    @once
+    @no_double_backward
     def backward(ctx, *gradients):
         rows, own = ctx.rows.flatten(0, 1), ctx.own[0] * ctx.own[1]
         dk, dv = (gradient.flatten(0, 1) for gradient in gradients)

@@ -1,7 +1,7 @@
 """From the scores of a chunk to its weights, P = normalise(select(s + log m)), and back.
 
-`SoftmaxRows` does all keys and softmax in place, the mask on the ramp alone. `AutogradRows` leaves every other choice to autograd.
-Scores are n c (W + c - 1), n = streams x heads; what lies off the band comes out as 0.
+`SoftmaxRows` computes the softmax of all keys in place and masks the ramp alone. `AutogradRows` leaves every other
+choice to autograd. Scores are n c (W + c - 1), n = streams x heads; what lies off the band comes out as 0.
 """
 
 import math
@@ -18,9 +18,8 @@ from models.attention.selections.all import All
 
 
 @lru_cache(maxsize=32)
-def _triangles(c: int, like: tuple) -> tuple[Tensor, Tensor]:
+def _triangles(c: int, dtype: torch.dtype, device: torch.device) -> tuple[Tensor, Tensor]:
     """-inf on the keys that row i of a chunk cannot see: those too far (j < i), those to come (j > i + W - 1)."""
-    dtype, device = like
     off = torch.full((c, c), -math.inf, dtype=dtype, device=device)
     return off.tril(-1), off.triu(1)
 
@@ -31,24 +30,24 @@ def _distances(chunk: Chunk, flat: int, device) -> Tensor:
 
 
 @contextmanager
-def standing_in(parameters: tuple[Tensor, ...], *choices: nn.Module):
-    """The choices with these parameters, those of some heads, in place of their own (torch's way cannot be traced).
+def substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
+    """The choices compute with these parameters, those of some heads, in place of their own.
 
-    One thread at a time may compute with a layer.
+    (`torch.func.functional_call` cannot be traced.) One thread at a time may compute with a layer.
     """
     if not parameters:
         yield
         return
     modules = [module for choice in choices for module in choice.modules()]
-    position_keys = [(module, name) for module in modules for name in module._parameters]
-    before = [module._parameters[name] for module, name in position_keys]
+    owners = [(module, name) for module in modules for name in module._parameters]
+    before = [module._parameters[name] for module, name in owners]
     try:
-        for (module, name), one in zip(position_keys, parameters, strict=True):
-            module._parameters[name] = one
+        for (module, name), parameter in zip(owners, parameters, strict=True):
+            module._parameters[name] = parameter
         yield
     finally:
-        for (module, name), one in zip(position_keys, before, strict=True):
-            module._parameters[name] = one
+        for (module, name), parameter in zip(owners, before, strict=True):
+            module._parameters[name] = parameter
 
 
 def mask(scores: Tensor, chunk: Chunk, span, flat: int, z: Tensor | None) -> None:
@@ -61,7 +60,7 @@ def mask(scores: Tensor, chunk: Chunk, span, flat: int, z: Tensor | None) -> Non
     log_m = span.log_mask(x, z) if len(x) else None
     if log_m is not None:
         chunk.by_head(band(scores, W))[..., : len(x)] += log_m
-    too_far, to_come = _triangles(c, (scores.dtype, scores.device))
+    too_far, to_come = _triangles(c, scores.dtype, scores.device)
     scores[..., :c] += too_far
     scores[..., W - 1 :] += to_come
     if missing:
@@ -77,11 +76,11 @@ class SoftmaxRows:
         self.span, self.flat = span, flat
 
     def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> None:
-        """Scores become weights in place."""
+        """Scores become weights in place; nothing is saved for `backward`."""
         mask(scores, chunk, self.span, self.flat, z)
         torch.softmax(scores, -1, out=scores)
 
-    def backward(self, kept: None, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
+    def backward(self, saved: None, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
         """dP becomes ds in place; the gradients of z and the parameters."""
         torch.ops.aten._softmax_backward_data.out(dP, P, -1, P.dtype, grad_input=dP)
         x = _distances(chunk, self.flat, P.device)
@@ -94,54 +93,58 @@ class SoftmaxRows:
         return list(torch.autograd.grad(log_m, z, ds))
 
 
-def weights(bucket: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> Tensor:
+def weights(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> Tensor:
     """normalise(select(s + log m)) of a band's own columns, b g c W: as the formula says it."""
     x = _distances(chunk, 0, s.device)
-    log_m = bucket.span.log_mask(x, z)
+    log_m = group.span.log_mask(x, z)
     s = s if log_m is None else s + log_m
     if chunk.missing:
         visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
         # a query that sees no key keeps x = 1, a column without a value
         s = s.masked_fill(x > visible.clamp(min=1), -math.inf)
-    with standing_in(parameters, bucket.selection, bucket.normaliser):
-        return bucket.normaliser(bucket.selection(s))
+    with substituted(parameters, group.selection, group.normaliser):
+        return group.normaliser(group.selection(s))
 
 
 class AutogradRows:
-    """Whatever span, selection and normaliser say, through autograd on the band's own columns."""
+    """Any span, selection and normaliser, through autograd on the band's own columns."""
 
-    def __init__(self, bucket: HeadGroup):
-        self.bucket = bucket
+    def __init__(self, group: HeadGroup):
+        self.group = group
 
     def forward(self, scores: Tensor, chunk: Chunk, z: Tensor | None, parameters: list):
-        """Scores become weights in place; what `backward` needs."""
+        """Scores become weights in place; returns what `backward` needs: scores, leaves (z, parameters), weights."""
         W = chunk.window
-        leaves = [None if one is None else one.detach().requires_grad_(one.requires_grad) for one in (z, *parameters)]
+        leaves = [
+            None if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad)
+            for tensor in (z, *parameters)
+        ]
         with torch.enable_grad():
             s = chunk.by_head(band(scores, W)).clone().requires_grad_()
-            p = weights(self.bucket, s, chunk, leaves[0], leaves[1:])
+            p = weights(self.group, s, chunk, leaves[0], leaves[1:])
         scores.zero_()
         chunk.by_head(band(scores, W)).copy_(p.detach())
         return s, leaves, p
 
-    def backward(self, kept, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
-        s, leaves, p = kept
-        wanted = [leaf for leaf in leaves if leaf is not None and leaf.requires_grad]
+    def backward(self, saved, P: Tensor, dP: Tensor, chunk: Chunk, z: Tensor | None, parameters: list) -> list:
+        """As `SoftmaxRows.backward`, from what `forward` returned."""
+        s, leaves, p = saved
+        learned = [leaf for leaf in leaves if leaf is not None and leaf.requires_grad]
         dp = chunk.by_head(band(dP, chunk.window)).to(p.dtype, memory_format=torch.contiguous_format)
-        ds, *found = torch.autograd.grad(p, [s, *wanted], dp, retain_graph=True)
+        ds, *gradients = torch.autograd.grad(p, [s, *learned], dp, retain_graph=True)
         dP.zero_()
         chunk.by_head(band(dP, chunk.window)).copy_(ds)
-        found = iter(found)
-        return [next(found) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
+        gradients = iter(gradients)
+        return [next(gradients) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
 
 
-def by_hand(selection: nn.Module, normaliser: nn.Module) -> bool:
-    """Whether rows have a backward pass of their own."""
+def is_plain_softmax(selection: nn.Module, normaliser: nn.Module) -> bool:
+    """Whether weights are the softmax of all keys, which has a backward pass of its own."""
     return type(selection) is All and type(normaliser) is Softmax
 
 
-def rows_for(bucket: HeadGroup) -> SoftmaxRows | AutogradRows:
-    """How a bucket's scores become weights."""
-    if by_hand(bucket.selection, bucket.normaliser):
-        return SoftmaxRows(bucket.span, bucket.flat)
-    return AutogradRows(bucket)
+def rows_for(group: HeadGroup) -> SoftmaxRows | AutogradRows:
+    """How a group's scores become weights."""
+    if is_plain_softmax(group.selection, group.normaliser):
+        return SoftmaxRows(group.span, group.flat)
+    return AutogradRows(group)

@@ -1,5 +1,6 @@
-"""Attention of some heads with the way back left to autograd: for blocks of so few scores that the Python of a backward
-pass by hand costs more than it saves.
+"""Attention of some heads with the backward pass left to autograd.
+
+For blocks of so few scores that the Python of a backward pass by hand costs more than it saves.
 
     s = q k^T + r p^T        y = normalise(select(s + log m)) v
 """
@@ -13,14 +14,14 @@ from models.attention.engine.head_groups import HeadGroup, chunk_extent
 from models.attention.engine.rows import weights
 
 
-def attend_small(bucket: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """As `banded.attend_band`."""
+def attend_small(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
+    """As `band.attend_band`."""
     parts = []
-    for number, chunk in enumerate(bucket.chunks(q, k)):
-        s = band(_content(chunk, q, k), chunk.window)
-        s = chunk.by_head(s if r is None else s + _place(chunk, r, position_keys))
-        p = weights(bucket, s, chunk, chunk_extent(z, chunk), parameters)
-        factors = bucket.factors(number, p)
+    for number, chunk in enumerate(group.chunks(q, k)):
+        s = band(_content_scores(chunk, q, k), chunk.window)
+        s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
+        p = weights(group, s, chunk, chunk_extent(z, chunk), parameters)
+        factors = group.dropout_factors(number, p)
         p = _unband(p if factors is None else p * factors).flatten(0, 1)
         parts.append((chunk, chunk.by_head(torch.bmm(p[..., chunk.missing :], chunk.of_keys(v)))))
     if len(parts) == 1 and parts[0][1].shape[:3] == q.shape[:3]:
@@ -31,17 +32,16 @@ def attend_small(bucket: HeadGroup, q, r, k, v, position_keys, z, parameters: li
     return y
 
 
-def _content(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
+def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
     """q k^T, n c (W + c - 1), contiguous, zeros before the stream's first key."""
     s = torch.bmm(chunk.of_queries(q), chunk.of_keys(k).transpose(1, 2))
     return pad(s, (chunk.missing, 0)) if chunk.missing else s
 
 
-def _place(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
+def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
     """r p^T, n c W."""
-    return (r[chunk.streams, :, chunk.queries] @ position_keys[..., position_keys.size(-1) - chunk.window :]).flatten(
-        0, 1
-    )
+    nearest = position_keys[..., position_keys.size(-1) - chunk.window :]
+    return (r[chunk.streams, :, chunk.queries] @ nearest).flatten(0, 1)
 
 
 def _unband(p: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 p = [(alpha - 1) z - tau]_+ ^ (1 / (alpha - 1)),   alpha = 1 + sigmoid(a)
 
 tau makes |x| = 1 in the norm of order r = 1 / (alpha - 1), x = [(alpha - 1) z - tau]_+. The norm falls with tau, convex
-and nearly straight, so Newton's method climbs from below and is there in a few steps, where bisection takes one a bit:
+and nearly straight, so Newton's method climbs from below and converges in a few steps, where bisection needs one a bit:
 
     tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum x^r
 

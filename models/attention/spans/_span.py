@@ -1,4 +1,4 @@
-"""What the engine asks of a span."""
+"""What the engine needs to know of a span."""
 
 import torch
 from torch import Tensor
@@ -25,11 +25,11 @@ class Span(Choice):
         return None
 
     def reach(self, z: Tensor | None) -> Tensor:
-        """How many past keys each head can see now: (h,) whole numbers. The engine computes no others."""
+        """How many past keys each head can see now: (h,) whole numbers. The engine computes no more."""
         return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
 
     def flat(self, z: Tensor | None) -> int:
-        """How many of the nearest keys have m = 1 and no gradient whatever the query: the engine masks the others."""
+        """How many of the nearest keys have m = 1 and no gradient for every query; the engine masks the others."""
         return 0
 
     def cache_length(self, window: int) -> int:

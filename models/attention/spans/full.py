@@ -1,4 +1,4 @@
-"""Every key at hand: the remembered inputs and the block so far (Attention Is All You Need; Transformer-XL).
+"""Every key in the cache and in the block so far (Attention Is All You Need; Transformer-XL).
 
     m(x) = 1
 

@@ -2,7 +2,7 @@
 
 import math
 
-from workflow.papers.published import analytic, find
+from workflow.papers.published import find, load_analytic
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS
 from workflow.report.claims.samples import Sample, effects_of, read_sample
 from workflow.report.claims.schema import Claim, load_claim
@@ -118,7 +118,7 @@ def _contradicts(line: dict, claim: Claim) -> bool:
 
 def recompute(claim: Claim) -> dict:
     """Whether formulas give the printed numbers again, to the digits that are printed."""
-    results = [(find(key), analytic().recomputed[key].result) for key in claim.recomputed]
+    results = [(find(key), load_analytic().recomputed[key].result) for key in claim.recomputed]
     wrong = [f"{value.row}: {ours:.4g}, printed {value.value:g}" for value, ours in results if not _rounds(ours, value)]
     line = {"published": claim.recomputed}
     if len(results) == 1:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers.published import analytic, load
+from workflow.papers.published import load, load_analytic
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
@@ -58,7 +58,7 @@ class Claim(StrictModel):
     expect: Literal["less", "more", "equal"] | None = None
     bound: Number | None = None
     within: Annotated[Number, Field(gt=0)] | None = None
-    recomputed: list[Annotated[str, one_of("number with a formula", lambda: analytic().recomputed)]] = []
+    recomputed: list[Annotated[str, one_of("number with a formula", lambda: load_analytic().recomputed)]] = []
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
 

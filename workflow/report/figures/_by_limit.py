@@ -1,11 +1,11 @@
-"""The three panels of Figure 3 share this: one quantity against the span limit S, fixed and adaptive."""
+"""What the three panels of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
 
 import pandas as pd
 
 from workflow.papers.published import find
 from workflow.report.figures._colours import COLOURS, LABELS
-from workflow.report.figures._style import canvas, counts, curve, nothing, span_axis
-from workflow.report.tables._cells import pick, summary
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks, set_span_axis
+from workflow.report.tables._cells import pick, summarise
 
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
@@ -16,42 +16,42 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
     return pick(runs, ablation="span_limit")
 
 
-def data(runs: pd.DataFrame, what: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
+def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
     """source, variant, S, mean, low, high, n, failed, published (its id). points: variant -> S -> published id."""
-    ours = summary(used(runs), ["variant", "S"], what).assign(source="measured", published=None)
-    theirs = [
+    measured = summarise(used(runs), ["variant", "S"], quantity).assign(source="measured", published=None)
+    published = [
         {"source": "published", "variant": variant, "S": S, "mean": find(key).value, "published": key}
-        for variant, at in points.items()
-        for S, key in at.items()
+        for variant, ids in points.items()
+        for S, key in ids.items()
     ]
-    rows = ours.to_dict("records") + theirs
-    return pd.DataFrame(rows, columns=["source", *ours.columns.drop(["source", "published"]), "published"])
+    rows = measured.to_dict("records") + published
+    return pd.DataFrame(rows, columns=["source", *measured.columns.drop(["source", "published"]), "published"])
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """Ours on the left; what the paper's texts hold, in a panel and on a scale of their own."""
+    """What was measured on the left; what the paper's texts hold in a panel of its own, on its own scale."""
     if not data[data["source"] == "measured"]["mean"].notna().any():
-        return nothing("no run of this figure has ended well")
+        return draw_message("no run of this figure has ended well")
     figure, axes = canvas(2, height=2.9)
     for panel, (source, title) in zip(axes, PANELS, strict=True):
-        shown = data[data["source"] == source]
+        points = data[data["source"] == source]
         for variant in VARIANTS:
-            one = shown[shown["variant"] == variant]
-            if len(one):
-                line = {} if source == "measured" else _line(one)
-                curve(panel, one, "S", COLOURS[variant], LABELS[variant] + line.pop("which", ""), **line)
-        span_axis(panel, shown["S"])
+            line = points[points["variant"] == variant]
+            if len(line):
+                style = {} if source == "measured" else _style(line)
+                draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix", ""), **style)
+        set_span_axis(panel, points["S"])
         panel.tick_params(axis="x", labelsize=8)
         panel.set_title(title)
         panel.legend(fontsize=8)
         if data["mean"].max() > 1000:
-            counts(panel.yaxis)
+            set_count_ticks(panel.yaxis)
     axes[0].set_ylabel(ylabel)
     return figure
 
 
-def _line(points: pd.DataFrame) -> dict:
+def _style(points: pd.DataFrame) -> dict:
     """A dashed line where the values follow from a formula, loose marks where the paper has some of them."""
     if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
-        return {"which": " (by formula)", "linestyle": "--", "marker": "s"}
+        return {"suffix": " (by formula)", "linestyle": "--", "marker": "s"}
     return {"linestyle": "none", "marker": "D", "markersize": 6}

@@ -33,10 +33,10 @@ LABELS = {
     "published": "published",
 }
 GREY = "#777777"
-INK = "#1b1b1b"  # of one's own variant, until it is given a line above
+INK = "#1b1b1b"  # of a new variant, until it has a line above
 LIGHTEST = 0.8  # of cividis: beyond, a line is lost on the page
 
 
 def shades(number: int) -> list[str]:
     """So many colours in order, from dark to light."""
-    return [to_hex(colormaps["cividis"](LIGHTEST * one / max(1, number - 1))) for one in range(number)]
+    return [to_hex(colormaps["cividis"](LIGHTEST * step / max(1, number - 1))) for step in range(number)]

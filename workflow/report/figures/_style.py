@@ -39,15 +39,15 @@ def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, ro
     return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
 
 
-def nothing(message: str):
-    """The picture of a figure whose runs are missing or failed: it says so."""
+def draw_message(message: str):
+    """A figure whose runs are missing or failed, and which says so."""
     figure, axes = canvas()
     axes.axis("off")
     axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
     return figure
 
 
-def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
+def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
     """A line through the means, its interval as a band."""
     data = data.dropna(subset=["mean"]).sort_values(x)
     axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
@@ -58,12 +58,12 @@ def curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) ->
         )
 
 
-def holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
+def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
     """The runs whose record has this fact."""
-    return runs[pd.Series([isinstance(one, dict | list) for one in runs[fact]], index=runs.index, dtype=bool)]
+    return runs[pd.Series([isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool)]
 
 
-def counts(axis, log: bool = False) -> None:
+def set_count_ticks(axis, log: bool = False) -> None:
     """Ticks as 150k or 20M; on a logarithmic axis as many as its decades have room for."""
     if log:
         low, high = sorted(axis.get_view_interval())
@@ -74,7 +74,7 @@ def counts(axis, log: bool = False) -> None:
     axis.set_major_formatter(EngFormatter(sep=""))
 
 
-def span_axis(axes, values) -> None:
+def set_span_axis(axes, values) -> None:
     """S on a scale of powers of two, every S named."""
     axes.set_xscale("log", base=2)
     ticks = sorted(set(values))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, counts, holding, nothing
+from workflow.report.figures._style import canvas, draw_message, pick_holding, set_count_ticks
 from workflow.report.tables._cells import pick
 
 READS = ("runs",)
@@ -18,20 +18,20 @@ CAPTION = (
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """The run with the longest fixed span."""
     fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
-    return holding(fixed, "attention_by_distance").sort_values(["S", "seed"], ascending=[False, True]).head(1)
+    return pick_holding(fixed, "attention_by_distance").sort_values(["S", "seed"], ascending=[False, True]).head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """distance, weight, head for the two heads."""
-    found = next(iter(used(runs)["attention_by_distance"]), None)
-    if found is None:
+    profile = next(iter(used(runs)["attention_by_distance"]), None)
+    if profile is None:
         return pd.DataFrame(columns=["head", "distance", "weight"])
-    distance, weight = np.array(found["distance"]), np.array(found["weight"])
-    mass = weight * np.array(found["keys"])
-    reach = (mass * distance).sum(-1) / mass.sum(-1)
+    distance, weight = np.array(profile["distance"]), np.array(profile["weight"])
+    mass = weight * np.array(profile["keys"])
+    mean_distance = (mass * distance).sum(-1) / mass.sum(-1)
     rows = []
-    for name, flat in (("A: nearest", reach.argmin()), ("B: farthest", reach.argmax())):
-        layer, head = np.unravel_index(flat, reach.shape)
+    for name, place in (("A: nearest", mean_distance.argmin()), ("B: farthest", mean_distance.argmax())):
+        layer, head = np.unravel_index(place, mean_distance.shape)
         label = f"head {name} (layer {layer + 1}, head {head + 1})"
         rows += [
             {"head": label, "distance": x, "weight": w} for x, w in zip(distance, weight[layer, head], strict=True)
@@ -41,13 +41,13 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return nothing("no run with a fixed span has ended well")
+        return draw_message("no run with a fixed span has ended well")
     figure, axes = canvas()
-    for colour, (label, one) in zip(shades(2), data.groupby("head"), strict=True):
-        axes.plot(one["distance"], one["weight"].clip(lower=1e-6), color=colour, label=label)
+    for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
+        axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    counts(axes.xaxis, log=True)
+    set_count_ticks(axes.xaxis, log=True)
     axes.set_xlabel("distance of the past character")
     axes.set_ylabel("mean attention weight")
     axes.legend()

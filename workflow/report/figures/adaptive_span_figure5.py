@@ -3,38 +3,39 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS
-from workflow.report.figures._style import canvas, holding, nothing
+from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
 READS = ("runs",)
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
 CAPTION = "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line."
 LINE = 32  # characters
+SIGNS = {"<eos>": "↵", " ": "␣"}
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     dynamic = pick(runs, ablation="dynamic_span", variant="dynamic", status="ok")
-    return holding(dynamic, "fragment").head(1)
+    return pick_holding(dynamic, "fragment").head(1)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """place, character, span."""
-    found = next(iter(used(runs)["fragment"]), None)
-    if found is None:
+    fragment = next(iter(used(runs)["fragment"]), None)
+    if fragment is None:
         return pd.DataFrame(columns=["place", "character", "span"])
-    pairs = zip(found["text"], found["span"], strict=True)
+    pairs = zip(fragment["text"], fragment["span"], strict=True)
     return pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
 
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return nothing("no run with a dynamic span has ended well")
+        return draw_message("no run with a dynamic span has ended well")
     lines = [data.iloc[start : start + LINE] for start in range(0, len(data), LINE)]
     figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
     for panel, line in zip(axes[:, 0], lines, strict=True):
         panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
-        shown = ["↵" if one == "<eos>" else "␣" if one == " " else one for one in line["character"]]
-        panel.set_xticks(line["place"], shown, family="DejaVu Sans Mono")
+        signs = [SIGNS.get(character, character) for character in line["character"]]
+        panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
         panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)
         panel.tick_params(axis="x", length=0, labelsize=10)
         panel.grid(axis="x", visible=False)

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from workflow.report.figures._maps import heat
-from workflow.report.figures._style import canvas, holding, nothing
+from workflow.report.figures._maps import draw_heat
+from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
 READS = ("runs",)
@@ -19,7 +19,9 @@ COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """The first seed of the base net whose record has maps."""
-    base = holding(pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps")
+    base = pick_holding(
+        pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
+    )
     return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
 
 
@@ -39,17 +41,18 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return nothing("no run of the base net has ended well")
+        return draw_message("no run of the base net has ended well")
     heads = sorted(data["head"].unique())
     figure, panels = canvas(2, height=3.0, rows=-(-len(heads) // 2), squeeze=False)
     for axes in panels.flat[len(heads) :]:
         axes.axis("off")
     for axes, head in zip(panels.flat, heads, strict=False):
-        one = data[data["head"] == head]
-        pieces = one.drop_duplicates("query")["query_piece"].tolist()
-        mesh = heat(axes, one.pivot(index="query", columns="key", values="weight").to_numpy(), pieces, pieces)
+        weights = data[data["head"] == head]
+        pieces = weights.drop_duplicates("query")["query_piece"].tolist()
+        grid = weights.pivot(index="query", columns="key", values="weight")
+        mesh = draw_heat(axes, grid.to_numpy(), pieces, pieces)
         axes.tick_params(labelsize=6.5)  # two panels side by side
         axes.set_aspect("equal")
-        axes.set_title(f"layer {one['layer'].iloc[0]}, head {head}", fontsize=8)
+        axes.set_title(f"layer {weights['layer'].iloc[0]}, head {head}", fontsize=8)
     figure.colorbar(mesh, ax=panels, label="attention weight", location="bottom", shrink=0.4, aspect=30)
     return figure

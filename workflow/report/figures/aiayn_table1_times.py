@@ -4,7 +4,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, nothing
+from workflow.report.figures._style import canvas, draw_message
 from workflow.report.tables import _layers
 
 READS = ("layers",)
@@ -20,21 +20,21 @@ origin, commits = _layers.origin, _layers.commits
 def data(layers: pd.DataFrame) -> pd.DataFrame:
     """layer, n, d, ms, spread (interquartile range over median), exponent of the layer's line."""
     timed = layers[layers["status"] == "ok"][["layer", "n", "d", "ms", "spread"]].sort_values(["layer", "n"])
-    powers = {name: _layers.exponent(one["n"], one["ms"]) for name, one in timed.groupby("layer")}
-    return timed.assign(exponent=timed["layer"].map(powers).astype(float))
+    exponents = {name: _layers.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
+    return timed.assign(exponent=timed["layer"].map(exponents).astype(float))
 
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return nothing("layers were not measured")
+        return draw_message("layers were not measured")
     figure, axes = canvas()
     for colour, (name, label) in zip(shades(len(_layers.LABELS)), _layers.LABELS.items(), strict=True):
-        one = data[data["layer"] == name]
-        if len(one):
-            power = one["exponent"].iloc[0]
-            label += f", slope {power:.2f}" if pd.notna(power) else ""
-            half = one["ms"] * one["spread"] / 2
-            axes.errorbar(one["n"], one["ms"], half, color=colour, label=label, marker="o", markersize=4)
+        layer = data[data["layer"] == name]
+        if len(layer):
+            slope = layer["exponent"].iloc[0]
+            label += f", slope {slope:.2f}" if pd.notna(slope) else ""
+            half = layer["ms"] * layer["spread"] / 2
+            axes.errorbar(layer["n"], layer["ms"], half, color=colour, label=label, marker="o", markersize=4)
     lengths = sorted(data["n"].unique())
     axes.set_xscale("log", base=2)
     axes.set_xticks(lengths, [str(n) for n in lengths])

@@ -6,8 +6,8 @@ import textwrap
 import numpy as np
 import pandas as pd
 
-from workflow.report.figures._maps import BLUES, NAMES, compared
-from workflow.report.figures._style import WIDTH, canvas, nothing
+from workflow.report.figures._maps import BLUES, NAMES, pick_compared
+from workflow.report.figures._style import WIDTH, canvas, draw_message
 
 READS = ("runs",)
 TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
@@ -21,28 +21,27 @@ PICTURES, PIECES = 2, 3
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return compared(runs, "captioning", "looks")
+    return pick_compared(runs, "captioning", "looks")
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """A line per weight of a shown piece, and per pixel of a picture, whose piece and weight are missing."""
-    found = []
+    lines = []
     for run in used(runs).itertuples():
-        for look in [one for one in run.looks if one["pixels"] and one["pieces"]][:PICTURES]:
+        for look in [look for look in run.looks if look["pixels"] and look["pieces"]][:PICTURES]:
             caption = "".join(look["pieces"]).replace("▁", " ").strip()
-            stands = {"picture": look["name"], "variant": run.variant, "caption": caption}
-            found += [stands | one for one in _pixels(look["pixels"])]
-            found += [stands | one for one in _weights(look)]
-    return pd.DataFrame(found, columns=COLUMNS)
+            of_picture = {"picture": look["name"], "variant": run.variant, "caption": caption}
+            lines += [of_picture | line for line in (*_pixels(look["pixels"]), *_weights(look))]
+    return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _pixels(told: dict) -> list[dict]:
-    side = told["side"]
-    rgb = np.frombuffer(base64.b64decode(told["rgb"]), np.uint8).reshape(side * side, 3)
+def _pixels(picture: dict) -> list[dict]:
+    side = picture["side"]
+    rgb = np.frombuffer(base64.b64decode(picture["rgb"]), np.uint8).reshape(side * side, 3)
     colours = ("red", "green", "blue")
     return [
-        {"row": n // side, "column": n % side, **dict(zip(colours, one.tolist(), strict=True))}
-        for n, one in enumerate(rgb)
+        {"row": n // side, "column": n % side, **dict(zip(colours, pixel.tolist(), strict=True))}
+        for n, pixel in enumerate(rgb)
     ]
 
 
@@ -61,15 +60,16 @@ def _weights(look: dict) -> list[dict]:
 def draw(data: pd.DataFrame):
     """A line of panels for each picture and net: the picture under its caption, then a map for each piece."""
     if not len(data):
-        return nothing("no picture that both softmax and top-k have described")
-    lines = list(data.groupby(["picture", "variant"], sort=False))
-    lines.sort(key=lambda one: list(data["picture"].unique()).index(one[0][0]))
+        return draw_message("no picture that both softmax and top-k have described")
+    order = list(data["picture"].unique())
+    groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
     size = WIDTH / (1 + PIECES)
-    figure, axes = canvas(1 + PIECES, rows=len(lines), width=size, height=size * 1.25, squeeze=False)
-    for row, ((_, variant), one) in zip(axes, lines, strict=True):
-        row[0].imshow(_grid(one[one["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
-        row[0].set_title(textwrap.fill(f"{NAMES[variant]}: {one['caption'].iloc[0]}", 26), fontsize=7, parse_math=False)
-        for panel, (_, piece) in zip(row[1:], one.dropna(subset=["weight"]).groupby("place"), strict=False):
+    figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.25, squeeze=False)
+    for row, ((_, variant), lines) in zip(axes, groups, strict=True):
+        row[0].imshow(_grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
+        title = textwrap.fill(f"{NAMES[variant]}: {lines['caption'].iloc[0]}", 26)
+        row[0].set_title(title, fontsize=7, parse_math=False)
+        for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
             panel.imshow(_grid(piece, ["weight"])[..., 0], cmap=BLUES, vmin=0, interpolation="nearest")
             panel.set_title(piece["piece"].iloc[0], fontsize=9, parse_math=False)
         for panel in row:

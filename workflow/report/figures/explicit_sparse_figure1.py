@@ -15,17 +15,17 @@ CAPTION = (
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return _maps.compared(runs)
+    return _maps.pick_compared(runs)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """panel, layer, head ("mean"), query, key (places), query_piece, key_piece, weight."""
     rows = []
     for run in used(runs).itertuples():
-        last = _maps.layers(run.maps, "encoder")[-1]
+        last = _maps.list_layers(run.maps, "encoder")[-1]
         mean = np.array(run.maps["encoder"][last]).mean(0)
         panel = f"{_maps.NAMES[run.variant]}, encoder layer {last}"
-        rows += _maps.rows(panel, last, "mean", mean, run.maps["source"], run.maps["source"])
+        rows += _maps.make_rows(panel, last, "mean", mean, run.maps["source"], run.maps["source"])
     return pd.DataFrame(rows, columns=_maps.COLUMNS)
 
 

@@ -6,8 +6,9 @@ import pandas as pd
 
 from workflow.papers.published import find
 from workflow.report.figures._colours import COLOURS, GREY, shades
-from workflow.report.figures._style import canvas, nothing
-from workflow.report.tables._cells import pick, summary
+from workflow.report.figures._style import canvas, draw_message
+from workflow.report.tables._cells import pick, summarise
+from workflow.results.statistics import half_width
 
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
@@ -26,26 +27,27 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """source, corpus, k (inf: every key), mean, low, high, n, failed, published (the id of the paper's k)."""
-    mine = used(runs)
-    ours = summary(mine.assign(k=mine["k"].fillna(math.inf)), ["paper_corpus", "k"], "dev_bleu_tokenised")
-    theirs = [{"source": "published", "k": float(k), "published": AXIS} for k in find(AXIS).value]
-    rows = ours.assign(source="measured").to_dict("records") + theirs
-    return pd.DataFrame(rows, columns=["source", *ours.columns, "published"])
+    """source, paper_corpus, k (inf: every key), mean, low, high, n, failed, published (the id of the paper's k)."""
+    runs = used(runs)
+    measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["paper_corpus", "k"], "dev_bleu_tokenised")
+    published = [{"source": "published", "k": float(k), "published": AXIS} for k in find(AXIS).value]
+    rows = measured.assign(source="measured").to_dict("records") + published
+    return pd.DataFrame(rows, columns=["source", *measured.columns, "published"])
 
 
 def draw(data: pd.DataFrame):
-    ours = data[(data["source"] == "measured") & data["mean"].notna()]
-    if not len(ours):
-        return nothing("no run of this figure has ended well")
+    measured = data[(data["source"] == "measured") & data["mean"].notna()]
+    if not len(measured):
+        return draw_message("no run of this figure has ended well")
     end = max(k for k in data["k"] if math.isfinite(k)) * 2  # where the axis has its infinity
     figure, axes = canvas()
-    corpora = ours.groupby("paper_corpus")
-    for colour, (paper_corpus, one) in zip(shades(len(corpora)), corpora, strict=True):
-        _direction(axes, one.assign(at=one["k"].clip(upper=end)), colour, DIRECTIONS.get(paper_corpus, paper_corpus))
-    theirs = data[data["source"] == "published"]["k"].clip(upper=end)
+    corpora = measured.groupby("paper_corpus")
+    for colour, (paper_corpus, points) in zip(shades(len(corpora)), corpora, strict=True):
+        points = points.assign(x=points["k"].clip(upper=end))
+        _draw_direction(axes, points, colour, DIRECTIONS.get(paper_corpus, paper_corpus))
+    published = data[data["source"] == "published"]["k"].clip(upper=end)
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none", "clip_on": False}
-    axes.plot(theirs, [0] * len(theirs), transform=axes.get_xaxis_transform(), label="k in the paper", **grey)
+    axes.plot(published, [0] * len(published), transform=axes.get_xaxis_transform(), label="k in the paper", **grey)
     axes.set_xscale("log", base=2)
     ticks = sorted(set(data["k"].clip(upper=end)))
     axes.set_xticks(ticks, ["∞" if k == end else f"{k:.0f}" for k in ticks])
@@ -58,12 +60,12 @@ def draw(data: pd.DataFrame):
     return figure
 
 
-def _direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
+def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
     """A line through the k; softmax stands alone at infinity, its mean as a dashed line to compare with."""
-    for one, style, name in ((points["k"] < math.inf, "-", label), (points["k"] == math.inf, "none", None)):
-        one = points[one].sort_values("k")
-        half = one["high"].astype(float) - one["mean"]
+    for chosen, style, name in ((points["k"] < math.inf, "-", label), (points["k"] == math.inf, "none", None)):
+        line = points[chosen].sort_values("k")
+        half = half_width(line["low"].astype(float), line["high"].astype(float))
         marks = {"marker": "o", "markersize": 5, "capsize": 4, "linestyle": style}
-        axes.errorbar(one["at"], one["mean"], half, color=colour, label=name, **marks)
+        axes.errorbar(line["x"], line["mean"], half, color=colour, label=name, **marks)
     for mean in points[points["k"] == math.inf]["mean"]:
         axes.axhline(mean, color=colour, linewidth=0.8, linestyle="--", label=f"{label}, softmax")

@@ -15,22 +15,21 @@ CAPTION = (
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return _maps.compared(runs)
+    return _maps.pick_compared(runs)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """panel, layer, head (from 1), query, key (places), query_piece, key_piece, weight; bottom layer first."""
-    found = []
+    panels = []
     for run in used(runs).itertuples():
-        for place, layer in enumerate(_maps.layers(run.maps, "cross")):
+        for depth, layer in enumerate(_maps.list_layers(run.maps, "cross")):
             heads = np.array(run.maps["cross"][layer])
-            head = _maps.sharpest(heads)
+            head = _maps.find_sharpest(heads)
             panel = f"{_maps.NAMES[run.variant]}, decoder layer {layer}, head {head + 1}"
-            rows = _maps.rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
-            found.append((place, rows))
-    return pd.DataFrame(
-        [row for _, rows in sorted(found, key=lambda one: one[0]) for row in rows], columns=_maps.COLUMNS
-    )
+            rows = _maps.make_rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
+            panels.append((depth, rows))
+    panels.sort(key=lambda panel: panel[0])
+    return pd.DataFrame([row for _, rows in panels for row in rows], columns=_maps.COLUMNS)
 
 
 def draw(data: pd.DataFrame):

@@ -3,8 +3,9 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, INK, LABELS
-from workflow.report.figures._style import canvas, counts, nothing
-from workflow.report.tables._cells import once, pick, summary
+from workflow.report.figures._style import canvas, draw_message, set_count_ticks
+from workflow.report.tables._cells import pick, summarise, take_rows
+from workflow.results.statistics import half_width
 
 READS = ("runs", "throughput")
 TITLE = "Quality against cost"
@@ -26,60 +27,63 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """variant, dev bpc (mean, low, high, n) and the three costs; executed multiply-adds are a mean over seeds."""
-    mine = used(runs)
-    quality = summary(mine, ["variant"], "dev_bpc")
-    for what, _ in PANELS:
-        ok = [pick(mine, variant=variant, status="ok") for variant in quality["variant"]]
-        quality[what] = [(one if what == "macs_executed" else once(one))[what].astype(float).mean() for one in ok]
+    runs = used(runs)
+    quality = summarise(runs, ["variant"], "dev_bpc")
+    for cost, _ in PANELS:
+        seeds = [pick(runs, variant=variant, status="ok") for variant in quality["variant"]]
+        quality[cost] = [take_rows(rows, cost)[cost].astype(float).mean() for rows in seeds]
     return quality
 
 
 def draw(data: pd.DataFrame):
     data = data.dropna(subset=["mean"]).sort_values("mean")
     if not len(data):
-        return nothing("no run of this figure has ended well")
+        return draw_message("no run of this figure has ended well")
     figure, axes = canvas(rows=len(PANELS), height=2.5, squeeze=False)
-    for panel, (what, label) in zip(axes[:, 0], PANELS, strict=True):
-        shown = data.dropna(subset=[what]).to_dict("records")
-        for one in shown:
-            bar = [[one["mean"] - one["low"]], [one["high"] - one["mean"]]] if pd.notna(one["low"]) else None
-            mark = MARKS[sorted(LABELS).index(one["variant"]) % len(MARKS)] if one["variant"] in LABELS else "o"
-            panel.errorbar(one[what], one["mean"], bar, fmt=mark, ms=6, mec=INK, mew=0.5, color=_colour(one), lw=0.9)
-        if shown:
+    for panel, (cost, label) in zip(axes[:, 0], PANELS, strict=True):
+        points = data.dropna(subset=[cost]).to_dict("records")
+        for point in points:
+            variant, half = point["variant"], half_width(point["low"], point["high"])
+            bar = None if pd.isna(half) else half
+            mark = MARKS[sorted(LABELS).index(variant) % len(MARKS)] if variant in LABELS else "o"
+            style = {"fmt": mark, "ms": 6, "mec": INK, "mew": 0.5, "color": _colour(point), "lw": 0.9}
+            panel.errorbar(point[cost], point["mean"], bar, **style)
+        if points:
             panel.set_xscale("log")
             panel.margins(x=0.08)
-            counts(panel.xaxis, log=True)
-        panel.set_xlabel(label if shown else f"{label}: not measured")
+            set_count_ticks(panel.xaxis, log=True)
+        panel.set_xlabel(label if points else f"{label}: not measured")
         panel.set_ylabel("dev bpc")
-        _name(panel, shown, what)
+        _name_points(panel, points, cost)
     return figure
 
 
-def _colour(one: dict) -> str:
-    return COLOURS.get(one["variant"], INK)
+def _colour(point: dict) -> str:
+    return COLOURS.get(point["variant"], INK)
 
 
-def _name(panel, shown: list[dict], what: str) -> None:
+def _name_points(panel, points: list[dict], cost: str) -> None:
     """Names in a column on the right, in the order of the points, each tied to its point by a thin line."""
     low, high = panel.get_ylim()
-    places = _apart([(one["mean"] - low) / (high - low) for one in shown], min(1 / max(len(shown), 1), 0.115))
-    for one, place in zip(shown, places, strict=True):
+    gap = min(1 / max(len(points), 1), 0.115)
+    places = _spread_out([(point["mean"] - low) / (high - low) for point in points], gap)
+    for point, place in zip(points, places, strict=True):
         panel.annotate(
-            LABELS.get(one["variant"], one["variant"]),
-            (one[what], one["mean"]),
+            LABELS.get(point["variant"], point["variant"]),
+            (point[cost], point["mean"]),
             (1.07, place),
             textcoords="axes fraction",
             color=INK,
             fontsize=8,
             va="center",
-            arrowprops={"arrowstyle": "-", "color": _colour(one), "lw": 0.5, "alpha": 0.6, "relpos": (0, 0.5)},
+            arrowprops={"arrowstyle": "-", "color": _colour(point), "lw": 0.5, "alpha": 0.6, "relpos": (0, 0.5)},
         )
 
 
-def _apart(places: list[float], gap: float) -> list[float]:
+def _spread_out(places: list[float], gap: float) -> list[float]:
     """Ascending places in 0 .. 1, each moved as little as a distance of `gap` to its neighbours asks for.
 
-    >>> _apart([0.5, 0.5, 0.9], 0.2)
+    >>> _spread_out([0.5, 0.5, 0.9], 0.2)
     [0.4, 0.6, 0.9]
     """
     groups: list[list[float]] = []  # neighbours that touch, by where each would like its group to start

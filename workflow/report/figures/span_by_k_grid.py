@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter
 
-from workflow.report.figures._style import canvas, nothing
-from workflow.report.tables._cells import pick, summary
+from workflow.report.figures._style import canvas, draw_message
+from workflow.report.tables._cells import pick, summarise
 
 READS = ("runs", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
-    "Means over seeds, speeds measured once per cell; the intervals are in the data. k = all: no selection. "
+    "Means over seeds, speeds measured once per configuration; the intervals are in the data. k = all: no selection. "
     "Darker is more."
 )
 PANELS = (
@@ -27,42 +27,38 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """quantity, S, k (0: all), mean, low, high, n. A speed has n = 1 and no interval."""
-    mine = used(runs)
-    mine = mine.assign(k=mine["k"].fillna(0))
-    return pd.concat([summary(mine, ["S", "k"], what).assign(quantity=what) for what, _, _ in PANELS])
+    runs = used(runs)
+    runs = runs.assign(k=runs["k"].fillna(0))
+    return pd.concat([summarise(runs, ["S", "k"], name).assign(quantity=name) for name, _, _ in PANELS])
 
 
 def draw(data: pd.DataFrame):
     if not data["mean"].notna().any():
-        return nothing("no run of this grid has ended well")
+        return draw_message("no run of this grid has ended well")
     figure, axes = canvas(2, rows=2, height=2.4)
-    for panel, (what, title, form) in zip(axes.flat, PANELS, strict=True):
-        one = data[data["quantity"] == what].pivot(index="k", columns="S", values="mean").astype(float)
-        one = one.reindex([*sorted(k for k in one.index if k), 0])
-        panel.pcolormesh(one.to_numpy(), cmap="Blues")
-        panel.set_xticks(np.arange(len(one.columns)) + 0.5, [f"{S:.0f}" for S in one.columns])
-        panel.set_yticks(np.arange(len(one.index)) + 0.5, ["all" if k == 0 else f"{k:.0f}" for k in one.index])
+    for panel, (quantity, title, form) in zip(axes.flat, PANELS, strict=True):
+        grid = data[data["quantity"] == quantity].pivot(index="k", columns="S", values="mean").astype(float)
+        grid = grid.reindex([*sorted(k for k in grid.index if k), 0])
+        panel.pcolormesh(grid.to_numpy(), cmap="Blues")
+        panel.set_xticks(np.arange(len(grid.columns)) + 0.5, [f"{S:.0f}" for S in grid.columns])
+        panel.set_yticks(np.arange(len(grid.index)) + 0.5, ["all" if k == 0 else f"{k:.0f}" for k in grid.index])
         panel.set_xlabel("S")
         panel.set_ylabel("k")
         panel.set_title(title)
         panel.grid(False)
-        _name_cells(panel, one.to_numpy(), form)
+        _name_cells(panel, grid.to_numpy(), form)
     return figure
 
 
 def _name_cells(panel, values: np.ndarray, form: str) -> None:
     """The number in each cell, white on dark."""
-    low, high = (
-        np.nanmin(values) if np.isfinite(values).any() else 0,
-        np.nanmax(values) if np.isfinite(values).any() else 1,
-    )
+    low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0, 1)
     for (row, column), value in np.ndenumerate(values):
         dark = high > low and (value - low) / (high - low) > 0.6
-        text = _number(value, form) if np.isfinite(value) else "–"
-        panel.text(
-            column + 0.5, row + 0.5, text, ha="center", va="center", color="white" if dark else "black", fontsize=8
-        )
+        text = _format(value, form) if np.isfinite(value) else "–"
+        colour = "white" if dark else "black"
+        panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8)
 
 
-def _number(value: float, form: str) -> str:
+def _format(value: float, form: str) -> str:
     return EngFormatter(places=1, sep="")(value) if form == "k" else format(value, form)

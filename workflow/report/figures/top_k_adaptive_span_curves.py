@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from workflow.papers.published import logs
+from workflow.papers.published import load_logs
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, counts, curve, nothing
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks
 from workflow.report.tables._cells import pick
 from workflow.results.statistics import mean_interval
 
@@ -18,8 +18,8 @@ PANELS = (("dev_bpc", "dev bits per byte"), ("mean_span", "mean span (characters
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    mine = pick(runs, ablation="top_k", status="ok")
-    return mine[mine["variant"].isin(("adaptive", "adaptive_top_k"))]
+    runs = pick(runs, ablation="top_k", status="ok")
+    return runs[runs["variant"].isin(("adaptive", "adaptive_top_k"))]
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
@@ -30,24 +30,24 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         for point in run.curve:
             row = {"source": "measured", "k": k, "seed": run.seed, "step": point["step"]}
             rows.append({**row, "dev_bpc": point["dev_bpc"], "mean_span": point["mean_span"]})
-    theirs = logs().assign(source="published", seed=0, k=logs()["topk"].fillna(0).astype(int))
-    theirs = theirs.rename(columns={"val_bpc": "dev_bpc", "span_avg": "mean_span"})
+    released = load_logs().rename(columns={"val_bpc": "dev_bpc", "span_avg": "mean_span"})
+    released = released.assign(source="published", seed=0, k=released["topk"].fillna(0).astype(int))
     columns = ["source", "k", "seed", "step", "dev_bpc", "mean_span"]
-    return pd.DataFrame(rows + theirs.to_dict("records"), columns=columns)
+    return pd.DataFrame(rows + released.to_dict("records"), columns=columns)
 
 
 def draw(data: pd.DataFrame):
     if not (data["source"] == "measured").any():
-        return nothing("no run with adaptive spans has ended well")
+        return draw_message("no run with adaptive spans has ended well")
     figure, axes = canvas(2, rows=2, height=2.5)
-    kept = sorted(data["k"].unique())
-    colours = dict(zip(kept, shades(len(kept)), strict=True))  # a k has one colour on both sides
+    ks = sorted(data["k"].unique())
+    colours = dict(zip(ks, shades(len(ks)), strict=True))  # a k has one colour on both sides
     for column, (source, title) in enumerate((("measured", "measured here"), ("published", "the released logs"))):
-        one = data[data["source"] == source]
-        for panel, (what, label) in zip(axes[:, column], PANELS, strict=True):
-            for k, lines in one.groupby("k"):
-                curve(panel, _means(lines, what), "step", colours[k], _name(k), marker=None)
-            counts(panel.xaxis)
+        curves = data[data["source"] == source]
+        for panel, (quantity, label) in zip(axes[:, column], PANELS, strict=True):
+            for k, lines in curves.groupby("k"):
+                draw_curve(panel, _means(lines, quantity), "step", colours[k], _label(k), marker=None)
+            set_count_ticks(panel.xaxis)
             panel.set_ylabel(label if column == 0 else "")
         axes[0][column].set_title(title)
         axes[0][column].legend()
@@ -55,13 +55,12 @@ def draw(data: pd.DataFrame):
     return figure
 
 
-def _name(k: int) -> str:
+def _label(k: int) -> str:
     return f"k = {k}" if k else "all keys"
 
 
-def _means(lines: pd.DataFrame, what: str) -> pd.DataFrame:
+def _means(lines: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Mean and interval over the seeds that have reached a step."""
-    rows = [
-        (step, *mean_interval(at.dropna().tolist())) for step, at in lines.groupby("step")[what] if at.notna().any()
-    ]
+    by_step = lines.dropna(subset=[quantity]).groupby("step")[quantity]
+    rows = [(step, *mean_interval(values.tolist())) for step, values in by_step]
     return pd.DataFrame(rows, columns=["step", "mean", "low", "high"])

@@ -20,13 +20,15 @@ class Measured:
 
     def __init__(self, content: dict):
         self.content, self.how = content, content["sizes"]
-        self.cells = {(cell["what"], cell["name"], cell["S"], cell["way"]): cell for cell in content.get("cases", [])}
+        self.cells = {
+            (cell["what"], cell["name"], cell["S"], cell["implementation"]): cell for cell in content.get("cases", [])
+        }
         self.macs = {(count["name"], count["S"]): count for count in content.get("macs", [])}
-        self.memory = {(peak["name"], peak["S"], peak["way"]): peak for peak in content.get("memory", [])}
+        self.memory = {(peak["name"], peak["S"], peak["implementation"]): peak for peak in content.get("memory", [])}
         self.targets = all(self.how[key] == value for key, value in SIZES.items())
 
-    def cell(self, what: str, name: str, S: int, way: str = "engine") -> dict:
-        return self.cells.get((what, name, S, way), {"ms": None, "status": "error", "reason": "not timed"})
+    def cell(self, what: str, name: str, S: int, implementation: str = "engine") -> dict:
+        return self.cells.get((what, name, S, implementation), {"ms": None, "status": "error", "reason": "not timed"})
 
     def ratio(self, cell: dict, base: dict) -> float | None:
         return None if cell["ms"] is None or base["ms"] is None else cell["ms"] / base["ms"]
@@ -56,7 +58,9 @@ def step_rows(measured: Measured) -> Iterator[list]:
     speed = measured.product_speed
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.cell("step", name, S, way) for way in ("engine", "definition"))
+            ours, theirs = (
+                measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
+            )
             floor = measured.macs[name, S]["floor"]
             share = None if ours["ms"] is None or not speed else floor / speed / (ours["ms"] / 1000)
             faster = measured.ratio(theirs, ours)
@@ -68,7 +72,7 @@ def step_rows(measured: Measured) -> Iterator[list]:
 def memory_rows(measured: Measured) -> Iterator[list]:
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.memory[name, S, way] for way in ("engine", "definition"))
+            ours, theirs = (measured.memory[name, S, implementation] for implementation in ("engine", "definition"))
             failed = any(peak["status"] != "ok" for peak in (ours, theirs))
             share = None if failed else ours["bytes"] / theirs["bytes"]
             verdict = measured.verdict(share, MEMORY.get(S) if name == "adaptive" else None)
@@ -128,7 +132,9 @@ def step_time_rows(measured: Measured) -> Iterator[list]:
     """Span, S, milliseconds of engine and definition, and how many times faster the engine is."""
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.cell("step", name, S, way) for way in ("engine", "definition"))
+            ours, theirs = (
+                measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
+            )
             yield [name, S, milliseconds(ours), milliseconds(theirs), number(measured.ratio(theirs, ours))]
 
 

@@ -14,11 +14,11 @@ LABELS = {
 
 def exponent(n: pd.Series, values: pd.Series) -> float | None:
     """p of values = c n^p, by least squares in the logarithms; None below two positive values."""
-    pairs = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
-    if len(pairs) < 2:
+    points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
+    if len(points) < 2:
         return None
-    mean_x, mean_y = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
-    return sum((x - mean_x) * (y - mean_y) for x, y in pairs) / sum((x - mean_x) ** 2 for x, _ in pairs)
+    mean_x, mean_y = (sum(logarithms) / len(points) for logarithms in zip(*points, strict=True))
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
 
 
 def commits(layers: pd.DataFrame) -> list[str]:
@@ -27,7 +27,7 @@ def commits(layers: pd.DataFrame) -> list[str]:
 
 
 def origin(layers: pd.DataFrame) -> str:
-    """What stood behind the numbers, in one line, as `workflow.results.runs_table.describe` says of runs."""
+    """How the layers were measured, in one line, as `workflow.results.runs_table.describe` says of runs."""
     if not len(layers):
         return "layers were not measured"
     widths = ", ".join(map(str, sorted(layers["d"].unique())))

@@ -1,10 +1,9 @@
-"""Tables 1 and 2 of Adaptive Attention Span share this builder; they differ in the text and in the cited rows."""
+"""What Tables 1 and 2 of Adaptive Attention Span share; they differ in their text and in the rows that are cited."""
 
 import pandas as pd
 
-from workflow.papers.published import analytic as recomputed
-from workflow.papers.published import load
-from workflow.report.tables._cells import analytic, cell, cited, measured, pick, setting, table
+from workflow.papers.published import load, load_analytic
+from workflow.report.tables._cells import analytic, cited, make_cell, make_table, measured, pick, setting
 
 SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
 MACS = "multiply-adds / character"
@@ -12,18 +11,19 @@ ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, p
 
 
 def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
-    """rows: (label, key of the published row, our variant or None). Columns as in the paper, ours beside."""
-    mine = pick(runs, ablation="models", paper_corpus=paper_corpus)
+    """Columns as in the paper, ours beside them. rows: (label, key of the published row, our variant or None)."""
+    runs = pick(runs, ablation="models", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"
-        cells += _trained(label, stem, pick(mine, variant=variant)) if variant else _only_cited(label, stem)
+        cells += _trained(label, stem, pick(runs, variant=variant)) if variant else _only_cited(label, stem)
         cells += _at_paper_size(label, stem)
     # column by column: every row has #layers, and the first row, a cited one, lacks columns
-    return table(sorted(cells, key=lambda one: ORDER.index(one["column"])))
+    return make_table(sorted(cells, key=lambda cell: ORDER.index(cell["column"])))
 
 
 def _id(stem: str, column: str) -> str | None:
+    """Of the published value, where the paper prints one."""
     return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
 
 
@@ -34,7 +34,7 @@ def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
         setting(label, "#params", runs, "parameters", "parameters"),
         measured(label, "#FLOPS", runs, "macs_paper", MACS),
     ]
-    return cells + [measured(label, name, runs, what, "bpc", _id(stem, name)) for name, what in SCORES]
+    return cells + [measured(label, name, runs, quantity, "bpc", _id(stem, name)) for name, quantity in SCORES]
 
 
 def _only_cited(label: str, stem: str) -> list[dict]:
@@ -54,10 +54,10 @@ def _at_paper_size(label: str, stem: str) -> list[dict]:
         name = _id(stem, key)
         if name is None:  # a row of ours that the paper does not have
             continue
-        one = recomputed().recomputed.get(name)
-        if one:
-            cells.append(analytic(label, column, one.result, unit, name, one.note or ""))
+        recomputed = load_analytic().recomputed.get(name)
+        if recomputed:
+            cells.append(analytic(label, column, recomputed.result, unit, name, recomputed.note or ""))
         else:
-            why = recomputed().open.get(name, "not printed")
-            cells.append(cell(label, column, None, unit, "cited", name, note=why))
+            reason = load_analytic().open.get(name, "not printed")
+            cells.append(make_cell(label, column, None, unit, "cited", name, note=reason))
     return cells

@@ -1,15 +1,15 @@
-"""Two ways of attending compared run by run: a run of the one beside the run of the other that has the same seed."""
+"""Two variants compared run by run: a run of the one beside the run of the other that has the same seed."""
 
 import numpy as np
 import pandas as pd
 from sacrebleu.metrics import BLEU
 
-from workflow.report.tables._cells import cell, measured
+from workflow.report.tables._cells import make_cell, measured
 from workflow.results.statistics import mean_interval
 
 SAMPLES = 1000
 SEED = 1
-CHANCE = (
+P_VALUE_CAPTION = (
     f"p: paired bootstrap of sacreBLEU over test sentences, {SAMPLES:,} resamples, the largest over the pairs of "
     "seeds, 1 where they disagree which is better; it says nothing about nets trained with other seeds."
 )
@@ -17,26 +17,26 @@ SOFTMAX = "softmax"  # the variant that the others are compared with
 
 
 def gain(
-    row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, what: tuple[str, str], unit: str = "BLEU"
+    row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str = "BLEU"
 ) -> dict:
-    """The cell of our `what[0]` less the base's `what[1]`: mean over seeds with its 95 % interval."""
-    pairs, made = _compare(row, column, ours, base, what, unit)
+    """The cell of a quantity less one of the base: mean over seeds with its 95 % interval. quantities: of each side."""
+    pairs, cell = _pair(row, column, runs, base, quantities, unit)
     if not pairs:
-        return made
-    mean, low, high = mean_interval([one["ours"] - one["base"] for one in pairs])
-    return made | {"value": mean, "low": low, "high": high}
+        return cell
+    mean, low, high = mean_interval([pair["value"] - pair["base"] for pair in pairs])
+    return cell | {"value": mean, "low": low, "high": high}
 
 
 def bleu(counts: np.ndarray) -> float:
     """Corpus BLEU from n-grams that match (4), n-grams there are (4), and the lengths of output and reference."""
-    matching, there, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
-    return BLEU.compute_bleu(matching, there, *lengths, smooth_method="exp").score
+    matching, total, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
+    return BLEU.compute_bleu(matching, total, *lengths, smooth_method="exp").score
 
 
 def f1(counts: np.ndarray) -> float:
-    """Corpus F1 from brackets that match, those of the right trees and ours, which come first."""
-    matched, right, ours = counts[:3].tolist()
-    return 200 * matched / (right + ours) if matched else 0.0
+    """Corpus F1 from brackets that match, those of the right trees and those written, which come first."""
+    matched, right, written = counts[:3].tolist()
+    return 200 * matched / (right + written) if matched else 0.0
 
 
 def cider(counts: np.ndarray) -> float:
@@ -47,59 +47,54 @@ def cider(counts: np.ndarray) -> float:
 NAMES = {bleu: "sacreBLEU", f1: "F1", cider: "CIDEr"}
 
 
-def chance(row: str, column: str, ours: pd.DataFrame, base: pd.DataFrame, score=bleu) -> dict:
+def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score=bleu) -> dict:
     """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better.
 
     score: of summed counts, one of `NAMES`.
     """
-    pairs, made = _compare(row, column, ours, base, ("counts", "counts"), "")
+    pairs, cell = _pair(row, column, runs, base, ("counts", "counts"), "")
     if not pairs:
-        return made
-    tests = [bootstrap(one["ours"], one["base"], score) for one in pairs]
+        return cell
+    tests = [bootstrap(pair["value"], pair["base"], score) for pair in pairs]
     agree = len({difference > 0 for difference, _ in tests}) == 1
-    told = [
-        f"seed {one['seed']}: {difference:+.2f} {NAMES[score]}, p = {p:.3f}"
-        for one, (difference, p) in zip(pairs, tests, strict=True)
+    notes = [
+        f"seed {pair['seed']}: {difference:+.2f} {NAMES[score]}, p = {p:.3f}"
+        for pair, (difference, p) in zip(pairs, tests, strict=True)
     ]
-    note = "; ".join([*told, made["note"]] if made["note"] else told)
-    return made | {"value": max(p for _, p in tests) if agree else 1.0, "note": note}
+    note = "; ".join([*notes, cell["note"]] if cell["note"] else notes)
+    return cell | {"value": max(p for _, p in tests) if agree else 1.0, "note": note}
 
 
-def bootstrap(ours: list, base: list, score=bleu) -> tuple[float, float]:
+def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
     """Difference in the score, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004).
 
-    ours, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often a resample's
-    difference lies farther from the mean of all than the difference itself from 0.
+    counts, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often a
+    resample's difference lies farther from the mean of all than the difference itself from 0.
     """
-    both = np.array([ours, base])  # net, sentence, count
+    both = np.array([counts, base])  # net, sentence, count
     drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
     difference = score(both[0].sum(0)) - score(both[1].sum(0))
     if not difference:  # the same outputs, or 0 on both sides
         return 0.0, 1.0
-    found = np.array([score(one) - score(other) for one, other in both[:, drawn].sum(2).transpose(1, 0, 2)])
-    farther = (np.abs(found - found.mean()) > abs(difference)).sum()
+    resampled = both[:, drawn].sum(2).transpose(1, 0, 2)  # sample, net, count
+    differences = np.array([score(net) - score(base_net) for net, base_net in resampled])
+    farther = (np.abs(differences - differences.mean()) > abs(difference)).sum()
     return difference, (farther + 1) / (SAMPLES + 1)
 
 
-def _compare(row, column, ours, base, what, unit) -> tuple[list[dict], dict]:
-    """Seed, ours and base of each pair; and the cell without its value, which tells what is missing."""
-    found, notes, states = [], [], []
-    for runs, name, whose in ((ours, what[0], ""), (base, what[1], "compared with: ")):
-        here = runs[name].notna()
-        state = measured(row, column, runs.assign(there=here.map({True: 1.0})), "there", unit)
+def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
+    """Seed, value and base of each pair; and the cell without its value, whose note says what is missing."""
+    by_seed, notes, states = [], [], []
+    for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
+        present = side[quantity].notna()
+        state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit)
         states.append(state["status"])
-        notes += [whose + state["note"]] if state["note"] else []
-        found.append(runs[here & (runs["status"] == "ok")].set_index("seed"))
-    pairs = [
-        {
-            "seed": seed,
-            "ours": found[0].at[seed, what[0]],
-            "base": found[1].at[seed, what[1]],
-        }
-        for seed in sorted(set(found[0].index) & set(found[1].index))
-    ]
-    status = "ok" if pairs else next((one for one in states if one != "ok"), "not run")
+        notes += [prefix + state["note"]] if state["note"] else []
+        by_seed.append(side[present & (side["status"] == "ok")].set_index("seed")[quantity])
+    values, base_values = by_seed
+    seeds = sorted(set(values.index) & set(base_values.index))
+    pairs = [{"seed": seed, "value": values.at[seed], "base": base_values.at[seed]} for seed in seeds]
+    status = "ok" if pairs else next((state for state in states if state != "ok"), "not run")
     note = "; ".join(notes) or ("" if pairs else "no seed that both have")
-    runs = pd.concat([ours, base])
-    more = {"n": len(pairs), "runs": runs, "status": status, "note": note}
-    return pairs, cell(row, column, None, unit, "measured", **more)
+    both = pd.concat([runs, base])
+    return pairs, make_cell(row, column, None, unit, "measured", n=len(pairs), runs=both, status=status, note=note)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.papers.formulas import attention_share, feed_forward_share, mac, saving, score_and_value_share
-from workflow.report.tables._cells import analytic, table
+from workflow.report.tables._cells import analytic, make_table
 
 READS = ()
 TITLE = "Shares of the multiply-adds by span (Adaptive Attention Span, section 3)"
@@ -21,14 +21,14 @@ def build() -> pd.DataFrame:
     """From formulas alone."""
     cells = []
     for S in SPANS:
-        at = {**SMALL, "S": S}
+        sizes = {**SMALL, "S": S}
         label = f"S = {S}"
-        cells.append(analytic(label, "#FLOPS", mac(**at), "multiply-adds / character", f"as.f3.right.fixed.{S}"))
+        cells.append(analytic(label, "#FLOPS", mac(**sizes), "multiply-adds / character", f"as.f3.right.fixed.{S}"))
         shares = {
-            "feed-forward": feed_forward_share(**at),
-            "attention layers": attention_share(**at),
-            "scores and values": score_and_value_share(**at),
+            "feed-forward": feed_forward_share(**sizes),
+            "attention layers": attention_share(**sizes),
+            "scores and values": score_and_value_share(**sizes),
             "saved at mean span 314": saving(**SMALL, S=314, fixed=S),
         }
         cells += [analytic(label, name, 100 * share, "%", CLAIMS.get((S, name))) for name, share in shares.items()]
-    return table(cells)
+    return make_table(cells)

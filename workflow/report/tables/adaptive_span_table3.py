@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import measured, pick, setting, table
+from workflow.report.tables._cells import make_table, measured, pick, setting
 
 READS = ("runs",)
 TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
@@ -20,15 +20,15 @@ ROWS = [
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     cells = []
     for label, variant, stem in ROWS:
-        mine = pick(runs, ablation="dynamic_span", variant=variant)
+        seeds = pick(runs, ablation="dynamic_span", variant=variant)
         span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
         cells += [
-            setting(label, "S", mine, "S", "characters"),
-            measured(label, "avg. span", mine, "mean_span", "characters", span),
-            measured(label, "dev", mine, "dev_bpc", "bpc", dev),
-            measured(label, "test", mine, "test_bpc", "bpc"),
-            setting(label, "#params", mine, "parameters", "parameters"),
-            measured(label, "#FLOPS", mine, "macs_paper", "multiply-adds / character"),
-            measured(label, "executed", mine, "macs_executed", "multiply-adds / character"),
+            setting(label, "S", seeds, "S", "characters"),
+            measured(label, "avg. span", seeds, "mean_span", "characters", span),
+            measured(label, "dev", seeds, "dev_bpc", "bpc", dev),
+            measured(label, "test", seeds, "test_bpc", "bpc"),
+            setting(label, "#params", seeds, "parameters", "parameters"),
+            measured(label, "#FLOPS", seeds, "macs_paper", "multiply-adds / character"),
+            measured(label, "executed", seeds, "macs_executed", "multiply-adds / character"),
         ]
-    return table(cells)
+    return make_table(cells)

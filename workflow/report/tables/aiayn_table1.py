@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.tables import _layers
-from workflow.report.tables._cells import analytic, cell, table
+from workflow.report.tables._cells import analytic, make_cell, make_table
 
 READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
@@ -32,14 +32,14 @@ origin, commits = _layers.origin, _layers.commits
 def build(layers: pd.DataFrame) -> pd.DataFrame:
     cells: list[dict] = []
     for name, label in _layers.LABELS.items():
-        mine = layers[layers["layer"] == name].sort_values("n")
+        rows = layers[layers["layer"] == name].sort_values("n")
         cells += _formulas(name, label)
-        if len(mine):
-            counted = _layers.exponent(mine["n"], _products(name, mine))
+        if len(rows):
+            counted = _layers.exponent(rows["n"], _products(name, rows))
             cells.append(analytic(label, "exponent of n, with projections", counted, ""))
-        cells += [_exponent(label, mine, *which) for which in MEASURED]
-        cells += [_one(label, row, *which) for which in MEASURED for row in mine.to_dict("records")]
-    return table(cells)
+        cells += [_exponent(label, rows, *cost) for cost in MEASURED]
+        cells += [_at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")]
+    return make_table(cells)
 
 
 def _formulas(name: str, label: str) -> list[dict]:
@@ -58,15 +58,15 @@ def _products(name: str, rows: pd.DataFrame) -> pd.Series:
     return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
 
 
-def _exponent(label: str, rows: pd.DataFrame, column: str, what: str, unit: str) -> dict:
+def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
     """The slope over all lengths at which the layer could be measured."""
-    ok, broken = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
-    value = _layers.exponent(ok["n"], ok[what].astype(float))
-    left_out = "; ".join(f"n = {one.n} left out: {one.status}: {one.reason}" for one in broken.itertuples())
-    status = "ok" if value is not None else "failed" if len(broken) else "not run"
-    spread = _spread(ok) if what == "ms" and value is not None else ""
+    ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
+    value = _layers.exponent(ok["n"], ok[quantity].astype(float))
+    left_out = "; ".join(f"n = {row.n} left out: {row.status}: {row.reason}" for row in failed.itertuples())
+    status = "ok" if value is not None else "failed" if len(failed) else "not run"
+    spread = _spread(ok) if quantity == "ms" and value is not None else ""
     note = "; ".join(filter(None, (spread, left_out))) or ("" if value is not None else "layers were not measured")
-    return cell(label, f"exponent of n, {column}", value, "", "measured", status=status, note=note)
+    return make_cell(label, f"exponent of n, {column}", value, "", "measured", status=status, note=note)
 
 
 def _spread(rows: pd.DataFrame) -> str:
@@ -74,9 +74,9 @@ def _spread(rows: pd.DataFrame) -> str:
     return f"medians of {fewest:.0f} rounds or more; middle halves within {widest:.0%} of them"
 
 
-def _one(label: str, row: dict, column: str, what: str, unit: str) -> dict:
-    stands = (label, f"{column}, n = {row['n']}")
+def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> dict:
+    place = (label, f"{column}, n = {row['n']}")
     if row["status"] != "ok":
         note = f"{row['status']}: {row['reason']}"
-        return cell(*stands, None, unit, "measured", status="failed", note=note)
-    return cell(*stands, row[what], unit, "measured")
+        return make_cell(*place, None, unit, "measured", status="failed", note=note)
+    return make_cell(*place, row[quantity], unit, "measured")

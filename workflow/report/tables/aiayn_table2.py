@@ -3,9 +3,8 @@
 import pandas as pd
 
 from workflow.papers.formulas import train_cost
-from workflow.papers.published import analytic as recomputed
-from workflow.papers.published import find, load
-from workflow.report.tables._cells import analytic, cited, measured, pick, table
+from workflow.papers.published import find, load, load_analytic
+from workflow.report.tables._cells import analytic, cited, make_table, measured, pick
 
 READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
@@ -18,7 +17,7 @@ CAPTION = (
     "pieces per second; scoring is part of the time. Counted like ours, by 6 x parameters x 25,000 pieces a step, "
     "the paper's nets would come to 29 % and 42 % of what it prints."
 )
-# one that has every column comes first, so that the columns stand in the paper's order
+# a row that has every column comes first, so that the columns stand in the paper's order
 CITED = ["gnmt", "convs2s", "moe", "bytenet", "deepatt", "gnmt_ens", "convs2s_ens", "deepatt_ens"]
 PRINTED = [
     ("BLEU EN-DE", "bleu_ende", "BLEU"),
@@ -31,19 +30,20 @@ PER_MAC = 6  # a multiplication and an addition, once forward and twice back
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = spent(pick(runs, ablation="transformer")), []
+    runs, cells = add_spent(pick(runs, ablation="transformer")), []
     for key in CITED:
-        there = [(column, f"ai.t2.{key}.{end}", unit) for column, end, unit in PRINTED]
-        cells += [cited(find(one).row, column, one, unit) for column, one, unit in there if one in load()]
+        columns = [(column, f"ai.t2.{key}.{end}", unit) for column, end, unit in PRINTED]
+        cells += [cited(find(name).row, column, name, unit) for column, name, unit in columns if name in load()]
     for variant in ("base", "big"):
-        ours, label = pick(mine, variant=variant), find(f"ai.t2.{variant}.cost").row
+        variant_runs, label = pick(runs, variant=variant), find(f"ai.t2.{variant}.cost").row
         for pair, (paper_corpus, end) in CORPORA.items():
-            cells += _trained(label, pair, pick(ours, paper_corpus=paper_corpus), f"ai.t2.{variant}.{end}")
+            seeds = pick(variant_runs, paper_corpus=paper_corpus)
+            cells += _trained(label, pair, seeds, f"ai.t2.{variant}.{end}")
         cells.append(_at_paper_size(label, f"ai.t2.{variant}.cost"))
-    return table(cells)
+    return make_table(cells)
 
 
-def spent(runs: pd.DataFrame) -> pd.DataFrame:
+def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with what each sustained in its training steps (FLOP/s), and its time at that speed (FLOPs)."""
     sustained = PER_MAC * runs["macs_executed"] * runs["tokens_per_s"]
     return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
@@ -59,6 +59,6 @@ def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[
 
 
 def _at_paper_size(label: str, key: str) -> dict:
-    one = recomputed().recomputed[key]
-    note = f"{one.inputs['seconds']:,.0f} s x {one.inputs['gpus']:.0f} P100 x 9.5 TFLOP/s"
-    return analytic(label, "training cost, paper's arithmetic", one.result, "FLOPs", key, note)
+    recomputed = load_analytic().recomputed[key]
+    note = f"{recomputed.inputs['seconds']:,.0f} s x {recomputed.inputs['gpus']:.0f} P100 x 9.5 TFLOP/s"
+    return analytic(label, "training cost, paper's arithmetic", recomputed.result, "FLOPs", key, note)

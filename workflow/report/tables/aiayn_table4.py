@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.papers.published import find
-from workflow.report.tables._cells import cited, measured, pick, setting, table
-from workflow.report.tables._paired import SOFTMAX, chance, f1, gain
+from workflow.report.tables._cells import cited, make_table, measured, pick, setting
+from workflow.report.tables._paired import SOFTMAX, f1, gain, p_value
 
 READS = ("runs",)
 TITLE = "English constituency parsing (Attention Is All You Need, Table 4)"
@@ -17,7 +17,7 @@ CAPTION = (
     "over the pairs of seeds, 1 where they disagree which is better."
 )
 PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
-OURS = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
+TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
 LABELS = {"top_k": "top-k", "adaptive": "adaptive span in the encoder"}
 BESIDE = [("recall", "recall"), ("precision", "precision"), ("complete match", "complete"), ("tagging", "tagging")]
 BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
@@ -25,23 +25,23 @@ BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     """The paper's rows, then ours with what stands behind F1."""
-    mine, cells = pick(runs, ablation="parsing"), []
+    runs, cells = pick(runs, ablation="parsing"), []
     for key in PRINTED:
-        row = find(f"ai.t4.{key}")
-        cells.append(cited(row.row, row.column, row.id, "F1"))
-    theirs = find("ai.t4.tr_wsj")
-    base = pick(mine, variant=SOFTMAX)
-    for variant, published in OURS.items():
-        label, ours = LABELS.get(variant, theirs.row), pick(mine, variant=variant)
-        cells.append(measured(label, theirs.column, ours, "test_f1", "F1", published))
+        f1_cited = find(f"ai.t4.{key}")
+        cells.append(cited(f1_cited.row, f1_cited.column, f1_cited.id, "F1"))
+    transformer = find("ai.t4.tr_wsj")
+    base = pick(runs, variant=SOFTMAX)
+    for variant, published in TRAINED.items():
+        label, seeds = LABELS.get(variant, transformer.row), pick(runs, variant=variant)
+        cells.append(measured(label, transformer.column, seeds, "test_f1", "F1", published))
         if variant == SOFTMAX:
             semi = find("ai.t4.tr_semi")
             cells.append(cited(label, semi.column, semi.id, "F1", "17 million sentences more, not read here"))
         else:
-            cells.append(gain(label, "gain", ours, base, ("test_f1", "test_f1"), "F1"))
-            cells.append(chance(label, "p (paired bootstrap)", ours, base, f1))
+            cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1"), "F1"))
+            cells.append(p_value(label, "p (paired bootstrap)", seeds, base, f1))
         cells += [
-            measured(label, column, ours, f"test_{name}", "" if name == "errors" else "%") for column, name in BESIDE
+            measured(label, column, seeds, f"test_{name}", "" if name == "errors" else "%") for column, name in BESIDE
         ]
-        cells.append(setting(label, "#params", ours, "parameters", "parameters"))
-    return table(cells)
+        cells.append(setting(label, "#params", seeds, "parameters", "parameters"))
+    return make_table(cells)

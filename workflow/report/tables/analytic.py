@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from workflow.papers.published import analytic, load
+from workflow.papers.published import load, load_analytic
 
 TITLE = "Numbers that need no training"
 ASYMPTOTIC = "asymptotic"
@@ -19,30 +19,31 @@ def build() -> pd.DataFrame:
     for key, value in load().items():
         if value.kind != "analytic" or value.unit == ASYMPTOTIC:
             continue
-        one = analytic().recomputed.get(key)
+        recomputed = load_analytic().recomputed.get(key)
         row = {"id": key, "where": value.where, "row": value.row, "column": value.column}
         row |= {"published": value.value, "source": value.source, "unit": value.unit}
         row |= {"error_pct": None, "rounds_to_paper": None}
-        if one is None:
-            row |= {"formula": None, "inputs": None, "result": None, "note": analytic().open[key]}
+        if recomputed is None:
+            row |= {"formula": None, "inputs": None, "result": None, "note": load_analytic().open[key]}
         else:
-            times = f"{one.times:g} x " if one.times != 1 else ""
-            row |= {"formula": times + one.formula, "inputs": ", ".join(f"{k} = {v:g}" for k, v in one.inputs.items())}
-            row |= {"result": one.result, "note": one.note or ""}
+            times = f"{recomputed.times:g} x " if recomputed.times != 1 else ""
+            inputs = ", ".join(f"{name} = {number:g}" for name, number in recomputed.inputs.items())
+            row |= {"formula": times + recomputed.formula, "inputs": inputs}
+            row |= {"result": recomputed.result, "note": recomputed.note or ""}
             if value.source == "published":
-                row["error_pct"] = 100 * (one.result / value.value - 1)
-                row["rounds_to_paper"] = rounds(one.result, value.value)
+                row["error_pct"] = 100 * (recomputed.result / value.value - 1)
+                row["rounds_to_paper"] = rounds_to(recomputed.result, value.value)
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def rounds(result: float, printed: float) -> bool:
+def rounds_to(result: float, printed: float) -> bool:
     """Whether `result`, rounded to the last digit that `printed` shows, is `printed`."""
-    unit = step(printed)
+    unit = last_place(printed)
     return math.isclose(round(result / unit) * unit, printed, rel_tol=1e-9)
 
 
-def step(printed: float) -> float:
+def last_place(printed: float) -> float:
     """The place of the last digit that is not zero: 42,000,000 -> 1,000,000; 3.3e18 -> 1e17; 62 -> 1.
 
     Millions of parameters are printed to the million even where they end in zero (90M, 120G).

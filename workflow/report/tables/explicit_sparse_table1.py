@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.papers.published import load, value
-from workflow.report.tables._cells import analytic, cited, measured, pick, setting, table
-from workflow.report.tables._paired import CHANCE, SOFTMAX, chance, gain
+from workflow.report.tables._cells import analytic, cited, make_table, measured, pick, setting
+from workflow.report.tables._paired import P_VALUE_CAPTION, SOFTMAX, gain, p_value
 
 READS = ("runs",)
 TITLE = "Translation in three directions (Explicit Sparse Transformer, Table 1)"
@@ -14,7 +14,7 @@ CAPTION = (
     "trained at the scale named below on the texts that stand in for the corpora there. Comparable: the gain of top-k "
     "over softmax, mean over seeds, a run beside the run with the same seed, with the difference of what the paper "
     "prints. Not comparable: BLEU itself, and best of three seeds (the paper on En-Vi and De-En) with our mean. "
-    f"{CHANCE}"
+    f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = [("En-De", "wmt14-ende", "ende"), ("De-En", "iwslt14-deen", "deen"), ("En-Vi", "iwslt15-envi", "envi")]
 TRAINED = [("Transformer (softmax)", SOFTMAX, "impl"), ("Explicit Sparse Transformer (top-k)", "top_k", "est")]
@@ -22,21 +22,22 @@ BLEU = "test_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine = pick(runs, ablation="translation")
-    others = [one for one in load().values() if one.id.startswith("est.t1.") and one.kind == "cited"]
-    cells = [cited(one.row, one.column, one.id, "BLEU") for one in others]
+    runs = pick(runs, ablation="translation")
+    others = [value for value in load().values() if value.id.startswith("est.t1.") and value.kind == "cited"]
+    cells = [cited(other.row, other.column, other.id, "BLEU") for other in others]
     for label, variant, key in TRAINED:
-        at = pick(mine, variant=variant)
+        variant_runs = pick(runs, variant=variant)
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", at, "k", "keys", "est.txt.k_small"))
-        for direction, paper_corpus, place in DIRECTIONS:
-            here, base = pick(at, paper_corpus=paper_corpus), pick(mine, paper_corpus=paper_corpus, variant=SOFTMAX)
-            cells.append(measured(label, direction, here, BLEU, "BLEU", f"est.t1.{key}.{place}"))
+            cells.append(setting(label, "k", variant_runs, "k", "keys", "est.txt.k_small"))
+        for direction, paper_corpus, end in DIRECTIONS:
+            seeds = pick(variant_runs, paper_corpus=paper_corpus)
+            base = pick(runs, paper_corpus=paper_corpus, variant=SOFTMAX)
+            cells.append(measured(label, direction, seeds, BLEU, "BLEU", f"est.t1.{key}.{end}"))
             if variant != SOFTMAX:
-                theirs = round(value(f"est.t1.{key}.{place}") - value(f"est.t1.impl.{place}"), 1)
-                cells.append(gain(label, f"{direction}, gain", here, base, (BLEU, BLEU)))
-                cells.append(analytic(label, f"{direction}, gain, paper", theirs, "BLEU"))
-                cells.append(chance(label, f"{direction}, p (paired bootstrap)", here, base))
-            cells.append(measured(label, f"{direction}, sacreBLEU", here, "test_bleu", "BLEU"))
-            cells.append(measured(label, f"{direction}, chrF", here, "test_chrf", "chrF"))
-    return table(cells)
+                published = round(value(f"est.t1.{key}.{end}") - value(f"est.t1.impl.{end}"), 1)
+                cells.append(gain(label, f"{direction}, gain", seeds, base, (BLEU, BLEU)))
+                cells.append(analytic(label, f"{direction}, gain, paper", published, "BLEU"))
+                cells.append(p_value(label, f"{direction}, p (paired bootstrap)", seeds, base))
+            cells.append(measured(label, f"{direction}, sacreBLEU", seeds, "test_bleu", "BLEU"))
+            cells.append(measured(label, f"{direction}, chrF", seeds, "test_chrf", "chrF"))
+    return make_table(cells)

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.papers.published import load
-from workflow.report.tables._cells import cited, measured, pick, setting, table
-from workflow.report.tables._paired import SOFTMAX, chance, cider, gain
+from workflow.report.tables._cells import cited, make_table, measured, pick, setting
+from workflow.report.tables._paired import SOFTMAX, cider, gain, p_value
 
 READS = ("runs",)
 TITLE = "Image captioning (Explicit Sparse Transformer, Table 2)"
@@ -24,25 +24,25 @@ TRAINED = [("transformer", SOFTMAX), ("est", "top_k")]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="captioning"), []
+    runs, cells = pick(runs, ablation="captioning"), []
     for key in OTHERS:
-        cells += [cited(_row(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES]
-    base = pick(mine, variant=SOFTMAX)
-    nltk = [NLTK] if mine["test_meteor_nltk"].notna().any() else []
+        cells += [cited(_label(key), column, f"est.t2.{key}.{end}", column) for column, _, end in SCORES]
+    base = pick(runs, variant=SOFTMAX)
+    nltk = [NLTK] if runs["test_meteor_nltk"].notna().any() else []
     gains = [("BLEU-4", "bleu_4"), ("CIDEr", "cider"), *(nltk or [("METEOR", "meteor")])]
     for key, variant in TRAINED:
-        label, ours = _row(key), pick(mine, variant=variant)
+        label, seeds = _label(key), pick(runs, variant=variant)
         for column, name, end in SCORES:
-            cells.append(measured(label, column, ours, f"test_{name}", column, f"est.t2.{key}.{end}"))
-        cells += [measured(label, column, ours, f"test_{name}", column) for column, name in (*nltk, *BESIDE)]
+            cells.append(measured(label, column, seeds, f"test_{name}", column, f"est.t2.{key}.{end}"))
+        cells += [measured(label, column, seeds, f"test_{name}", column) for column, name in (*nltk, *BESIDE)]
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", ours, "k", "keys"))
+            cells.append(setting(label, "k", seeds, "k", "keys"))
             for column, name in gains:
-                what = (f"test_{name}", f"test_{name}")
-                cells.append(gain(label, f"{column}, gain", ours, base, what, column))
-            cells.append(chance(label, "CIDEr, p (paired bootstrap)", ours, base, cider))
-    return table(cells)
+                quantities = (f"test_{name}", f"test_{name}")
+                cells.append(gain(label, f"{column}, gain", seeds, base, quantities, column))
+            cells.append(p_value(label, "CIDEr, p (paired bootstrap)", seeds, base, cider))
+    return make_table(cells)
 
 
-def _row(key: str) -> str:
+def _label(key: str) -> str:
     return load()[f"est.t2.{key}.cider"].row

@@ -2,9 +2,8 @@
 
 import pandas as pd
 
-from workflow.papers.published import analytic as recomputed
-from workflow.papers.published import load
-from workflow.report.tables._cells import analytic, cited, measured, once, pick, setting, table
+from workflow.papers.published import load, load_analytic
+from workflow.report.tables._cells import analytic, cited, make_table, measured, pick, setting, take_cost_row
 
 READS = ("runs", "throughput")
 TITLE = "Top-k selection on enwik8 (Explicit Sparse Transformer, Table 3)"
@@ -28,16 +27,16 @@ TRAINED = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="top_k"), []
+    runs, cells = pick(runs, ablation="top_k"), []
     for label, key in CITED:
         cells += [cited(label, "test", f"est.t3.{key}.bpc", "bpc"), _params(label, f"est.t3.{key}.params")]
     for label, variant, key in TRAINED:
-        cells += _trained(label, pick(mine, variant=variant), f"est.t3.{key}.bpc")
+        cells += _trained(label, pick(runs, variant=variant), f"est.t3.{key}.bpc")
         cells.append(_params(label, f"est.t3.{key}.params"))
-    sparse = pick(mine, variant="adaptive_top_k")
+    sparse = pick(runs, variant="adaptive_top_k")
     for k in sorted(sparse["k"].dropna().unique()):
         cells += _trained(f"Adaptive span, top-k, k = {k:.0f}", pick(sparse, k=k), None)
-    return table(cells)
+    return make_table(cells)
 
 
 def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict]:
@@ -46,12 +45,12 @@ def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict
         measured(label, "dev", runs, "dev_bpc", "bpc"),
         measured(label, "test", runs, "test_bpc", "bpc", published),
         measured(label, "avg. span", runs, "mean_span", "characters"),
-        measured(label, "training speed", once(runs), "train_tokens_per_s", "characters / s"),
+        measured(label, "training speed", take_cost_row(runs), "train_tokens_per_s", "characters / s"),
     ]
 
 
 def _params(label: str, key: str) -> dict:
-    one = recomputed().recomputed.get(key)
-    if one:
-        return analytic(label, "#params, paper size", one.result, "parameters", key, one.note or "")
+    recomputed = load_analytic().recomputed.get(key)
+    if recomputed:
+        return analytic(label, "#params, paper size", recomputed.result, "parameters", key, recomputed.note or "")
     return cited(label, "#params, paper size", key if key in load() else None, "parameters")

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.papers.published import load, value
-from workflow.report.tables._cells import analytic, measured, once, pick, ratio, setting, table
+from workflow.report.tables._cells import analytic, make_table, measured, pick, ratio, setting, take_cost_row
 from workflow.report.tables._paired import SOFTMAX
 
 READS = ("runs", "throughput")
@@ -29,37 +29,39 @@ SPEEDS = [("training", "train_tokens_per_s", "train_speed"), ("decoding", "predi
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine = pick(runs, ablation="translation_normalisers")
-    base = pick(mine, variant=SOFTMAX, paper_corpus=TIMED)
+    runs = pick(runs, ablation="translation_normalisers")
+    base = pick(runs, variant=SOFTMAX, paper_corpus=TIMED)
     cells = []
     for label, variant, key in ROWS:
-        at, stem = pick(mine, variant=variant), f"est.t4.{key}"
-        timed = pick(at, paper_corpus=TIMED)
-        for direction, paper_corpus, place in DIRECTIONS:
-            name = f"{stem}.{place}" if f"{stem}.{place}" in load() else None
-            cells.append(
-                measured(label, direction, pick(at, paper_corpus=paper_corpus), "test_bleu_tokenised", "BLEU", name)
-            )
-        for what, column, place in SPEEDS:
-            cells.append(measured(label, f"{what} speed", once(timed), column, "tokens / s", f"{stem}.{place}"))
-        for what, column, place in SPEEDS:
-            cells.append(ratio(label, f"{what} ratio", column, timed, base, SOFTMAX))
-            theirs = value(f"{stem}.{place}") / value(f"est.t4.transformer.{place}")
-            cells.append(analytic(label, f"{what} ratio, paper", theirs, "x"))
-        cells += _own(label, variant, timed)
-    return table(cells)
+        variant_runs, stem = pick(runs, variant=variant), f"est.t4.{key}"
+        timed = pick(variant_runs, paper_corpus=TIMED)
+        for direction, paper_corpus, end in DIRECTIONS:
+            published = f"{stem}.{end}" if f"{stem}.{end}" in load() else None
+            seeds = pick(variant_runs, paper_corpus=paper_corpus)
+            cells.append(measured(label, direction, seeds, "test_bleu_tokenised", "BLEU", published))
+        for phase, quantity, end in SPEEDS:
+            speed = measured(label, f"{phase} speed", take_cost_row(timed), quantity, "tokens / s", f"{stem}.{end}")
+            cells.append(speed)
+        for phase, quantity, end in SPEEDS:
+            cells.append(ratio(label, f"{phase} ratio", quantity, timed, base, SOFTMAX))
+            published_ratio = value(f"{stem}.{end}") / value(f"est.t4.transformer.{end}")
+            cells.append(analytic(label, f"{phase} ratio, paper", published_ratio, "x"))
+        cells += _settings(label, variant, timed)
+    return make_table(cells)
 
 
-def _own(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
-    """What only one of the rows has: its k, its learned alpha."""
+def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
+    """What a single row has: k of top-k, the alpha that entmax has learned."""
     if variant == "top_k":
         return [setting(label, "k", runs, "k", "keys", "est.txt.k_small")]
     if variant == "entmax_alpha":
-        return [measured(label, "alpha, De-En", runs.assign(mean_alpha=runs["alpha"].map(_mean)), "mean_alpha", "")]
+        return [
+            measured(label, "alpha, De-En", runs.assign(mean_alpha=runs["alpha"].map(_mean_alpha)), "mean_alpha", "")
+        ]
     return []
 
 
-def _mean(alpha) -> float | None:
+def _mean_alpha(alpha) -> float | None:
     """Mean over the heads of all layers: alpha[layer][head]."""
-    heads = [one for layer in alpha for one in layer] if isinstance(alpha, list) else []
+    heads = [head for layer in alpha for head in layer] if isinstance(alpha, list) else []
     return sum(heads) / len(heads) if heads else None

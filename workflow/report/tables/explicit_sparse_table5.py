@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.papers.published import value
-from workflow.report.tables._cells import analytic, measured, pick, setting, table
+from workflow.report.tables._cells import analytic, make_table, measured, pick, setting
 from workflow.report.tables._paired import SOFTMAX, gain
 
 READS = ("runs",)
@@ -23,15 +23,15 @@ ROWS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="translation", paper_corpus="iwslt15-envi"), []
-    base = pick(mine, variant=SOFTMAX)
-    for label, variant, how, key in ROWS:
-        at, what = pick(mine, variant=variant), f"dev_bleu_tokenised{how}"
-        cells.append(measured(label, "dev", at, what, "BLEU", key))
+    runs, cells = pick(runs, ablation="translation", paper_corpus="iwslt15-envi"), []
+    base = pick(runs, variant=SOFTMAX)
+    for label, variant, decoding, key in ROWS:
+        seeds, quantity = pick(runs, variant=variant), f"dev_bleu_tokenised{decoding}"
+        cells.append(measured(label, "dev", seeds, quantity, "BLEU", key))
         if variant != SOFTMAX:
-            cells.append(gain(label, "gain", at, base, (what, "dev_bleu_tokenised")))
+            cells.append(gain(label, "gain", seeds, base, (quantity, "dev_bleu_tokenised")))
             cells.append(analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU"))
-        cells.append(measured(label, "dev, sacreBLEU", at, f"dev_bleu{how}", "BLEU"))
+        cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}", "BLEU"))
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", at, "k", "keys", "est.txt.k_small"))
-    return table(cells)
+            cells.append(setting(label, "k", seeds, "k", "keys", "est.txt.k_small"))
+    return make_table(cells)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import behind, measured, pick, ratio, setting, table
+from workflow.report.tables._cells import make_table, measured, pick, ratio, setting, take_rows
 
 READS = ("runs", "flops", "memory", "throughput")
 TITLE = "What each way of attending costs, and what it buys"
@@ -10,7 +10,7 @@ CAPTION = (
     "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "
     "dense definition, and what the engine executes after trimming to what the heads reach; torch's counter and"
     " fvcore check the count of the same graph. Ratios are to the fixed span with softmax. Speeds and memory "
-    "are measured once per cell, in turns, on this device. Transformer-XL follows its own recipe (Adam)."
+    "are measured once per configuration, in turns, on this device. Transformer-XL follows its own recipe (Adam)."
 )
 BASE = "fixed"
 QUALITY = [
@@ -39,12 +39,13 @@ RATIOS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="normalisers"), []
-    base = pick(mine, variant=BASE)
-    for variant in mine["variant"].unique():
-        at = pick(mine, variant=variant)
-        cells += [measured(variant, column, at, what, unit) for column, what, unit in QUALITY]
-        cells.append(setting(variant, "#params", at, "parameters", "parameters"))
-        cells += [measured(variant, column, behind(at, what), what, unit) for column, what, unit in COST]
-        cells += [ratio(variant, column, what, at, base, BASE) for column, what in RATIOS]
-    return table(cells)
+    runs, cells = pick(runs, ablation="normalisers"), []
+    base = pick(runs, variant=BASE)
+    for variant in runs["variant"].unique():
+        seeds = pick(runs, variant=variant)
+        cells += [measured(variant, column, seeds, quantity, unit) for column, quantity, unit in QUALITY]
+        cells.append(setting(variant, "#params", seeds, "parameters", "parameters"))
+        for column, quantity, unit in COST:
+            cells.append(measured(variant, column, take_rows(seeds, quantity), quantity, unit))
+        cells += [ratio(variant, column, quantity, seeds, base, BASE) for column, quantity in RATIOS]
+    return make_table(cells)

@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import behind, measured, pick, setting, table
+from workflow.report.tables._cells import make_table, measured, pick, setting, take_rows
 
 READS = ("runs", "flops", "memory", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Adaptive spans; k = all is the same net without selection. Multiply-adds by the paper's formula at the mean span, "
     "of one block by torch and fvcore beside our count of the same graph, and as executed. Counts of one "
-    "block, memory and speeds are measured once per cell."
+    "block, memory and speeds are measured once per configuration."
 )
 COLUMNS = [
     ("dev", "dev_bpc", "bpc"),
@@ -27,12 +27,13 @@ COLUMNS = [
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="span_by_k"), []
-    for S in sorted(mine["S"].dropna().unique()):
-        for k in [None, *sorted(mine["k"].dropna().unique())]:
-            at = pick(mine, S=S)
-            at = at[at["k"].isna()] if k is None else pick(at, k=k)
+    runs, cells = pick(runs, ablation="span_by_k"), []
+    for S in sorted(runs["S"].dropna().unique()):
+        for k in [None, *sorted(runs["k"].dropna().unique())]:
+            seeds = pick(runs, S=S)
+            seeds = seeds[seeds["k"].isna()] if k is None else pick(seeds, k=k)
             label = f"S = {S:.0f}, k = {'all' if k is None else f'{k:.0f}'}"
-            cells.append(setting(label, "#params", at, "parameters", "parameters"))
-            cells += [measured(label, column, behind(at, what), what, unit) for column, what, unit in COLUMNS]
-    return table(cells)
+            cells.append(setting(label, "#params", seeds, "parameters", "parameters"))
+            for column, quantity, unit in COLUMNS:
+                cells.append(measured(label, column, take_rows(seeds, quantity), quantity, unit))
+    return make_table(cells)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import behind, cell, measured, pick, setting, table
-from workflow.report.tables._paired import CHANCE, SOFTMAX, chance, gain
+from workflow.report.tables._cells import make_cell, make_table, measured, pick, setting, take_rows
+from workflow.report.tables._paired import P_VALUE_CAPTION, SOFTMAX, gain, p_value
 
 READS = ("runs", "throughput")
 TITLE = "Sparsity in encoder, decoder and cross attention"
@@ -11,8 +11,8 @@ CAPTION = (
     "Equal steps for every row, at the scale named below. Where: the attentions that have this selection and this "
     "normaliser; the others keep all keys and softmax. Differences are to softmax, mean over seeds, a run beside "
     "the run with the same seed. BLEU on test is of tokens (docs/fidelity.md); perplexity is per sub-word "
-    "piece. Speeds are of target pieces, measured once per cell, in turns, on this device. Comparable: rows "
-    f"with each other. Nothing here is published. {CHANCE}"
+    "piece. Speeds are of target pieces, measured once per configuration, in turns, on this device. Comparable: rows "
+    f"with each other. Nothing here is published. {P_VALUE_CAPTION}"
 )
 SCORES = [
     ("test", "test_bleu_tokenised", "BLEU"),
@@ -25,25 +25,26 @@ DIFFERENCES = [("difference", "test_bleu_tokenised"), ("difference, sacreBLEU", 
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    mine, cells = pick(runs, ablation="sparse_where"), []
-    base = pick(mine, variant=SOFTMAX)
-    for variant in mine["variant"].unique():
-        at = pick(mine, variant=variant)
-        cells += _choice(variant, at)
-        cells += [measured(variant, column, behind(at, what), what, unit) for column, what, unit in SCORES]
+    runs, cells = pick(runs, ablation="sparse_where"), []
+    base = pick(runs, variant=SOFTMAX)
+    for variant in runs["variant"].unique():
+        seeds = pick(runs, variant=variant)
+        cells += _choices(variant, seeds)
+        for column, quantity, unit in SCORES:
+            cells.append(measured(variant, column, take_rows(seeds, quantity), quantity, unit))
         if variant != SOFTMAX:
-            cells += [gain(variant, column, at, base, (what, what)) for column, what in DIFFERENCES]
-            cells.append(chance(variant, "p (paired bootstrap)", at, base))
-    return table(cells)
+            cells += [gain(variant, column, seeds, base, (quantity, quantity)) for column, quantity in DIFFERENCES]
+            cells.append(p_value(variant, "p (paired bootstrap)", seeds, base))
+    return make_table(cells)
 
 
-def _choice(variant: str, runs: pd.DataFrame) -> list[dict]:
+def _choices(variant: str, runs: pd.DataFrame) -> list[dict]:
     """What the variant is: where, selection, normaliser, and k where it selects."""
-    one = runs.iloc[0]
-    sparse = (one["selection"], one["normaliser"]) != ("all", "softmax")
-    told = {"where": " + ".join(one["apply_to"]) if sparse else "nowhere"}
-    told |= {"selection": one["selection"], "normaliser": one["normaliser"]}
-    cells = [cell(variant, column, text, "", "setting", runs=runs) for column, text in told.items()]
+    run = runs.iloc[0]
+    sparse = (run["selection"], run["normaliser"]) != ("all", "softmax")
+    choices = {"where": " + ".join(run["apply_to"]) if sparse else "nowhere"}
+    choices |= {"selection": run["selection"], "normaliser": run["normaliser"]}
+    cells = [make_cell(variant, column, choice, "", "setting", runs=runs) for column, choice in choices.items()]
     if runs["k"].notna().any():
         cells.append(setting(variant, "k", runs, "k", "keys"))
     return cells

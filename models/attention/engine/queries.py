@@ -1,0 +1,63 @@
+"""The queries of a block, and all that one group of heads needs to attend with them."""
+
+import math
+
+import torch
+from torch import Tensor
+
+from models.attention.engine.head_groups import HeadGroup
+from models.attention.engine.key_value_cache import pick_heads
+from models.attention.engine.rows import is_plain_softmax
+
+KEEP_BYTES = 256 << 20  # of weights that a group may keep for the backward pass; beyond, they are computed again
+KEPT_BY_AUTOGRAD = 6  # times as much where rows go through autograd: scores, masked scores, weights, intermediates
+
+
+class BlockQueries:
+    """content and position: queries B h T dk over sqrt(dk); position_keys: dk W or h dk W. None without positions."""
+
+    def __init__(self, layer, x: Tensor, z: Tensor | None, widest: int):
+        """x: B T d. widest: the most keys that any head sees."""
+        self.layer, self.z = layer, z
+        q, scale, axis = layer.split(layer.query(x)), 1 / math.sqrt(layer.shape.d_k), layer.position
+        content, position = axis.content(q), axis.query(q) if axis.needs_distance else None
+        self.content = content * scale
+        self.position_keys = axis.keys(widest) if widest else None
+        if self.position_keys is None:
+            self.position = None
+        else:
+            self.position_keys = self.position_keys.to(self.content.dtype)  # 16 bits where q has been made so
+            self.position = self.content if position is content else position * scale
+
+    def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[HeadGroup, tuple]:
+        """The group of these heads, and the tensors that `attend_band` takes."""
+        layer = self.layer
+        q, r, z = (
+            None if tensor is None else pick_heads(tensor, heads, -3)
+            for tensor in (self.content, self.position, self.z)
+        )
+        position_keys = self.position_keys
+        if position_keys is not None and position_keys.dim() == 3:
+            position_keys = pick_heads(position_keys, heads, 0)
+        plain = is_plain_softmax(layer.selection, layer.normaliser)
+        learned = () if plain else (*layer.selection.parameters(), *layer.normaliser.parameters())
+        weights = q.numel() // q.size(-1) * reach * q.element_size() * (1 if plain else KEPT_BY_AUTOGRAD)
+        group = HeadGroup(
+            heads=len(heads),
+            reach=reach,
+            span=layer.span,
+            selection=layer.selection,
+            normaliser=layer.normaliser,
+            flat=layer.span.flat(z),
+            attends_self=layer.attends_self,
+            drop=layer.drop,
+            seed=int(torch.randint(2**62, ())) if layer.drop else 0,
+            grad=torch.is_grad_enabled(),
+            keep=torch.is_grad_enabled() and weights <= KEEP_BYTES,
+        )
+        return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
+
+    def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
+        """A choice's parameter for these heads: a row each, or one that all share."""
+        by_head = parameter.dim() and parameter.size(0) == self.layer.shape.heads
+        return pick_heads(parameter, heads, 0) if by_head else parameter

@@ -1,0 +1,79 @@
+"""Small runs for tests: trained to their end, interrupted, compared, or made by the script as the workflow calls it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests._jobs import corpus
+from workflow.config.job import Job
+from workflow.data.text import store
+from workflow.plan import sources
+from workflow.results.record import Origin, Record, read_record, write_text
+from workflow.scripts import train
+from workflow.tasks.spec import TASKS, load
+from workflow.training import checkpoint
+from workflow.training.loop import Run
+from workflow.training.origin import describe
+
+CPU = torch.device("cpu")
+
+
+def origin() -> Origin:
+    """Of numbers that were made by hand, here and now."""
+    return describe(CPU, "fp32", sources.recorded([]))
+
+
+def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
+    """A run at its first step. source: digest of the files that its numbers depend on."""
+    return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
+
+
+def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
+    """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
+    run = start(job, folder, text)
+    run.resume()
+    run.train()
+    scores = train.evaluate(run)
+    return scores["metrics"], scores["facts"], run.net.state_dict()
+
+
+def interrupt(run: Run, step: int) -> None:
+    """Train it and break it off after `step` steps."""
+
+    def check():
+        if run.step == step:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run.train(check)
+
+
+def assert_same(run, other) -> None:
+    """Metrics, facts and weights of two runs are the same to the bit."""
+    assert run[:2] == other[:2]
+    for (name, weight), counterpart in zip(run[2].items(), other[2].values(), strict=True):
+        assert torch.equal(weight, counterpart), name
+
+
+def write_job(job: Job, folder: Path) -> Path:
+    """The job.json of a run's folder, as the plan writes it."""
+    write_text(folder / "job.json", job.canonical())
+    return folder / "job.json"
+
+
+def write_weights(job: Job, folder: Path, weights: dict) -> Path:
+    """What a run leaves for its costs to be measured, without a training. weights: {} for a run that failed."""
+    write_job(job, folder)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+    return folder / "weights.pt"
+
+
+def run_script(job: Job, folder: Path, text=None, write=store.write) -> Record:
+    """The record that `workflow.scripts.train` writes beside the job."""
+    data = folder.parent / "toy.npz"
+    write(data, text or corpus())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(train, "limit_memory", lambda budget: None)  # it could not be lifted again
+        train.main([str(write_job(job, folder)), "--data", str(data), "--device", "cpu"])
+    return read_record(folder / "record.json")

@@ -1,0 +1,45 @@
+"""Peak memory in a process of its own: what counts, and what does not."""
+
+import pytest
+import torch
+
+from tests._training import CPU
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
+
+
+def _allocate(megabytes):
+    def make():
+        return (lambda: kept.append(torch.ones(megabytes << 18))), 1
+
+    kept = []
+    return peak_memory(make, CPU, 1)
+
+
+def _load():
+    def make():
+        kept = torch.ones(64 << 18)
+        torch.ones(64 << 18)  # the file's copy, gone when the net stands
+        return (lambda: kept), 1
+
+    return peak_memory(make, CPU, 1)
+
+
+def _starve():
+    def make():
+        return (lambda: torch.ones(1 << 30)), 1
+
+    return peak_memory(make, CPU, 1, budget=64 << 20)
+
+
+def test_memory_is_what_a_process_holds_above_the_libraries():
+    """Sizes that the allocator takes from the system: smaller ones may fit into what this process freed before."""
+    small, large = (in_fresh_process(_allocate, size)["bytes"] for size in (64, 128))
+    assert (large - small) / 2**20 == pytest.approx(2 * 64, rel=0.1)  # two steps, each keeps its tensor
+
+
+def test_the_net_itself_counts_and_what_loading_took_is_not():
+    assert in_fresh_process(_load)["bytes"] / 2**20 == pytest.approx(64, rel=0.1)
+
+
+def test_out_of_memory_is_a_status():
+    assert in_fresh_process(_starve)["status"] == "oom"

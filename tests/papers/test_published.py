@@ -1,0 +1,73 @@
+"""The published values: all there, each once, joined by id."""
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from workflow.config.errors import ConfigError
+from workflow.papers.published import find, join, load, load_conflicts, load_digitised_spans, load_logs
+from workflow.report.tables._cells import COLUMNS, make_cell
+
+
+def test_all_451_values_are_there():
+    assert len(load()) == 451
+    kinds = Counter(value.kind for value in load().values())
+    assert kinds == {"trained": 127, "setting": 124, "cited": 99, "analytic": 80, "speed": 19, "memory": 2}
+
+
+def test_every_conflict_that_a_value_names_is_told():
+    named = {value.conflict for value in load().values() if value.conflict}
+    assert named and named <= set(load_conflicts())
+
+
+def test_an_unknown_id_is_refused_with_the_nearest():
+    with pytest.raises(ConfigError, match="did you mean 'as.t1.as_small.flops'"):
+        find("as.t1.as_small.flop")
+
+
+def cells(*rows):
+    return pd.DataFrame([make_cell(*row) for row in rows], columns=COLUMNS)
+
+
+def test_join_sets_the_published_value_and_the_difference_beside():
+    joined = join(
+        cells(("r", "FLOPS", 41_607_168, "", "analytic", "as.t1.as_small.flops"), ("r", "other", 1.0, "", "measured"))
+    )
+    assert joined["published_value"][0] == 42_000_000
+    assert joined["difference_pct"][0] == pytest.approx(-0.935, abs=0.001)
+    assert pd.isna(joined["published_value"][1]) and pd.isna(joined["difference_pct"][1])
+
+
+def test_join_refuses_an_unknown_id():
+    with pytest.raises(ConfigError, match="as.t9.nothing"):
+        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
+
+
+def test_a_cell_without_a_number_has_no_difference():
+    joined = join(cells(("r", "test", None, "bpc", "cited", "as.t1.t12.test")))
+    assert joined["published_value"][0] == 1.18 and joined["difference_pct"][0] is None
+
+
+def test_join_says_whether_the_paper_prints_the_value():
+    joined = join(
+        cells(
+            ("r", "printed", 41_607_168, "", "analytic", "as.t1.as_small.flops"),
+            ("r", "by formula", 40_894_464, "", "analytic", "as.f3.right.fixed.256"),
+            ("r", "trained", 300.0, "", "measured", "as.f3.center.fixed.256"),
+            ("r", "plot", 40.0, "", "measured", "as.f4.l1.mean"),
+            ("r", "none", 1.0, "", "measured"),
+        )
+    )
+    assert joined["published_source"].tolist()[:4] == ["published", "inferred", "inferred", "digitised"]
+    assert pd.isna(joined["published_source"][4])
+    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"][[0, 2, 3]].notna().all()
+
+
+def test_logs_and_digitised_spans():
+    assert (
+        load_logs().groupby("run").size().to_dict() == {"baseline": 162, "top32": 214, "top8": 147}
+        or len(load_logs()) == 523
+    )
+    spans = load_digitised_spans()
+    assert len(spans) == 96 and spans["span"].between(32, 4096).all()

@@ -1,0 +1,88 @@
+"""Which files a number depends on: read from imports, alternatives only where a job names them."""
+
+import ast
+
+import pytest
+
+from tests._copied import ROOT
+from tests._jobs import VARIANTS, captioning, job, parsing, translation
+from workflow.config.choices import AXES
+from workflow.plan import sources
+
+JOBS = {name: job(**changes) for name, changes in VARIANTS.items()}
+JOBS |= {"translation": translation(), "captioning": captioning(), "parsing": parsing()}
+
+
+def choices_in(files) -> set[str]:
+    folders = {f"models/attention/{folder}/" for folder in AXES.values()}
+    return {file for file in files if any(file.startswith(folder) for folder in folders) and "/_" not in file}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_run_depends_on_its_own_choices_and_no_others(name):
+    attention = JOBS[name].attention
+    own = {f"models/attention/{folder}/{getattr(attention, axis)['name']}.py" for axis, folder in AXES.items()}
+    assert choices_in(sources.of_run(JOBS[name])) == own
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_a_run_depends_on_the_engine_the_loop_and_its_task(name):
+    files = sources.of_run(JOBS[name])
+    shared = {"models/attention/formula.py", "models/attention/engine/engine.py", "workflow/training/loop.py"}
+    shared |= {"workflow/training/optimisers.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
+    assert shared | {f"workflow/tasks/{JOBS[name].task}.py"} <= files
+
+
+def test_helpers_of_a_choice_come_with_it():
+    assert "models/attention/spans/_ramp.py" in sources.of_run(JOBS["adaptive"])
+    assert "models/attention/spans/_ramp.py" not in sources.of_run(JOBS["fixed"])
+    assert "models/attention/normalisers/_sparse.py" in sources.of_run(JOBS["sparsemax"])
+
+
+def test_no_run_depends_on_pages_tables_or_other_tasks():
+    for name, each in JOBS.items():
+        files = sources.of_run(each)
+        assert not [file for file in files if file.startswith(("workflow/report", "workflow/plan", "workflow/results"))]
+        others = {"char_lm", "translation", "captioning", "parsing"} - {each.task}
+        assert not files & {f"workflow/tasks/{other}.py" for other in others}, name
+
+
+def test_registries_name_things_and_compute_nothing():
+    """They are not counted among the sources, so nothing that a number depends on may stand in them."""
+    for path in [*(ROOT / "models").rglob("__init__.py"), *(ROOT / "workflow" / "tasks").rglob("__init__.py")]:
+        nodes = ast.parse(path.read_text()).body
+        assert all(isinstance(node, ast.Import | ast.ImportFrom | ast.Assign | ast.Expr) for node in nodes), path
+
+
+@pytest.fixture
+def accepted(monkeypatch):
+    """Accepted changes of one file, in place of those of config/accepted.yaml."""
+
+    def accept(*changes):
+        lines = tuple(sources.AcceptedChange(file="a.py", was=was, now=now, why="a test") for was, now in changes)
+        monkeypatch.setattr(sources, "accepted", lambda: lines)
+
+    return accept
+
+
+A, B, C = "a" * 12, "b" * 12, "c" * 12
+
+
+def test_an_accepted_change_counts_as_what_was_before(accepted):
+    accepted((A, B), (B, C))
+    assert [sources.accepted_digest("a.py", digest) for digest in (A, B, C)] == [A, A, A]
+    assert sources.accepted_digest("b.py", C) == C and sources.accepted_digest("a.py", "d" * 12) == "d" * 12
+    assert sources.changes_in(["a.py"]) == [f"a.py: {A} -> {B}: a test", f"a.py: {B} -> {C}: a test"]
+    assert sources.changes_in(["b.py"]) == []
+
+
+def test_changes_that_run_in_a_circle_end(accepted):
+    accepted((A, B), (B, A))
+    assert sources.accepted_digest("a.py", A) in (A, B)
+
+
+def test_tables_depend_on_their_own_builder_alone():
+    files = sources.of_report("table", "workflow/report/tables/adaptive_span_table3.py")
+    builders = {file for file in files if file.startswith("workflow/report/tables/") and "/_" not in file}
+    assert "workflow/report/tables/adaptive_span_table3.py" in builders
+    assert not any("adaptive_span_table1" in file or "figures/adaptive" in file for file in files)

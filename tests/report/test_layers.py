@@ -1,0 +1,136 @@
+"""The layers of Attention Is All You Need, Table 1: by hand, and measured at tiny sizes."""
+
+import json
+
+import pandas as pd
+import pytest
+import torch
+
+from tests._runs import layer, layers
+from tests.report._cells import at
+from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
+from workflow.config.strict import read_yaml
+from workflow.costs.layer_kinds import LAYERS, REACH
+from workflow.papers.published import join
+from workflow.papers.published import load as printed
+from workflow.plan.scales import read_measure
+from workflow.plan.targets import Targets
+from workflow.report.figures import aiayn_table1_times
+from workflow.report.tables import aiayn_table1
+from workflow.report.tables._layers import exponent
+from workflow.results.rows import write_rows
+from workflow.results.runs_table import read_frames
+from workflow.scripts import layers as layers_script
+from workflow.scripts import table
+from workflow.scripts.summary import broken
+
+HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 2.5])
+def test_the_exponent_of_an_exact_power_law(power):
+    n = pd.Series([64, 128, 300, 1024])
+    assert exponent(n, 3 * n.astype(float) ** power) == pytest.approx(power)
+
+
+def test_an_exponent_needs_two_values_above_zero():
+    n = pd.Series([64, 128, 256])
+    assert exponent(n, pd.Series([0.0, 5.0, None])) is None
+    assert exponent(n, pd.Series([0.0, 5.0, 10.0])) == pytest.approx(1)
+
+
+def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
+    """Products of self-attention at d = 64: 4 n d^2 + 2 n^2 d is 1,572,864 at n = 64 and 8 / 3 of it at n = 128."""
+    cells = join(aiayn_table1.build(layers().query("n < 256")))
+    slope = at(cells, "Self-Attention", "exponent of n, time")
+    assert slope["value"] == pytest.approx(2)
+    assert slope["note"] == "medians of 9 rounds or more; middle halves within 10% of them"
+    assert at(cells, "Self-Attention", "exponent of n, formula")["value"] == 2
+    assert at(cells, "Self-Attention", "exponent of n, with projections")["value"] == pytest.approx(1.415037)
+    assert at(cells, "Self-Attention", "exponent of n, memory")["value"] == pytest.approx(1)
+    assert at(cells, "Recurrent", "exponent of n, time")["value"] == pytest.approx(1)
+    time = at(cells, "Self-Attention", "time, n = 128")
+    assert (time["value"], time["unit"], time["kind"]) == (pytest.approx(163.84), "ms", "measured")
+
+
+def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
+    cells = aiayn_table1.build(layers())
+    cell = at(cells, "Self-Attention", "time, n = 256")
+    assert (cell["status"], cell["note"]) == ("failed", "oom: no room") and pd.isna(cell["value"])
+    fit = at(cells, "Self-Attention", "exponent of n, time")
+    assert fit["value"] == pytest.approx(2) and fit["note"].endswith("of them; n = 256 left out: oom: no room")
+    alone = layers().query("layer == 'self' and n > 64")
+    assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
+
+
+def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement():
+    cells = join(aiayn_table1.build(layers().head(0)))
+    printed_cells = cells[cells["published"].notna()]
+    assert set(printed_cells["published"]) == {key for key in printed() if key.startswith("ai.t1.")}
+    assert (printed_cells["value"] == printed_cells["published_value"]).all()
+    assert at(cells, "Recurrent", "exponent of n, time")["status"] == "not run"
+
+
+def test_the_times_are_drawn_from_what_could_be_timed():
+    times = aiayn_table1_times.data(layers())
+    assert times.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
+    names = [text.get_text() for text in aiayn_table1_times.draw(times).axes[0].get_legend().get_texts()]
+    assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
+
+
+@pytest.mark.parametrize(
+    "name, first, last", [("self", 0, 99), ("rnn", 0, 50), ("conv", 49, 51), ("local", 51 - REACH, 50)]
+)
+def test_what_place_50_of_100_depends_on(name, first, last):
+    torch.manual_seed(0)
+    x = torch.randn(1, 100, 8, requires_grad=True, dtype=torch.float64)
+    y = LAYERS[name](8).double()(x)
+    assert y.shape == x.shape
+    y[0, 50].sum().backward()
+    seen = x.grad[0].abs().sum(-1).nonzero().flatten().tolist()
+    assert seen == list(range(first, last + 1))
+
+
+def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
+    measured = tmp_path / "layers.json"
+    layers_script.main([str(measured), "--measure", json.dumps(HOW), "--device", "cpu"])
+    frame = read_frames([measured]).layers
+    assert frame.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
+    assert (frame["status"] == "ok").all() and (frame["ms"] > 0).all() and (frame["rounds"] >= 6).all()
+    assert frame["bytes"].notna().all() and set(frame["d"]) == {8}
+    table.main(["aiayn_table1", str(tmp_path / "t.json"), str(measured)])
+    origin = json.loads((tmp_path / "t.json").read_text())["provenance"]
+    assert origin.startswith("cpu: ") and "d = 8; one sequence, one thread; medians of" in origin
+    tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])["measured at"].fillna("")
+    assert tidy["Recurrent", "exponent of n, time"] == origin and tidy["Recurrent", "sequential operations"] == ""
+
+
+def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
+    measure = read_measure(json.dumps(HOW | {"memory_mb": 1, "layer_lengths": [8, 2048]}))
+    rows = [row for row in layers_script.weighed(measure, "cpu") if row["layer"] == "self"]
+    layers_script.time_all(rows, measure, torch.device("cpu"))
+    assert (rows[1]["status"], rows[1]["bytes"], rows[1]["ms"]) == ("oom", None, None)
+
+
+def test_one_length_gives_no_exponent_and_is_refused():
+    with pytest.raises(ConfigError, match="layer_lengths"):
+        read_measure(json.dumps(HOW | {"layer_lengths": [64]}))
+
+
+def test_only_what_reads_layers_waits_for_them():
+    config = read_yaml(ROOT / "config" / "config.yaml") | {
+        "scale": "smoke",
+        "papers": ["aiayn"],
+        "tasks": ["translation"],
+    }
+    targets = Targets.of(config)
+    files = {name: targets.files_read(kind, name) for kind in ("tables", "figures") for name in targets.artefacts(kind)}
+    waiting = {name for name, paths in files.items() if f"{targets.results}/layers.json" in paths}
+    assert waiting == {"aiayn_table1", "aiayn_table1_times"} and len(files) > len(waiting)
+
+
+def test_the_summary_names_layers_that_failed(tmp_path):
+    (tmp_path / "plan.json").write_text("[]")
+    (tmp_path / "layers.json").write_text(write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
+    assert broken(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]

@@ -1,0 +1,70 @@
+"""Attention maps of translators, on a handful of weights worked out by hand."""
+
+import numpy as np
+import pytest
+
+from tests._runs import translated
+from workflow.report.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure4
+from workflow.report.figures._style import plt
+from workflow.results.runs_table import as_frame
+
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
+HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def looked(**changes) -> dict:
+    maps = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"], "encoder": HEADS, "cross": HEADS}
+    return translated(maps=maps, **changes)
+
+
+def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
+    weights = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
+    assert weights["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
+    first = weights[weights["panel"] == "softmax, encoder layer 12"]
+    assert first["weight"].tolist() == [0.75, 0.25, 0.75, 0.25]
+    assert first["key_piece"].tolist() == ["▁zwei", "<eos>"] * 2
+
+
+def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_first():
+    """Mean maxima: .55 and .85 in layer 1; 1 and .5 in layer 12."""
+    weights = explicit_sparse_figure4.data(as_frame([looked(), looked(variant="top_k", k=4)]))
+    names = ["softmax, decoder layer 1, head 2", "top-k, decoder layer 1, head 2"]
+    assert weights["panel"].unique().tolist()[:2] == names and weights["head"].unique().tolist() == ["2", "1"]
+    assert weights[weights["panel"] == names[0]]["weight"].tolist() == [0.9, 0.1, 0.2, 0.8]
+    assert weights[weights["panel"] == names[0]]["query_piece"].tolist() == ["<bos>", "<bos>", "▁two", "▁two"]
+
+
+def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
+    rows = [
+        looked(),
+        looked(seed=2),
+        looked(variant="top_k", k=4, seed=2),
+        looked(variant="top_k", paper_corpus="other"),
+    ]
+    used = _maps.pick_compared(as_frame(rows))
+    assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
+    nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
+    assert not len(_maps.pick_compared(as_frame(nothing)))
+
+
+def test_sixteen_long_pieces_can_be_read_on_both_axes():
+    figure, axes = plt.subplots(figsize=(_maps.WIDTH, _maps.REST + 16 * _maps.ROW))
+    _maps.draw_heat(axes, np.full((16, 16), 0.1), ["▁undzwanzig"] * 16, ["▁undzwanzig"] * 16)
+    figure.canvas.draw()
+    for axis in (axes.xaxis, axes.yaxis):
+        boxes = [tick.label1.get_window_extent() for tick in axis.get_major_ticks()]
+        assert len(boxes) == 16 and not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert axes.get_yticklabels()[0].get_text() == "▁undzwanzig" and axes.yaxis_inverted()
+
+
+def test_a_map_is_drawn_without_a_bitmap(tmp_path):
+    """Pages name no address and a bitmap in an SVG is one."""
+    figure = explicit_sparse_figure1.draw(explicit_sparse_figure1.data(as_frame([looked(), looked(variant="top_k")])))
+    figure.savefig(tmp_path / "one.svg")
+    assert "<image" not in (tmp_path / "one.svg").read_text()

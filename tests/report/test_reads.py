@@ -1,0 +1,68 @@
+"""What a table or figure says it reads is what it reads: nothing else, and no less."""
+
+from inspect import signature
+
+import pandas as pd
+import pytest
+
+from tests._runs import COST_COLUMNS, all_frames
+from workflow.plan.ablations import builder_names
+from workflow.plan.reads import reads
+from workflow.report.builders import builder_inputs, load_builder
+from workflow.results.registry import COSTS
+from workflow.results.runs_table import Frames
+
+BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
+ENTRIES = [(kind, name, entry) for kind, name in BUILDERS for entry in reads(kind, name)]
+FRAMES = ("runs", "layers")
+
+
+def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:
+    """The cells of a table; the numbers behind a figure, which is drawn as well."""
+    builder, inputs = load_builder(kind, name), builder_inputs(kind, name, frames)
+    if kind == "tables":
+        return builder.build(*inputs)
+    numbers = builder.data(*inputs)
+    builder.draw(numbers)
+    if "runs" in reads(kind, name):
+        builder.used(frames.runs)
+    return numbers
+
+
+def declared(kind: str, name: str, without: str | None = None) -> Frames:
+    """Frames that hold what READS names and no other cost; `without` one entry: a cost, or all rows of a frame."""
+    costs = [cost for cost in COSTS if cost in reads(kind, name) and cost != without]
+    frames = all_frames(costs=costs)
+    return Frames(*(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES))
+
+
+def test_the_frame_of_these_tests_has_the_columns_of_the_given_costs_alone():
+    assert all(set(columns) <= set(all_frames().runs) for columns in COST_COLUMNS.values())
+    assert not any(set(columns) & set(all_frames(costs=()).runs) for columns in COST_COLUMNS.values())
+    assert set(COST_COLUMNS["memory"]) <= set(all_frames(costs=["memory"]).runs)
+
+
+@pytest.mark.parametrize("kind, name", BUILDERS)
+def test_a_builder_stands_on_what_it_declares(kind, name):
+    """A column of an undeclared cost is not there, and reading it fails."""
+    pd.testing.assert_frame_equal(build(kind, name, declared(kind, name)), build(kind, name, all_frames()))
+
+
+@pytest.mark.parametrize("kind, name", BUILDERS)
+def test_the_functions_of_a_builder_take_the_frames_that_it_declares(kind, name):
+    builder, frames = load_builder(kind, name), [frame for frame in FRAMES if frame in reads(kind, name)]
+    assert [*signature(builder.build if kind == "tables" else builder.data).parameters] == frames
+    if kind == "figures":
+        assert [*signature(builder.draw).parameters] == ["data"]
+        assert hasattr(builder, "used") == ("runs" in frames)
+
+
+@pytest.mark.parametrize("kind, name, entry", ENTRIES)
+def test_nothing_is_declared_that_is_not_read(kind, name, entry):
+    """Without the entry the builder fails, or gives other numbers."""
+    complete = build(kind, name, declared(kind, name))
+    try:
+        reduced = build(kind, name, declared(kind, name, without=entry))
+    except KeyError:
+        return
+    assert not reduced.equals(complete)

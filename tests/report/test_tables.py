@@ -1,0 +1,163 @@
+"""Tables on a handful of rows, worked out by hand, and the files that their script writes."""
+
+import json
+
+import pandas as pd
+import pytest
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tests._runs import all_frames, everything, failed, layers, run, write_inputs
+from tests.report._cells import at
+from workflow.papers.published import join
+from workflow.plan.ablations import builder_names
+from workflow.report.builders import builder_inputs, load_builder
+from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.site import TEMPLATES
+from workflow.report.tables import (
+    adaptive_span_costs,
+    adaptive_span_shares,
+    adaptive_span_table1,
+    adaptive_span_table3,
+    explicit_sparse_table3,
+    quality_against_cost,
+    span_by_k_grid,
+)
+from workflow.report.tables._cells import COLUMNS
+from workflow.results.runs_table import Frames, as_frame
+from workflow.scripts import table as script
+
+
+def test_the_longest_span_says_what_ended_the_search():
+    ended = {"longest_S": 4096.0, "longest_S_ended": "the end of the search", "memory_budget_bytes": 1 << 30}
+    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", **ended)]))
+    assert at(cells, "fixed, any S", "longest S that fits")["value"] == 4096
+    assert at(cells, "fixed, any S", "search ended by")["value"] == "the end of the search"
+    assert at(cells, "fixed, any S", "memory budget")["value"] == 1 << 30
+    assert at(cells, "adaptive, any S", "longest S that fits")["status"] == "not run"
+
+
+def test_a_span_that_never_fitted_is_failed():
+    cells = adaptive_span_costs.build(as_frame([run(variant="fixed", longest_S=None, longest_S_ended="oom")]))
+    cell = at(cells, "fixed, any S", "longest S that fits")
+    assert cell["status"] == "failed" and cell["note"].endswith("oom")
+
+
+def test_memory_reserved_is_a_column_where_something_was_reserved():
+    assert "training memory, reserved" not in set(adaptive_span_costs.build(as_frame([run()]))["column"])
+    cells = adaptive_span_costs.build(as_frame([run(memory_reserved_bytes=5.0)]))
+    assert at(cells, "fixed, S = 64", "training memory, reserved")["value"] == 5
+
+
+def test_a_variant_that_was_not_run_is_shown_as_such():
+    cells = adaptive_span_table3.build(everything())
+    assert at(cells, "Dynamic span", "dev")["status"] == "ok"
+    without = everything()
+    cells = adaptive_span_table3.build(without[without["variant"] != "dynamic"])
+    assert at(cells, "Dynamic span", "dev")["status"] == "not run"
+
+
+@pytest.mark.parametrize("name", builder_names("tables"))
+@pytest.mark.parametrize("make", [run, failed])
+def test_every_table_stands_on_good_and_on_failed_runs(name, make):
+    cells = load_builder("tables", name).build(*builder_inputs("tables", name, all_frames(make)))
+    assert list(cells.columns) == COLUMNS and len(cells)
+    assert not cells.duplicated(["row", "column"]).any()
+    joined = join(cells)
+    assert (joined["published_value"].notna() == joined["published"].notna()).all()
+
+
+@pytest.mark.parametrize("name", builder_names("tables"))
+def test_every_table_stands_without_runs(name):
+    without = Frames(everything().head(0), layers().head(0))
+    cells = load_builder("tables", name).build(*builder_inputs("tables", name, without))
+    assert not (cells["status"] == "failed").any()
+
+
+def test_table_1_puts_ours_the_papers_and_the_formula_side_by_side():
+    joined = join(adaptive_span_table1.build(everything()))
+    dev = at(joined, "Adaptive span, small", "dev")
+    assert (dev["value"], dev["published_value"]) == (pytest.approx(2.15), 1.05)
+    flops = at(joined, "Adaptive span, small", "#FLOPS, paper size")
+    assert flops["value"] == 41_607_168 and flops["published_value"] == 42e6 and flops["kind"] == "analytic"
+    cited = at(joined, "T12 (Al-Rfou)", "test")
+    assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 1.18
+
+
+def test_top_k_rows_by_k():
+    cells = explicit_sparse_table3.build(everything())
+    assert at(cells, "Adaptive span, top-k, k = 8", "dev")["n"] == 2
+
+
+def test_ratios_are_to_the_fixed_span():
+    runs = everything()
+    runs.loc[runs["variant"] == "sparsemax", "train_tokens_per_s"] = 430.0
+    cells = quality_against_cost.build(runs)
+    assert at(cells, "sparsemax", "training ratio")["value"] == pytest.approx(0.43)
+    assert at(cells, "fixed", "training ratio")["value"] == 1
+    assert at(cells, "sparsemax", "memory ratio")["value"] == 1
+
+
+def test_the_executed_ratio_is_of_the_means_over_seeds():
+    """Fixed 60,000 twice; sparsemax 30,000 and 60,000."""
+    runs = everything()
+    runs.loc[(runs["variant"] == "sparsemax") & (runs["seed"] == 1), "macs_executed"] = 3e4
+    cells = quality_against_cost.build(runs)
+    cell = at(cells, "sparsemax", "executed ratio")
+    assert (cell["value"], cell["n"]) == (pytest.approx(0.75), 2)
+    assert at(cells, "sparsemax", "executed")["value"] == pytest.approx(4.5e4)
+    assert at(cells, "sparsemax", "training ratio")["n"] == 1
+
+
+def test_the_grid_has_size_three_readings_memory_and_speed():
+    runs = everything().assign(macs_analytic=7.0, macs_torch=8.0, macs_fvcore=9.0, memory_evaluate_bytes=3.0)
+    cells = span_by_k_grid.build(runs)
+    shown = {column: at(cells, "S = 32, k = 8", column) for column in cells["column"].unique()}
+    costs = {"one block, torch": 8, "one block, fvcore": 9, "training memory": 1 << 20, "evaluation memory": 3}
+    costs |= {"training speed": 1000, "prediction speed": 10}
+    assert {column: shown[column]["value"] for column in costs} == costs
+    assert all(shown[column]["n"] == 1 and pd.isna(shown[column]["low"]) for column in costs)
+    assert (shown["#params"]["value"], shown["#FLOPS"]["value"], shown["executed"]["value"]) == (1000, 5e4, 6e4)
+    assert shown["dev"]["n"] == 2
+
+
+def test_what_follows_from_a_formula_is_not_called_published():
+    joined = join(adaptive_span_shares.build())
+    flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
+    assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
+    shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
+    shown.filters |= {"number": number, "percent": percent}
+    draw = shown.get_template("_parts.html.j2").module.cell
+    texts = [draw({**json.loads(cell.to_json()), "half": None, "sort": 0}, "") for cell in (flops, share)]
+    assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]
+    assert "published 62 " in texts[1] and "-0.7 %" in texts[1]
+    assert "inferred 40.89M)" in script.as_latex(joined, "t", "o")
+    assert script.as_lines(joined, "o").iloc[0]["published as"] == "inferred"
+
+
+def test_a_ratio_of_a_failed_run_is_failed():
+    runs = as_frame([run("normalisers", "fixed"), failed(ablation="normalisers", variant="sparsemax")])
+    cell = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
+    assert cell["status"] == "failed" and "diverged" in cell["note"] and pd.isna(cell["value"])
+
+
+def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
+    script.main(["adaptive_span_table3", str(tmp_path / "t.json"), *write_inputs(tmp_path / "inputs")])
+    content = json.loads((tmp_path / "t.json").read_text())
+    assert content["provenance"] == "scale test; a device; 2 seeds; 10 steps; text: words"
+    tidy = pd.read_csv(tmp_path / "t.csv")
+    dynamic = tidy[(tidy["row"] == "Dynamic span") & (tidy["column"] == "avg. span")].iloc[0]
+    assert (dynamic["measured"], dynamic["published"], dynamic["published id"]) == (40, 149, "as.t3.dynamic.span")
+    assert dynamic["difference %"] == pytest.approx(100 * (40 / 149 - 1))
+    assert dynamic["measured at"] == content["provenance"] and dynamic["n"] == 2
+    assert r"\toprule" in (tmp_path / "t.tex").read_text() and r"\#params" in (tmp_path / "t.tex").read_text()
+
+
+def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
+    runs = everything()
+    runs.loc[runs["variant"] == "as_large", ["status", "reason"]] = ["oom", "no room"]
+    text = script.as_latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
+    assert r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text
+    rows = {line.split(" & ")[0]: line for line in text.splitlines() if " & " in line}
+    assert "cited 1.180" in rows["T12 (Al-Rfou)"]
+    assert "failed (1.010)" in rows["Adaptive span, large"]
+    assert r"2.150 ± 0.635 (1.050, +104.8 \%)" in rows["Adaptive span, small"]

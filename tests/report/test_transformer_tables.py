@@ -1,0 +1,107 @@
+"""Tables 2 and 3 of Attention Is All You Need, and its heads, on runs worked out by hand."""
+
+import pandas as pd
+import pytest
+
+from tests._runs import everything, translated
+from tests.report._cells import at
+from workflow.papers.published import join
+from workflow.papers.published import load as printed
+from workflow.report.figures import aiayn_attention
+from workflow.report.tables import aiayn_table2, aiayn_table3
+from workflow.results.runs_table import as_frame
+
+
+def base(seed=1, **changes):
+    costs = {"macs_executed": 1e6, "tokens_per_s": 1e3, "seconds": 10.0 * seed}
+    return translated("transformer", "base", seed, paper_corpus="wmt14-ende", **costs, **changes)
+
+
+def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
+    """6 x 10^6 multiply-adds x 1,000 pieces / s is 6 GFLOP/s; over 10 and 20 s, 60 and 120 GFLOPs."""
+    cells = aiayn_table2.build(as_frame([base(1), base(2)]))
+    label = "Transformer (base model)"
+    assert at(cells, label, "sustained EN-DE")["value"] == pytest.approx(6e9)
+    cost = at(cells, label, "training cost EN-DE")
+    assert (cost["value"], cost["n"], cost["published"]) == (pytest.approx(9e10), 2, None)
+    assert at(cells, label, "training time EN-DE")["value"] == 15
+
+
+def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
+    """12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12."""
+    cells = join(aiayn_table2.build(as_frame([base(1), base(2)])))
+    label = "Transformer (base model)"
+    bleu = at(cells, label, "BLEU EN-DE")
+    assert (bleu["value"], bleu["published_value"]) == (24.5, 27.3)  # 24 and 25
+    cost = at(cells, label, "training cost, paper's arithmetic")
+    assert cost["value"] == pytest.approx(3.2832e18) and cost["published_value"] == 3.3e18
+    assert cost["note"] == "43,200 s x 8 P100 x 9.5 TFLOP/s"
+    joined_ids = cells["published"].dropna().tolist()
+    assert sorted(joined_ids) == sorted(key for key in printed() if key.startswith("ai.t2."))
+
+
+def test_failed_and_missing_runs_of_table_2_are_told():
+    broken = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
+    cells = aiayn_table2.build(as_frame([base(1), base(2, **broken)]))
+    label = "Transformer (base model)"
+    assert at(cells, label, "training cost EN-DE")["value"] == pytest.approx(6e10)
+    assert "seed 2: diverged" in at(cells, label, "BLEU EN-DE")["note"]
+    assert at(cells, label, "BLEU EN-FR")["status"] == "not run"
+    assert at(cells, "Transformer (big)", "training cost EN-DE")["status"] == "not run"
+    alone = aiayn_table2.build(as_frame([base(2, **broken)]))
+    assert at(alone, label, "training cost EN-DE")["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    "label, named, fitted, published",
+    [
+        ("base", 63_045_632, 65_142_784, 65e6),  # 6 x (3,150,336 + 4,199,936) + V x 512
+        ("big: N=6 d=1024 ff=4096 h=16 P_drop=0.3 300K", 214_171_648, 213_245_952, 213e6),
+    ],
+)
+def test_parameters_at_the_papers_size_are_shown_with_both_vocabularies(label, named, fitted, published):
+    cells = join(aiayn_table3.build(everything()))
+    params = [at(cells, label, f"#params, paper size, V {which}") for which in ("= 37,000", "fitted")]
+    assert [cell["value"] for cell in params] == [named, fitted]
+    assert {cell["published_value"] for cell in params} == {published}
+
+
+def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
+    cells = join(aiayn_table3.build(everything()))
+    joined_ids = set(cells["published"].dropna())
+    trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
+    assert trained <= joined_ids and cells["row"].nunique() == 20
+    row = cells[cells["row"] == "(B) dk=16"].set_index("column")
+    sizes = {
+        "N": 2,
+        "d_model": 16,
+        "d_ff": 32,
+        "h": 2,
+        "d_k": 8,
+        "d_v": 8,
+        "P_drop": 0.1,
+        "eps_ls": 0.1,
+        "train steps": 10,
+    }
+    assert row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
+    assert (row.loc["PPL (dev)", "value"], row.loc["PPL (dev)", "published_value"]) == (12, 5.16)
+    assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (23.5, 25.1)
+    assert at(cells, "base", "d_ff")["published_value"] == 2048
+    assert pd.isna(at(cells, "base", "d_ff")["difference_pct"])  # chosen, not found
+    assert row.loc["BLEU, gain, paper", "value"] == -0.7  # 25.1 - 25.8
+
+
+def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
+    cells = join(aiayn_table3.build(everything()))
+    cell = at(cells, "(A) h=1", "#params, paper size, V fitted")
+    assert cell["published_source"] == "inferred" and pd.isna(cell["difference_pct"])
+
+
+def test_the_heads_shown_are_of_the_last_layer_and_of_a_seed_that_ended_well():
+    runs = as_frame([base(1, status="diverged", reason="x"), base(2), base(3)])
+    weights = aiayn_attention.data(runs)
+    assert aiayn_attention.used(runs)["seed"].tolist() == [2]
+    assert set(weights["layer"]) == {3} and weights["head"].nunique() == 2
+    head = weights[weights["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
+    assert head.loc["▁zwei", "▁zwei"] == 1 and head.loc["▁zwei", "<eos>"] == 0
+    assert not len(aiayn_attention.data(as_frame([base(1) | {"maps": {}}])))

@@ -1,0 +1,218 @@
+"""Tables and figures of translation on a handful of rows, worked out by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests._runs import translated
+from tests.report._cells import at
+from workflow.papers.published import join
+from workflow.report.figures import explicit_sparse_figure3
+from workflow.report.figures._style import plt
+from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
+from workflow.report.tables._cells import ratio
+from workflow.report.tables._paired import bootstrap, gain, p_value
+from workflow.results.runs_table import as_frame
+from workflow.tasks.scores import counts
+
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
+BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
+PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
+REFERENCES = [f"the {subject} sees the {object} and goes home" for subject, object in PAIRS]
+WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PAIRS]
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def scored(variant: str, *values, **changes) -> pd.DataFrame:
+    """Runs of seeds 1, 2, ... with these scores."""
+    rows = [
+        translated(variant=variant, seed=n, test_bleu_tokenised=bleu, **changes) for n, bleu in enumerate(values, 1)
+    ]
+    return as_frame(rows)
+
+
+def test_the_gain_is_the_mean_of_the_differences_by_seed():
+    """Differences 0.4 and 0.6 in whatever order the rows stand: mean .5, standard error .1, t(.975, 1) = 12.706."""
+    cell = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
+    assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 2, "BLEU")
+    assert cell["high"] - cell["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
+    assert len(cell["digests"]) == 4
+
+
+def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
+    runs = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    cell = gain("r", "c", runs, scored("softmax", 20.0, 25.0), BLEU)
+    assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (pytest.approx(0.4), 1, None, "ok")
+    assert cell["note"] == "seed 2: diverged: mean loss nan"
+
+
+def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
+    runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
+    for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
+        failed, missing = make(base), make(base.head(0))
+        assert (failed["status"], failed["value"]) == ("failed", None) and "compared with: seed 1" in failed["note"]
+        assert (missing["status"], missing["value"]) == ("not run", None)
+    strangers = as_frame([translated(variant="top_k", seed=3)])
+    assert gain("r", "c", strangers, scored("softmax", 20.0), BLEU)["note"] == "no seed that both have"
+
+
+def counted(outputs):
+    return counts(outputs, REFERENCES)
+
+
+def test_the_bootstrap_tells_chance_from_difference():
+    difference, p = bootstrap(counted(REFERENCES), counted(WORSE))
+    assert difference > 10 and p < 0.01
+    assert bootstrap(counted(WORSE), counted(REFERENCES))[0] == pytest.approx(-difference)
+    half = [WORSE[:25] + REFERENCES[25:], REFERENCES[:25] + WORSE[25:]]
+    difference, p = bootstrap(*map(counted, half))
+    assert abs(difference) < 1 and p > 0.3
+
+
+def test_nets_that_say_the_same_do_not_differ():
+    assert bootstrap(counted(WORSE), counted(WORSE)) == (0.0, 1.0)
+    assert bootstrap(counted(["a"] * 50), counted(["b"] * 50)) == (0.0, 1.0)  # BLEU 0 both
+
+
+def spoken(variant: str, *outputs) -> pd.DataFrame:
+    return as_frame(
+        [translated(variant=variant, seed=n, counts=counted(output)) for n, output in enumerate(outputs, 1)]
+    )
+
+
+def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
+    slightly = [*WORSE[:1], *REFERENCES[1:]]
+    ps = [bootstrap(counted(outputs), counted(WORSE))[1] for outputs in (REFERENCES, slightly)]
+    base = spoken("softmax", WORSE, WORSE)
+    cell = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
+    assert (cell["value"], cell["n"]) == (max(ps), 2) and cell["note"].startswith("seed 1: +")
+    assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
+
+
+def test_a_ratio_is_of_means_and_names_the_failed_base():
+    runs, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
+    cell = ratio("r", "c", "train_tokens_per_s", runs, base, "softmax")
+    assert (cell["value"], cell["unit"], cell["low"]) == (0.5, "x", None)
+    broken = ratio("r", "c", "train_tokens_per_s", runs, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
+    assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")
+
+
+def three_directions() -> pd.DataFrame:
+    """Softmax 24 and 25; top-k 24.3 and 25.3."""
+    corpora = ("wmt14-ende", "iwslt15-envi", "iwslt14-deen")
+    runs = [scored(v, 24 + d, 25 + d, paper_corpus=c) for c in corpora for v, d in (("softmax", 0.0), ("top_k", 0.3))]
+    return pd.concat(runs, ignore_index=True)
+
+
+def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
+    joined = join(explicit_sparse_table1.build(three_directions()))
+    printed = {"En-De": (29.1, 29.4), "En-Vi": (30.6, 31.1), "De-En": (35.3, 35.6)}
+    for direction, (softmax, top_k) in printed.items():
+        plain = at(joined, "Transformer (softmax)", direction)
+        assert (plain["value"], plain["published_value"]) == (pytest.approx(24.5), softmax)
+        sparse = at(joined, "Explicit Sparse Transformer (top-k)", direction)
+        assert (sparse["value"], sparse["published_value"]) == (pytest.approx(24.8), top_k)
+    gains = [
+        at(joined, "Explicit Sparse Transformer (top-k)", f"En-Vi, gain{suffix}")["value"] for suffix in ("", ", paper")
+    ]
+    assert gains == pytest.approx([0.3, 0.5])
+    assert pd.isna(at(joined, "Transformer (softmax)", "En-De, sacreBLEU")["published_value"])
+    cited = at(joined, "ConvS2S", "En-De")
+    assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 25.2
+
+
+def test_table_1_uses_every_published_value_of_table_1_once():
+    used = explicit_sparse_table1.build(three_directions())["published"].dropna()
+    assert used.is_unique and used.str.startswith("est.t1.").sum() == 27
+
+
+def timed() -> pd.DataFrame:
+    """De-En: softmax 1,000 and 100 pieces / s, sparsemax 800 and 25; En-Vi, which must not count, one."""
+    ablation = {"ablation": "translation_normalisers"}
+    rows = [
+        translated(**ablation, variant="softmax", train_tokens_per_s=1000.0, predict_tokens_per_s=100.0),
+        translated(**ablation, variant="sparsemax", train_tokens_per_s=800.0, predict_tokens_per_s=25.0),
+        translated(**ablation, variant="entmax_alpha", alpha=[[1.2, 1.4], [1.6, 1.8]]),
+        translated(**ablation, variant="entmax_alpha", seed=2, alpha=[[1.3, 1.5], [1.7, 1.9]]),
+        translated(**ablation, variant="entmax15", **BROKEN | {"train_tokens_per_s": None}),
+    ]
+    rows += [translated(**ablation, variant="softmax", paper_corpus="iwslt15-envi", train_tokens_per_s=1.0)]
+    return as_frame(rows)
+
+
+def test_table_4_has_ratios_to_softmax_beside_the_quotients_of_the_papers_speeds():
+    cells = explicit_sparse_table4.build(timed())
+    assert at(cells, "sparsemax", "training ratio")["value"] == 0.8
+    assert at(cells, "sparsemax", "decoding ratio")["value"] == 0.25
+    rows = ("sparsemax", "entmax-1.5", "entmax-alpha, learned", "top-k", "softmax")
+    ratios = [[at(cells, row, f"{phase} ratio, paper")["value"] for phase in ("training", "decoding")] for row in rows]
+    assert np.round(ratios, 2).tolist() == [[0.80, 0.43], [0.82, 0.70], [0.27, 0.09], [0.98, 0.94], [1, 1]]
+    assert at(cells, "sparsemax", "training ratio, paper")["kind"] == "analytic"
+
+
+def test_table_4_shows_what_failed_what_is_missing_and_what_the_paper_lacks():
+    joined = join(explicit_sparse_table4.build(timed()))
+    assert at(joined, "entmax-1.5", "training ratio")["status"] == "failed"
+    assert at(joined, "entmax-1.5", "De-En")["status"] == "failed"
+    assert at(joined, "top-k", "De-En")["status"] == "not run"
+    assert at(joined, "softmax", "En-Vi")["published_value"] == 30.6
+    assert pd.isna(at(joined, "sparsemax", "En-Vi")["published_value"])
+
+
+def test_the_learned_alpha_is_the_mean_over_heads_and_layers():
+    """1.5 and 1.6 by seed."""
+    cell = at(explicit_sparse_table4.build(timed()), "entmax-alpha, learned", "alpha, De-En")
+    assert (cell["value"], cell["n"]) == (pytest.approx(1.55), 2) and cell["low"] < 1.5
+    assert at(explicit_sparse_table4.build(timed().head(0)), "entmax-alpha, learned", "alpha, De-En")["n"] == 0
+
+
+def test_table_5_tells_training_alone_from_training_and_prediction():
+    """Base 23 and 24 on dev; the same top-k nets decode 22 and 23 with every key, 23.5 and 24.5 with k."""
+    rows = []
+    for seed in (1, 2):
+        rows.append(translated(seed=seed, paper_corpus="iwslt15-envi", dev_bleu_tokenised=22.0 + seed))
+        scores = {"dev_bleu_tokenised": 22.5 + seed, "dev_bleu_tokenised_every_key": 21.0 + seed}
+        rows.append(translated(variant="top_k", seed=seed, paper_corpus="iwslt15-envi", k=4, **scores))
+    joined = join(explicit_sparse_table5.build(as_frame(rows)))
+    base, alone, both = joined["row"].unique()
+    assert [at(joined, row, "dev")["value"] for row in (base, alone, both)] == pytest.approx([23.5, 22.5, 24.0])
+    assert [at(joined, row, "dev")["published_value"] for row in (base, alone, both)] == [27.4, 27.7, 27.8]
+    assert [at(joined, row, "gain")["value"] for row in (alone, both)] == pytest.approx([-1.0, 0.5])
+    assert [at(joined, row, "gain, paper")["value"] for row in (alone, both)] == pytest.approx([0.3, 0.4])
+    assert (at(joined, both, "k")["value"], at(joined, both, "k")["published_source"]) == (4, "inferred")
+
+
+def test_where_names_the_attentions_that_are_sparse():
+    ablation = {"ablation": "sparse_where"}
+    rows = [translated(**ablation, test_bleu=20.0)]
+    rows += [translated(**ablation, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
+    rows += [translated(**ablation, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
+    cells = sparse_where.build(as_frame(rows))
+    where = [at(cells, row, "where")["value"] for row in ("softmax", "top_k_cross", "entmax15")]
+    assert where == ["nowhere", "cross", "encoder + decoder + cross"]
+    assert at(cells, "top_k_cross", "k")["value"] == 4
+    assert at(cells, "top_k_cross", "difference, sacreBLEU")["value"] == pytest.approx(0.7)
+    assert at(cells, "entmax15", "difference, sacreBLEU")["value"] == pytest.approx(-1)
+    assert "k" not in set(cells[cells["row"] == "entmax15"]["column"])
+    assert "difference" not in set(cells[cells["row"] == "softmax"]["column"])
+
+
+def test_figure_3_has_softmax_at_infinity_and_the_papers_k_without_bleu():
+    """k = 2: 20 and 21; softmax: 19 and a run that broke."""
+    envi = {"ablation": "translation_k", "paper_corpus": "iwslt15-envi"}
+    rows = [translated(**envi, variant="top_k", k=2, seed=n, dev_bleu_tokenised=19.0 + n) for n in (1, 2)]
+    rows += [translated(**envi, dev_bleu_tokenised=19.0), translated(**envi, seed=2, **BROKEN)]
+    points = explicit_sparse_figure3.data(as_frame(rows))
+    measured = points[points["source"] == "measured"].set_index("k")
+    assert (measured.at[2, "mean"], measured.at[2, "n"]) == (pytest.approx(20.5), 2)
+    assert measured.at[2, "high"] - 20.5 == pytest.approx(12.706 * 0.5, rel=1e-4)
+    assert (measured.at[np.inf, "mean"], measured.at[np.inf, "n"], measured.at[np.inf, "failed"]) == (19, 1, 1)
+    published = points[points["source"] == "published"]
+    assert published["k"].tolist() == [4, 8, 16, 32, np.inf] and published["mean"].isna().all()
+    axes = explicit_sparse_figure3.draw(points).axes[0]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["2", "4", "8", "16", "32", "∞"]

@@ -1,0 +1,65 @@
+"""The runs table: a row per row of the plan, and costs on the rows of their configuration."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests._jobs import job
+from tests._runs import COST_COLUMNS, everything, layers, run, write_inputs
+from workflow.config.errors import ConfigError
+from workflow.results.record import Record
+from workflow.results.runs_table import as_frame, build_rows, describe, read_frames
+from workflow.training.origin import describe as describe_origin
+from workflow.training.origin import pick_device
+
+
+@pytest.fixture
+def rows():
+    planned = {"ablation": "a", "paper": "p", "variant": "v", "paper_corpus": "c", "corpus": "toy", "S": 24, "k": None}
+    planned |= {"digest": job().digest, "configuration": job().configuration}
+    origin = describe_origin(pick_device("cpu"), "fp32")
+    record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin)
+    return build_rows([planned], {job().digest: record})
+
+
+def test_costs_are_joined_by_configuration(rows):
+    flops = {"configuration": job().configuration, "macs_torch": 7.0, "status": "ok", "reason": None}
+    runs = as_frame(rows, {"flops": [flops]})
+    assert runs["macs_torch"][0] == 7 and runs["dev_bpc"][0] == 2 and pd.isna(runs["macs_fvcore"][0])
+    assert "train_ms" not in runs and describe(runs).startswith("scale test; cpu: ")
+
+
+def test_throughput_is_joined_within_its_ablation(rows):
+    turn = {"configuration": job().configuration, "train_ms": 7.0, "status": "ok", "reason": None}
+    assert as_frame(rows, {"throughput": [turn | {"ablation": "a"}]})["train_ms"][0] == 7
+    assert pd.isna(as_frame(rows, {"throughput": [turn | {"ablation": "b"}]})["train_ms"][0])
+
+
+def test_rows_of_the_tests_are_like_those_of_the_workflow(rows):
+    costs = {column for columns in COST_COLUMNS.values() for column in columns}
+    assert set(run()) - costs == set(rows[0])
+
+
+def test_files_in_any_order_give_the_same_frames(tmp_path):
+    files = [Path(file) for file in write_inputs(tmp_path)]
+    frames = read_frames(files[::-1])
+    pd.testing.assert_frame_equal(frames.runs[everything().columns], everything())
+    pd.testing.assert_frame_equal(frames.layers, layers())
+
+
+def test_only_what_is_given_is_there(tmp_path):
+    runs, cost, *_, measured_layers = map(Path, write_inputs(tmp_path))
+    assert "macs_torch" in read_frames([runs, cost]).runs and "macs_torch" not in read_frames([runs]).runs
+    assert read_frames([]).runs is None and read_frames([runs]).layers is None
+    assert read_frames([measured_layers]).runs is None
+
+
+def test_a_file_that_holds_no_rows_is_refused(tmp_path):
+    (tmp_path / "list.json").write_text("[]")
+    with pytest.raises(ConfigError, match="expected rows of one kind"):
+        read_frames([tmp_path / "list.json"])
+    (tmp_path / "runs.json").write_text('{"kind": "runs", "rows": [{}]}')
+    (tmp_path / "flops.json").write_text('{"kind": "flops", "rows": [{}]}')
+    with pytest.raises(ConfigError, match="not runs as the workflow writes them"):
+        read_frames([tmp_path / "runs.json", tmp_path / "flops.json"])

@@ -1,0 +1,91 @@
+"""The scripts that measure one configuration from the weights.pt of a run, which is empty where the run failed."""
+
+import json
+
+import pytest
+import torch
+
+from tests._jobs import VARIANTS, captioning, job, parsing, translation
+from tests._training import CPU, write_weights
+from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.results.registry import names
+from workflow.results.rows import read_rows
+from workflow.scripts import flops, longest_span, memory, throughput
+from workflow.scripts.throughput import pool_rounds
+
+MEASURE = json.dumps({"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2})
+TASKS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
+COMMANDS = {
+    "flops": lambda weights, out: flops.main([weights, out]),
+    "memory": lambda weights, out: memory.main([weights, out, "--device", "cpu"]),
+    "longest_span": lambda weights, out: longest_span.main([weights, out, "--measure", MEASURE, "--device", "cpu"]),
+    "throughput": lambda weights, out: throughput.main(["span_limit", out, weights, "--measure", MEASURE]),
+}
+
+
+def measure(kind: str, small, folder, weights: dict) -> dict:
+    """The one row that a script writes for a run with these weights."""
+    path = write_weights(small, folder / "run", weights)
+    COMMANDS[kind](str(path), str(folder / "out.json"))
+    written, rows = read_rows(folder / "out.json")
+    assert written == kind and len(rows) == 1
+    return rows[0]
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_failed_run_gives_a_row_that_says_so(kind, tmp_path):
+    row = measure(kind, job(), tmp_path, {})
+    assert (row["configuration"], row["digest"]) == (job().configuration, job().digest)
+    assert (row["status"], row["reason"]) == ("error", "not measured: the run left no weights")
+    assert row.get("ablation") == ("span_limit" if kind == "throughput" else None)
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+@pytest.mark.filterwarnings("ignore")
+def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
+    row = measure(kind, job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    assert row["status"] == "ok" and row["configuration"] == job().configuration
+    allocators = {"memory_reserved_bytes"}  # of a GPU
+    assert all(row[name] is not None for name in set(names(kind)) - allocators)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.filterwarnings("ignore")
+def test_multiply_adds_are_counted_for_every_task(task, tmp_path):
+    small = TASKS[task]()
+    row = measure("flops", small, tmp_path, build_net(small, CPU, 13).state_dict())
+    assert row["status"] == "ok" and row["macs_torch"] == pytest.approx(row["macs_analytic"], rel=1e-6)
+
+
+def test_a_span_without_a_limit_cannot_be_raised(tmp_path):
+    small = job(**VARIANTS["transformer_xl"])
+    with pytest.raises(ConfigError, match="span full has no limit S that could be raised"):
+        measure("longest_span", small, tmp_path, {})
+
+
+def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatch):
+    """Every other step is said to fit: S = 24, 48, then out of memory."""
+    answers = iter([{"status": "ok"}, {"status": "ok"}, {"status": "oom"}])
+    monkeypatch.setattr(longest_span, "in_fresh_process", lambda *arguments, seconds: next(answers))
+    row = measure("longest_span", job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    assert (row["longest_S"], row["longest_S_ended"], row["memory_budget_bytes"]) == (48, "oom", 256 << 20)
+
+
+def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeypatch):
+    """What a fork of this process measures would otherwise stand on the memory that they left free."""
+    path = write_weights(job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    read, mapped = torch.load, []
+    monkeypatch.setattr(
+        torch, "load", lambda *words, **options: mapped.append(options["mmap"]) or read(*words, **options)
+    )
+    assert TrainedRun.at(path).has_weights and mapped == [True]
+
+
+def test_pooled_rounds_have_a_median_and_a_spread():
+    def turn(data):
+        info = {"configuration": "c", "kind": "train", "tokens": 10}
+        return {"extra_info": info, "stats": {"data": data}}
+
+    pooled = pool_rounds([turn([1.0, 2.0]), turn([3.0])])["c", "train"]
+    assert pooled["ms"] == 2000 and pooled["tokens_per_s"] == 5 and pooled["spread"] == 0.5

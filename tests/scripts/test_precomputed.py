@@ -1,0 +1,99 @@
+"""Records that came with the project: taken as they are, with their costs; they are what their scale asks for."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests._jobs import job
+from tests._training import origin, write_job
+from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import TrainedRun
+from workflow.plan.config import load_config
+from workflow.plan.plan import plan
+from workflow.plan.scales import load_scale
+from workflow.plan.targets import Targets
+from workflow.results import precomputed as room
+from workflow.results.record import Record, read_record, write_record
+from workflow.results.registry import COSTS
+from workflow.results.rows import read_rows, write_rows
+from workflow.scripts import flops, precomputed
+
+FOLDERS = sorted(path for path in room.PRECOMPUTED.iterdir() if path.is_dir())
+each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+@pytest.fixture
+def came_with_the_project(tmp_path, monkeypatch):
+    """A folder in place of results/precomputed."""
+    monkeypatch.setattr(room, "PRECOMPUTED", tmp_path / "precomputed")
+    room.precomputed_costs.cache_clear()
+    yield tmp_path / "precomputed" / "elsewhere"
+    room.precomputed_costs.cache_clear()
+
+
+def record_of(small) -> Record:
+    """A record made by hand: nothing is trained."""
+    points = [{"step": 4, "train_bpc": 2.0, "dev_bpc": 1.9, "tokens_per_s": 10.0}]
+    return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
+
+
+def test_a_record_that_came_with_the_project_is_taken_as_it_is(came_with_the_project, tmp_path, capsys):
+    record = record_of(job())
+    write_record(came_with_the_project / f"{record.digest}.json", record)
+    precomputed.main([str(write_job(job(), tmp_path / "run"))])
+    assert read_record(tmp_path / "run" / "record.json") == record
+    assert (tmp_path / "run" / "curve.csv").read_text().splitlines()[1].startswith("4,2.0,1.9")
+    assert not (tmp_path / "run" / "weights.pt").exists()
+    assert "came with the project: elsewhere" in capsys.readouterr().out
+
+
+def test_a_job_without_such_a_record_is_refused(came_with_the_project, tmp_path):
+    with pytest.raises(ConfigError, match=f"no record of job {job().digest} came with the project"):
+        precomputed.main([str(write_job(job(), tmp_path / "run"))])
+
+
+def test_the_record_of_another_job_is_refused(came_with_the_project, tmp_path):
+    write_record(came_with_the_project / f"{job().digest}.json", record_of(job(seed=2)))
+    with pytest.raises(ConfigError, match="the record of another job"):
+        precomputed.main([str(write_job(job(), tmp_path / "run"))])
+
+
+def test_its_costs_are_found_and_one_that_did_not_come_is_an_error(came_with_the_project, tmp_path):
+    row = {"configuration": job().configuration, "digest": "elsewhere", "status": "ok", "macs_torch": 7}
+    (came_with_the_project / "costs").mkdir(parents=True)
+    (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [row]))
+    record = write_job(job(), tmp_path / "run").with_name("record.json")
+    flops.main([str(record), str(tmp_path / "out.json")])
+    assert read_rows(tmp_path / "out.json") == ("flops", [row])
+    assert TrainedRun.at(record).unmeasured_row("memory")["status"] == "error"
+
+
+def test_their_folders_hold_every_kind_of_cost():
+    assert FOLDERS
+    for folder in FOLDERS:
+        assert {path.stem for path in (folder / "costs").glob("*.json")} == set(COSTS)
+
+
+@each_folder
+def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
+    rows = plan(load_config({"scale": folder.name}))
+    records = {path.stem: read_record(path) for path in folder.glob("*.json")}
+    assert set(records) == {row.job.digest for row in rows}
+    assert all(digest == record.digest == record.job.digest for digest, record in records.items())
+    tasks = {row.job.configuration: row.job.task for row in rows}
+    for path in (folder / "costs").glob("*.json"):
+        kind, costs = read_rows(path)
+        configurations = {cost["configuration"] for cost in costs}
+        assert kind == path.stem and configurations <= set(tasks)
+        assert configurations == set(tasks) or kind == "longest_span"
+    for cost in json.loads((folder / "costs" / "longest_span.json").read_text())["rows"]:
+        measure = load_scale(folder.name, tasks[cost["configuration"]]).measure
+        assert cost["memory_budget_bytes"] == measure.memory_mb << 20
+
+
+@each_folder
+def test_its_runs_are_not_trained(folder: Path):
+    targets = Targets.of({"scale": folder.name})
+    assert set(targets.precomputed) == set(targets.jobs) and not targets.trained
+    assert not Targets.of({"scale": "smoke"}).precomputed

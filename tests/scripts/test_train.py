@@ -1,0 +1,103 @@
+"""`train`: whatever happens to a run becomes a record, with weights, empty where it failed, beside it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from models.attention.spans.adaptive import Adaptive
+from tests._copied import ROOT
+from tests._jobs import corpus, job
+from tests._training import CPU, run_script, write_job
+from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.data.text import store
+from workflow.results.record import read_record
+from workflow.training import checkpoint
+from workflow.training.loop import Run
+
+
+def test_a_good_run_leaves_record_curve_and_weights(tmp_path):
+    folder = tmp_path / "run"
+    record = run_script(job(), folder)
+    assert record.status == "ok" and record.digest == job().digest
+    assert [point.step for point in record.curve] == [4, 8, 12]
+    assert record.cost.macs.executed < record.cost.macs.dense
+    assert {path.name for path in folder.iterdir()} == {"job.json", "record.json", "curve.csv", "weights.pt"}
+    assert record.facts["start_span"] == 4.0 < record.facts["mean_span"] and record.origin.sources
+    weights = checkpoint.load(folder / "weights.pt", record.digest, CPU)["net"]
+    assert set(weights) == set(build_net(job(), CPU, 7).state_dict())
+
+
+def test_a_diverging_run_is_a_record(tmp_path):
+    record = run_script(job(lr=1e6, warmup=0, loss_bound=3.0, steps=16), tmp_path / "run")
+    assert record.status == "diverged" and "bound" in record.reason
+
+
+def test_a_run_out_of_time_is_a_record_with_its_curve(tmp_path):
+    record = run_script(job(steps=100_000, time_limit_s=2), tmp_path / "run")
+    assert record.status == "timeout" and len(record.curve) > 0
+
+
+def test_a_run_out_of_memory_is_a_record(tmp_path, monkeypatch):
+    def starved(self):
+        torch.empty(1 << 60)
+
+    monkeypatch.setattr(Run, "_update", starved)
+    record = run_script(job(), tmp_path / "run")
+    assert record.status == "oom"
+
+
+def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(Run, "_update", lambda self: 1 / 0)
+    record = run_script(job(), tmp_path / "run")
+    assert record.status == "error" and "ZeroDivisionError" in record.reason
+    assert any("ZeroDivisionError" in line for line in record.log)
+    assert not TrainedRun.at(tmp_path / "run" / "weights.pt").has_weights
+
+
+def test_a_text_of_another_checksum_is_refused(tmp_path):
+    other = job().model_copy(update={"checksum": "sha256:other"})
+    with pytest.raises(ConfigError, match="the job was made for sha256:other"):
+        run_script(other, tmp_path / "run")
+    assert not (tmp_path / "run" / "weights.pt").exists()
+
+
+def test_an_unregistered_fact_of_a_choice_is_refused_before_training(tmp_path, monkeypatch):
+    monkeypatch.setattr(Adaptive, "facts", lambda self: {"span": [1.0]})
+    monkeypatch.setattr(Run, "_update", lambda self: pytest.fail("the run was trained"))
+    with pytest.raises(ConfigError, match=r"unknown fact .* 'span': did you mean 'spans'\?"):
+        run_script(job(), tmp_path / "run")
+    assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}
+
+
+def test_killed_and_started_again_it_ends_with_the_same_record(tmp_path):
+    """SIGKILL after the first checkpoint, then the same command again, against an uninterrupted run."""
+    data = tmp_path / "toy.npz"
+    store.write(data, corpus())
+    small = job(steps=120, evaluate_every=40, checkpoint_every=10)
+
+    def command(folder):
+        words = [sys.executable, "-m", "workflow.scripts.train", str(write_job(small, folder))]
+        return subprocess.Popen([*words, "--data", str(data), "--device", "cpu"], cwd=ROOT, stdout=subprocess.DEVNULL)
+
+    killed = command(tmp_path / "killed")
+    deadline = time.monotonic() + 60
+    while (
+        not (tmp_path / "killed" / "checkpoint.pt").exists() and time.monotonic() < deadline and killed.poll() is None
+    ):
+        time.sleep(0.005)
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed" / "record.json").exists()
+    assert command(tmp_path / "killed").wait() == 0
+    resumed, whole = read_record(tmp_path / "killed" / "record.json"), run_script(small, tmp_path / "whole")
+    assert any("resumed" in line for line in resumed.log)
+    assert (resumed.metrics, resumed.facts) == (whole.metrics, whole.facts)
+    curves = [[point.model_dump(exclude={"tokens_per_s"}) for point in run.curve] for run in (resumed, whole)]
+    assert curves[0] == curves[1]
+    assert resumed.origin.source == whole.origin.source != ""

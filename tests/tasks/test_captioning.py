@@ -1,0 +1,185 @@
+"""The captioner and its task: pixels and features in, captions out, scored; that it learns."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from models.decoding import beam
+from tests._jobs import captioning
+from tests._training import CPU, train_to_end
+from workflow.config.errors import ConfigError
+from workflow.costs import sentences
+from workflow.costs.trained_net import build_net
+from workflow.data.captions.store import CaptionCorpus
+from workflow.data.pairs.store import BOS, EOS, Split
+from workflow.tasks import caption_scores
+from workflow.tasks.caption_scores import score
+from workflow.tasks.captioning import Captioning
+
+
+@pytest.fixture
+def no_java(monkeypatch):
+    """Its METEOR takes seconds to start."""
+    monkeypatch.setattr(caption_scores.shutil, "which", lambda name: None)
+
+
+SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁red", "▁green", "▁blue", "▁left", "▁right"]
+FEATURES = {"sees": "features", "size": 6}
+
+
+def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
+    """A bright half in one colour, and two captions: colour side, and side colour."""
+    chance = np.random.default_rng(seed)
+    colours, sides = chance.integers(3, size=count), chance.integers(2, size=count)
+    drawn = list(zip(colours.tolist(), sides.tolist(), strict=True))
+    pictures = np.zeros((count, 3, 16, 16), np.uint8)
+    for n, (colour, side) in enumerate(drawn):
+        pictures[n, colour, :, 8 * side : 8 * side + 8] = 200
+    if features:
+        pictures = np.eye(6, dtype=np.float16)[3 * sides + colours][:, None].repeat(2, 1)
+    pairs = [[np.array(caption, np.uint16) for caption in ((4 + c, 7 + s), (7 + s, 4 + c))] for c, s in drawn]
+    stops = {"train": range(count - 20), "dev": range(count - 20, count - 10), "test": range(count - 10, count)}
+    parts = [
+        Split([np.array([n]) for n in numbers for _ in "ab"], [c for n in numbers for c in pairs[n]], [], [])
+        for numbers in stops.values()
+    ]
+    text = {n: [" ".join(SYMBOLS[i][1:] for i in caption) for caption in pairs[n]] for n in range(count - 20, count)}
+    names = {n: f"picture {n}" for n in text}
+    return CaptionCorpus("toy", pictures, *parts, text, SYMBOLS, "sha256:toy", "a toy", names)
+
+
+@pytest.mark.parametrize("features", [False, True], ids=["pixels", "features"])
+def test_it_learns_to_say_what_it_sees(features, tmp_path, no_java):
+    net = {"dropout": 0.0, **(FEATURES if features else {})}
+    small = captioning(net=net, steps=150, tokens=60, evaluate_every=150, checkpoint_every=150)
+    metrics, facts, _ = train_to_end(small, tmp_path, coloured(features=features))
+    assert metrics["test_bleu_1"] > 90 and metrics["test_rouge_l"] > 90
+    look = facts["looks"][0]
+    assert len(look["weights"]) == len(look["pieces"]) == 2 and len(look["weights"][0]) == (2 if features else 4)
+    assert sum(look["weights"][0]) == pytest.approx(1, abs=1e-3) and (look["pixels"] is None) == features
+
+
+def test_each_picture_is_described_once_and_scored_against_all_its_captions(no_java):
+    task = Captioning(captioning(), coloured(), CPU)
+    assert len(task.sources_to_decode("test")) == 10 and len(task.corpus.test.target) == 20
+    right = [caption.tolist() for caption in task.corpus.test.target[1::2]]  # the second caption of each
+    metrics, facts = task.score("test", right)
+    assert [metrics[name] for name in ("bleu_1", "bleu_2", "rouge_l")] == pytest.approx([100] * 3)
+    assert np.mean([cider for cider, _ in facts["counts"]]) == pytest.approx(metrics["cider"])
+    assert facts["shown"][0][0] == "picture 230" and " / " in facts["shown"][0][1]
+
+
+def test_gradients_reach_every_parameter_and_step_by_step_is_the_whole():
+    for net in ({}, FEATURES):
+        small = captioning(net={"dropout": 0.0, **net})
+        model = build_net(small, CPU, len(SYMBOLS)).double()
+        source, target = (
+            torch.rand(2, *((2, 6) if net else (3, 16, 16))).double(),
+            torch.tensor([[BOS, 4, 7], [BOS, 8, 5]]),
+        )
+        logits = model(source, target)
+        logits.square().sum().backward()
+        assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in model.parameters())
+        model.eval()
+        state = model.encode(source).rows(torch.arange(2))
+        for position in range(3):
+            last, state = model.step(target[:, position], state)
+            torch.testing.assert_close(last, logits[:, position].detach())
+
+
+def test_patches_are_places_of_their_own():
+    """The same patches elsewhere are another picture; beams of different pictures do not mix."""
+    model = build_net(captioning(), CPU, len(SYMBOLS)).eval()
+    picture = torch.rand(1, 3, 16, 16)
+    assert not torch.allclose(model.enter(picture)[0], model.enter(picture.flip(3))[0], atol=1e-3)
+    pair = torch.cat([picture, picture.flip(3)])
+    options = {"width": 2, "alpha": 0.6, "max_length": 8}
+    assert beam(model, pair, **options) == [beam(model, pair[n : n + 1], **options)[0] for n in range(2)]
+    assert all(EOS not in row for row in beam(model, pair, **options))
+
+
+@pytest.mark.parametrize("net", [{}, FEATURES], ids=["pixels", "features"])
+@pytest.mark.filterwarnings("ignore")
+def test_our_count_equals_torchs(net):
+    small = captioning(net={"dropout": 0.0, **net})
+    row = sentences.count(small, build_net(small, CPU, 9), CPU)
+    assert row["macs_torch"] == pytest.approx(row["macs_analytic"], rel=1e-6)
+
+
+def test_pictures_that_the_net_does_not_read_are_refused():
+    with pytest.raises(ConfigError, match="'toy' has pictures of 16 x 16 pixels, the net reads pixels of size 32"):
+        Captioning(captioning(net={"size": 32}), coloured(), CPU)
+    with pytest.raises(ConfigError, match="'toy' has 2 regions of 6 features, the net reads pixels of size 16"):
+        Captioning(captioning(), coloured(features=True), CPU)
+    with pytest.raises(ConfigError, match="patch must be even and divide size, got patch = 6, size = 16"):
+        captioning(net={"patch": 6})
+
+
+def test_a_cache_that_would_cut_the_picture_is_refused():
+    """In evaluation a full span sees as far as its cache; in training everything."""
+    with pytest.raises(ConfigError, match="cache = 16 is less than the 64 patches of a picture"):
+        captioning(net={"patch": 2})
+    many = replace(coloured(features=True), pictures=np.zeros((240, 17, 6), np.float16))
+    with pytest.raises(ConfigError, match="cache = 16 is less than the 17 regions of a picture"):
+        Captioning(captioning(net=FEATURES), many, CPU)
+
+
+@pytest.mark.parametrize("script", ["exit 1", "exec sleep 60", "echo nonsense; exec cat > /dev/null"])
+def test_a_java_that_fails_costs_no_score_and_no_time(script, tmp_path, monkeypatch, capsys):
+    (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(caption_scores, "PATIENCE", 1)
+    assert list(caption_scores.score_meteor(["a b"], [["a b"]])) == ["meteor_nltk"]
+    assert "METEOR's Java program failed, nltk's stands in" in capsys.readouterr().out
+
+
+def test_scores_by_hand():
+    """`a b` of `a b c`: 2 of 2 words, 1 of 1 pairs, brevity e^(1 - 3/2); LCS 2: P = 1, R = 2/3, beta 1.2."""
+    metrics, by_picture = score(["a b", "d e f"], [["a b c"], ["d e f"]])
+    brevity = np.exp(1 - 6 / 5)
+    assert metrics["bleu_1"] == pytest.approx(100 * brevity, rel=1e-4)
+    f = (1 + 1.2**2) * 1 * (2 / 3) / (2 / 3 + 1.2**2 * 1)
+    assert metrics["rouge_l"] == pytest.approx(100 * (f + 1) / 2)
+    assert metrics["cider"] == pytest.approx(np.mean(by_picture)) and by_picture[1] > by_picture[0]
+
+
+def test_bleu_and_meteor_are_those_of_other_libraries():
+    from nltk.translate.bleu_score import corpus_bleu
+
+    outputs = ["a small red ring above a blue square", "there is a green cross in the top left"]
+    right = [["a small red ring above a large blue square", "there is a blue square below a red ring"]]
+    right += [["there is a green cross in the top left of the picture", "a large green cross"]]
+    metrics, _ = score(outputs, right)
+    theirs = corpus_bleu([[text.split() for text in row] for row in right], [text.split() for text in outputs])
+    assert metrics["bleu_4"] == pytest.approx(100 * theirs, rel=1e-3)
+    assert score(["a b"], [["a b"]])[0]["rouge_l"] == 100
+
+
+def test_meteor_by_nltk_bears_its_name_and_counts_stems(monkeypatch):
+    """Three words, the same or of one stem, in one chunk: F = 1 and the penalty .5 (1 / 3)^3."""
+    monkeypatch.setattr(caption_scores.shutil, "which", lambda name: None)
+    metrics = caption_scores.score_meteor(["red rings turn"], [["red ring turns", "nothing else"]])
+    assert metrics == {"meteor_nltk": pytest.approx(100 * (1 - 0.5 / 27))}
+
+
+@pytest.mark.skipif(not shutil.which("java"), reason="no Java")
+def test_meteor_by_its_own_program():
+    assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
+
+
+def test_a_record_that_was_cut_is_refused(tmp_path):
+    from workflow.data.captions import store as captioned
+
+    path = tmp_path / "small.npz"
+    captioned.write(path, coloured())
+    assert captioned.read(path).references == coloured().references
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ConfigError, match="truncated"):
+        captioned.read(path)
+    captioned.write(path, replace(coloured(), symbols=SYMBOLS[:6]))
+    with pytest.raises(ConfigError, match="a token beyond its 6 symbols"):
+        captioned.read(path)

@@ -1,0 +1,200 @@
+"""The task of translation: batches, loss, scores, averaged weights; that it learns, repeats itself and comes back."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests._jobs import TRANSLATORS, bitext, translation
+from tests._training import CPU, assert_same, interrupt, run_script, start, train_to_end
+from workflow.config.errors import ConfigError
+from workflow.costs import sentences
+from workflow.costs.trained_net import build_net
+from workflow.data.pairs import store as pairs
+from workflow.data.pairs.store import BOS, EOS, PAD
+from workflow.report.tables._paired import bleu
+from workflow.tasks.batches import Batches, cut_batches, sources, targets
+from workflow.tasks.scores import count_sentences, score, tokenise
+from workflow.tasks.sequences import average, loss, losses, select_fitting
+from workflow.tasks.translation import Translation, using_every_key
+from workflow.training.gradients import add_gradients
+from workflow.training.optimisers import learning_rate
+
+each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
+
+
+def test_sources_end_and_targets_begin_and_end():
+    sentences = [np.array([5, 6], np.uint16), np.array([7], np.uint16)]
+    assert sources(sentences).tolist() == [[5, 6, EOS], [7, EOS, PAD]]
+    assert targets(sentences).tolist() == [[BOS, 5, 6, EOS], [BOS, 7, EOS, PAD]]
+
+
+def test_batches_hold_no_more_than_their_pieces_padding_included():
+    """Lengths 2 2 3 4 9 and at most 8 pieces: 2 2 | 3 4 | 9; the last is longer than a batch and stands alone."""
+    lengths = np.array([2, 2, 3, 4, 9])
+    assert [batch.tolist() for batch in cut_batches(lengths, np.arange(5), 8)] == [[0, 1], [2, 3], [4]]
+
+
+def test_an_epoch_has_every_pair_once_and_the_next_another_order():
+    batches = Batches(bitext().train, 80, seed=1)
+    epochs = []
+    for _ in range(2):
+        epochs.append([index for batch in batches.epoch for index in batch])
+        for _ in range(len(batches.epoch) + (len(epochs) == 1)):
+            batches.read()
+    assert all(sorted(epoch) == list(range(360)) for epoch in epochs) and epochs[0] != epochs[1]
+
+
+def test_batches_go_on_where_they_stopped():
+    stopped, resumed = Batches(bitext().train, 80, seed=1), Batches(bitext().train, 80, seed=2)
+    for _ in range(len(stopped.epoch) + 3):
+        stopped.read()
+    resumed.load_state_dict(stopped.state_dict())
+    for _ in range(len(stopped.epoch)):
+        assert all(torch.equal(a, b) for a, b in zip(stopped.read(), resumed.read(), strict=True))
+
+
+def test_label_smoothing_by_hand():
+    """Probabilities .75 and .25, the second is right: log-loss -ln .25; smoothed .9 of it, .1 of the mean of both."""
+    logits = torch.tensor([[[0.75, 0.25], [0.1, 0.9]]]).log()
+    following = torch.tensor([[1, PAD]])
+    smoothed, log_loss = loss(logits, following, 0.1)
+    assert log_loss.item() == pytest.approx(-math.log(0.25))
+    mean = -(math.log(0.75) + math.log(0.25)) / 2
+    assert smoothed.item() == pytest.approx(0.9 * -math.log(0.25) + 0.1 * mean)
+
+
+def test_accumulated_batches_weigh_as_much_as_their_pieces():
+    small = translation(net={"dropout": 0.0})
+    net, train_split = build_net(small, CPU, 13), bitext().train
+    parts = [
+        (sources(train_split.source[rows]), targets(train_split.target[rows])) for rows in (slice(0, 3), slice(3, 9))
+    ]
+    whole = [(sources(train_split.source[:9]), targets(train_split.target[:9]))]
+    steps = []
+    for batches in (parts, whole):
+        net.zero_grad()
+        log_loss = add_gradients(net, losses(net, small.training, batches))
+        steps.append((log_loss, [weight.grad.clone() for weight in net.parameters()]))
+    assert steps[0][0].item() == pytest.approx(steps[1][0].item(), rel=1e-5)
+    for a, b in zip(steps[0][1], steps[1][1], strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+
+
+def test_the_rate_is_that_of_the_paper():
+    """d = 512, 4,000 steps of warm-up: d^-.5 min(t^-.5, t 4000^-1.5), equation 3."""
+    peak = (512 * 4000) ** -0.5
+    for t in (1, 400, 4000, 100_000):
+        paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
+        assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
+
+
+def test_compounds_are_cut_apart_in_tokenised_bleu():
+    text = "a well-known fact - no."
+    assert tokenise(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
+    assert tokenise(text, tokenised=False, compounds=False) == "a well-known fact - no ."
+    assert tokenise(text, tokenised=True, compounds=False) == text
+    cut = "a well ##AT##-##AT## known fact"
+    assert tokenise(cut, tokenised=True, compounds=True) == cut
+    metrics, signatures = score(["a b c d e"], ["a b c d e"])
+    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+
+
+def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
+    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
+    total = np.array(count_sentences(outputs, references)).sum(0)
+    assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])
+
+
+def test_weights_are_averaged():
+    kept = [{"w": torch.tensor([1.0, 2.0])}, {"w": torch.tensor([3.0, 6.0])}]
+    assert average(kept)["w"].tolist() == [2, 4]
+
+
+def test_it_learns_to_translate(tmp_path):
+    """Knowing nothing but the letters' frequencies gives a perplexity of about 7."""
+    small = translation(net={"dropout": 0.0}, steps=250, tokens=120, evaluate_every=250, checkpoint_every=250)
+    metrics, _, _ = train_to_end(small, tmp_path, bitext(1000, longest=5))
+    assert metrics["test_ppl"] < 3 and metrics["test_bleu"] > 20
+
+
+@each_variant
+def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
+    small = translation(**TRANSLATORS[variant], steps=3)
+    assert_same(*(train_to_end(small, tmp_path / name, bitext()) for name in "ab"))
+
+
+def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
+    """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
+    small = translation(tokens=600)
+    interrupt(start(small, tmp_path / "b", bitext()), step=4)
+    assert_same(train_to_end(small, tmp_path / "a", bitext()), train_to_end(small, tmp_path / "b", bitext()))
+
+
+def test_top_k_in_training_only_decodes_with_every_key():
+    net = build_net(translation(**TRANSLATORS["top_k"]), CPU, 13)
+    with using_every_key(net):
+        assert {type(layer.selection).__name__ for layer in net.attentions} == {"All"}
+    assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
+
+
+@pytest.mark.parametrize(
+    "changes", [*TRANSLATORS.values(), {"net": {"positional_encoding": "learned"}}, {"net": {"norm": "pre"}}]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_our_count_equals_torchs_and_fvcores(changes):
+    small = translation(**changes)
+    row = sentences.count(small, build_net(small, CPU, 13), CPU)
+    assert row["macs_torch"] == row["macs_analytic"]
+    assert row["macs_fvcore"] == pytest.approx(row["macs_analytic"], rel=0.01)
+
+
+def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
+    small = translation()
+    net = build_net(small, CPU, 13)
+    step, count = sentences.training_step(small, net, CPU)
+    step()
+    assert count == 5 * 16  # 80 pieces a batch, sentences of 16
+    step, count = sentences.prediction(small, net, CPU, 3)
+    step()
+    assert count == 3 * 16
+
+
+def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
+    small = translation(steps=3)
+    more = small.model_copy(update={"evaluation": small.evaluation.model_copy(update={"dev_sentences": 500})})
+    assert train_to_end(more, tmp_path / "a", bitext())[0] == train_to_end(small, tmp_path / "b", bitext())[0]
+
+
+def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
+    corpus = bitext()
+    lengths = [len(sentence) + 1 for sentence in (*corpus.dev.source, *corpus.dev.target)]
+    with pytest.raises(
+        ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's max_length = 5; raise"
+    ):
+        Translation(translation(net={"max_length": 5}), corpus, CPU)
+    long = np.full(max(lengths) + 5, 4, np.uint16)
+    train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
+    assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)
+    assert len(select_fitting(replace(corpus, train=train), len(long) + 1).source) == len(train.source)
+    with pytest.raises(ConfigError, match="every pair of train is longer than the net's max_length = 1"):
+        select_fitting(corpus, 1)
+
+
+def test_a_job_whose_span_is_shorter_than_a_sentence_is_refused():
+    with pytest.raises(ConfigError, match="cache = 16 is less than a sentence of the net's max_length = 17"):
+        translation(net={"max_length": 17})
+
+
+def test_a_whole_run_is_a_record(tmp_path):
+    record = run_script(translation(**TRANSLATORS["top_k"]), tmp_path / "run", bitext(), pairs.write)
+    assert record.status == "ok" and [point.step for point in record.curve] == [3, 6]
+    assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
+    assert len(record.facts["counts"]) == 20 and len(record.facts["shown"][0]) == 3
+    maps = record.facts["maps"]
+    weights = np.array(maps["cross"]["2"])
+    assert weights.shape == (2, len(maps["target"]), len(maps["source"]))
+    np.testing.assert_allclose(weights.sum(-1), 1, atol=0.02)
+    assert ((weights > 0).sum(-1) <= 2).all()

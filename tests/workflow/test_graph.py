@@ -1,0 +1,105 @@
+"""What every target stands on, read off Snakemake's own graph: its trainings and measures, and no others."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests._copied import ROOT
+from workflow.config.strict import read_yaml
+from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.reads import reads
+from workflow.plan.targets import Targets
+
+NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
+EDGE = re.compile(r"^\s*(\d+) -> (\d+)")
+
+
+@pytest.fixture(scope="module")
+def targets():
+    return Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop"})
+
+
+@pytest.fixture(scope="module")
+def graph(targets, tmp_path_factory):
+    """(label of each job, jobs that each stands on), of all named targets at scale laptop, in an empty folder."""
+    words = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path_factory.mktemp("empty"))]
+    names = [*targets.named, "all"]
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    command = [sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dag", "dot", "--", *names]
+    said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path}, cwd=ROOT)
+    assert said.returncode == 0, said.stderr[-2000:]
+    labels, inputs = {}, defaultdict(set)
+    for line in said.stdout.splitlines():
+        if node := NODE.match(line):
+            labels[node[1]] = node[2].split("\\n")
+        elif edge := EDGE.match(line):
+            inputs[edge[2]].add(edge[1])
+    return labels, inputs
+
+
+def jobs_behind(graph, target: str) -> dict[str, list[str]]:
+    """Rule -> wildcards of the jobs that a target stands on."""
+    labels, inputs = graph
+    (start,) = [node for node, label in labels.items() if label == [target]]
+    seen, waiting = set(), [start]
+    while waiting:
+        node = waiting.pop()
+        if node not in seen:
+            seen.add(node)
+            waiting += inputs[node]
+    jobs = defaultdict(list)
+    for node in seen:
+        rule, *wildcards = labels[node]
+        jobs[rule].append(" ".join(wildcards))
+    return jobs
+
+
+def digests(jobs: dict[str, list[str]]) -> set[str]:
+    return {wildcards.removeprefix("digest: ") for wildcards in jobs["train"]}
+
+
+def test_every_ablation_plans_its_own_trainings(targets, graph):
+    for name in targets.ablations:
+        assert digests(jobs_behind(graph, name)) == set(targets.runs.digests_of(name)), name
+
+
+def test_every_paper_plans_the_trainings_of_its_ablations(targets, graph):
+    for paper in targets.papers:
+        wanted = {digest for name in targets.ablations_of(paper) for digest in targets.runs.digests_of(name)}
+        assert digests(jobs_behind(graph, paper)) == wanted, paper
+
+
+def test_every_table_and_figure_plans_what_it_reads(targets, graph):
+    """A name that both a table and a figure bear makes both."""
+    for name in {*targets.artefacts("tables"), *targets.artefacts("figures")} - {*targets.ablations}:
+        kinds = [kind for kind in ("tables", "figures") if name in targets.artefacts(kind)]
+        wanted = {each for kind in kinds for each in reads(kind, name)}
+        jobs = jobs_behind(graph, name)
+        ablation = targets.ablation_with(kinds[0], name)
+        assert digests(jobs) == (set(targets.runs.digests_of(ablation)) if "runs" in wanted else set()), name
+        for measure in ("flops", "memory", "longest_span", "throughput", "layers"):
+            assert bool(jobs[measure]) == (measure in wanted), (name, measure)
+        assert len(jobs["throughput"]) <= 1 and not jobs["ablation_page"]
+
+
+def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
+    for name in known_claims():
+        group = ablation_of(name)
+        wanted = set(targets.runs.digests_of(group)) if group in targets.ablations else set()
+        assert digests(jobs_behind(graph, name)) == wanted, name
+
+
+def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(graph):
+    assert not jobs_behind(graph, "adaptive_span_figure2")["train"]
+    assert len(jobs_behind(graph, "adaptive_span_table1")["train"]) == 24
+
+
+def test_everything_is_everything(targets, graph):
+    jobs = jobs_behind(graph, "all")
+    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["flops"]) == len(targets.runs.configurations)
+    assert len(jobs["throughput"]) == len(targets.ablations) and not jobs["engine_benchmark"]

@@ -1,0 +1,176 @@
+"""The whole line, from config to pages, at scale smoke, in a copy of the project."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+from tests._copied import ROOT, copied, snakemake
+from workflow.compare.result_set import read
+from workflow.plan.claims import known_claims
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole")]
+ABLATIONS = ("dynamic_span", "span_limit", "translation", "transformer", "captioning", "parsing")
+CONFIG = ("--config", "scale=smoke", f"ablations=[{','.join(ABLATIONS)}]")
+COMMANDS = re.findall(r"^    python -m (workflow\.cli\.\w+[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
+ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/templates/base.html.j2"
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A copy of the project in which everything has been made."""
+    folder = copied(tmp_path_factory.mktemp("smoke"), "benchmarks", "tests", "README.md")
+    said = snakemake(folder, *CONFIG)
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    return folder, said.stdout + said.stderr
+
+
+def planned(folder, *words) -> str:
+    said = snakemake(folder, *CONFIG, "-n", *words)
+    assert said.returncode == 0, said.stderr[-2000:]
+    return said.stdout + said.stderr
+
+
+def trainings(said: str) -> set[str]:
+    """The messages of the trainings in a dry run."""
+    return set(re.findall(r"^Job \d+: train (.*)$", said, re.MULTILINE))
+
+
+def test_it_ends_with_what_failed_and_the_path_of_the_report(done):
+    folder, said = done
+    assert "nothing failed" in said and f"report: {folder / 'reports' / 'index.html'}" in said
+
+
+def test_every_job_says_in_words_what_it_does(done):
+    said = done[1]
+    assert "train adaptive on words, S = 32, seed 1 (dynamic_span and 1 more)" in said
+    assert "time the configurations of span_limit" in said and "draw the figure adaptive_span_figure4" in said
+    assert not re.search(r"^\s*rule \w+:", said, re.MULTILINE)
+
+
+def test_every_run_ended_well_and_every_configuration_was_measured(done):
+    runs = read(done[0] / "results" / "smoke").runs
+    assert set(runs["status"]) == {"ok"} and set(runs["ablation"]) == set(ABLATIONS)
+    for kind in ("flops", "memory", "throughput"):
+        assert set(runs[f"{kind}_status"]) == {"ok"}, kind
+
+
+def test_every_table_figure_and_page_stands(done):
+    results, reports = done[0] / "results" / "smoke", done[0] / "reports" / "smoke"
+    tables = ["adaptive_span_costs", "adaptive_span_shares", "adaptive_span_table3", "aiayn_table1", "aiayn_table2"]
+    tables += ["aiayn_table4", "explicit_sparse_table1", "explicit_sparse_table2", "explicit_sparse_table5"]
+    figures = [f"adaptive_span_figure{name}" for name in ("1", "2", "3_left", "3_center", "3_right", "4", "5")]
+    figures += ["explicit_sparse_figure1", "explicit_sparse_figure4", "explicit_sparse_captions"]
+    figures += ["aiayn_attention", "aiayn_table1_times"]
+    for kind, names, endings in (
+        ("tables", tables, ("csv", "tex", "json")),
+        ("figures", figures, ("svg", "pdf", "png", "csv")),
+    ):
+        assert {f"{name}.{ending}" for name in names for ending in endings} == {
+            file.name for file in (results / kind).glob("*")
+        }
+    for name in ABLATIONS:
+        assert (reports / "ablations" / name / "index.html").exists(), name
+    assert {path.stem for path in reports.glob("*.html")} == {"index", "status", "pivot", "analytic", "steps"}
+
+
+def test_the_ledger_stands_and_says_what_cannot_be_told(done):
+    lines = json.loads((done[0] / "results" / "smoke" / "ledger.json").read_text())["claims"]
+    verdicts = {line["name"]: line["verdict"] for line in lines}
+    assert set(verdicts) == set(known_claims())
+    assert verdicts["feed_forward_share"] == "reproduced" and verdicts["base_model_on_wmt14"] == "cannot tell"
+
+
+def test_asked_again_there_is_nothing_to_do(done):
+    assert "Nothing to be done" in planned(done[0])
+
+
+@pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table3", "span_limit", "dynamic_equals_adaptive"])
+def test_named_targets_are_there(target, done):
+    assert "Nothing to be done" in planned(done[0], "--", target)
+
+
+def test_another_choice_of_ablations_trains_only_what_is_new(done):
+    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "models")
+    found = trainings(said.stdout + said.stderr)
+    assert found and all(re.match(r"(as|txl)_\w+ on", each) for each in found)
+
+
+def test_everything_is_bundled_and_read_back(done):
+    said = snakemake(done[0], *CONFIG, "--", "bundle")
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    bundle, folder = read(done[0] / "results" / "smoke" / "bundle.zip"), read(done[0] / "results" / "smoke")
+    assert len(bundle.runs) == len(folder.runs)
+
+
+@pytest.fixture
+def changed(done):
+    """Add a line to a file of the copy, and take it back."""
+    before = {}
+
+    def change(place: str, line: str) -> None:
+        path = done[0] / place
+        before.setdefault(path, path.read_text())
+        path.write_text(before[path] + line)
+
+    yield change
+    for path, text in before.items():
+        path.write_text(text)
+
+
+def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, changed):
+    changed(ADAPTIVE, "# changed\n")
+    found = trainings(planned(done[0]))
+    runs = read(done[0] / "results" / "smoke").runs
+    adaptive = runs[runs["span"] == "adaptive"].drop_duplicates("digest")
+    assert len(found) == len(adaptive) > 0 and all(each.startswith("adaptive ") for each in found)
+
+
+def test_a_changed_page_trains_nothing(done, changed):
+    changed(TEMPLATE, "{# changed #}\n")
+    said = planned(done[0])
+    assert not trainings(said) and "write the page of span_limit and of its runs" in said
+    assert "build the table" not in said and "measure the memory" not in said
+
+
+def test_a_changed_figure_is_drawn_anew_and_nothing_is_trained(done, changed):
+    changed("workflow/report/figures/adaptive_span_figure2.py", "# changed\n")
+    said = planned(done[0])
+    assert "draw the figure adaptive_span_figure2" in said
+    assert not trainings(said) and "adaptive_span_figure4" not in said
+
+
+def test_another_scale_leaves_this_one_alone(done):
+    """One table of scale laptop that no run stands on; nothing of scale smoke is written."""
+    folder = done[0]
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")}
+    said = snakemake(folder, "--config", "scale=laptop", "--", "adaptive_span_shares")
+    assert said.returncode == 0, said.stderr[-2000:]
+    assert (folder / "results" / "laptop" / "tables" / "adaptive_span_shares.csv").exists()
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")} == before
+
+
+@pytest.mark.parametrize("target, near", [("adaptive_span_tabel1", "adaptive_span_table1"), ("modles", "models")])
+def test_an_unknown_target_gets_the_nearest_name(target, near, done):
+    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", target)
+    assert said.returncode != 0 and f"unknown target '{target}': did you mean '{near}'?" in said.stdout + said.stderr
+
+
+def test_snakemakes_own_report_has_tables_and_figures(done):
+    said = snakemake(done[0], *CONFIG, "--report", "report.html")
+    assert said.returncode == 0, said.stderr[-2000:]
+    text = (done[0] / "report.html").read_text()
+    assert "adaptive_span_table3" in text and "explicit_sparse_figure1" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_of_the_readme_works_as_it_stands_there(command, done):
+    from tests._copied import ended
+    from workflow.compare import bundles
+
+    folder = done[0]
+    for name in ("mine", "theirs", "other"):
+        bundles.write(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke")
+    said = ended(folder, *shlex.split(command.replace("laptop", "smoke")))
+    assert said.returncode == 0 and said.stdout, said.stderr

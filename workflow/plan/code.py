@@ -1,0 +1,54 @@
+"""The digests of the code behind what rules make: a parameter of each rule, so that a change makes its outputs anew."""
+
+from workflow.plan import sources
+from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.planned_runs import PlannedRuns
+from workflow.tasks.spec import TASKS
+
+
+class Code:
+    """One method for each kind of thing that is made."""
+
+    def __init__(self, runs: PlannedRuns):
+        self.runs = runs
+
+    def of_corpus(self, slug: str) -> str:
+        module = TASKS[self.runs.tasks_of_corpora[slug]].write_corpus.partition(":")[0].replace(".", "/")
+        return sources.digest(sources.closure(f"{module}.py", rooms=("workflow/data",)))
+
+    def of_run(self, digest: str) -> str:
+        return sources.digest(sources.of_run(self.runs.jobs[digest]))
+
+    def of_cost(self, kind: str, configuration: str) -> str:
+        """What measures a configuration, and what it measures."""
+        return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
+
+    def of_throughput(self, ablation: str) -> str:
+        files = [sources.of_script("throughput", row.job) for row in self.runs.rows_of(ablation)]
+        return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
+
+    def of_layers(self) -> str:
+        return sources.digest(sources.of_script("layers"))
+
+    def of_engine(self) -> str:
+        """What computes attention, and what times it."""
+        models = sources.files_under("models/**/*.py", "benchmarks/test_engine.py")
+        return sources.digest(sources.of_script("engine") | models)
+
+    def of_report_script(self, name: str) -> str:
+        return sources.digest(sources.of_report(name))
+
+    def of_artefact(self, kind: str, name: str) -> str:
+        """kind: tables | figures."""
+        builder = f"workflow/report/{kind}/{name}.py"
+        return sources.digest(sources.of_report(kind.removesuffix("s"), builder) | sources.published_files())
+
+    def of_claims(self, group: str) -> str:
+        places = [f"claims/{name}.yaml" for name in known_claims() if ablation_of(name) == group]
+        files = sources.of_report("claims") | sources.published_files()
+        return f"{sources.digest(files)} {sources.config_digest(*places)}"
+
+    def of_page(self, *ablations: str) -> str:
+        places = [f"ablations/{name}.yaml" for name in ablations]
+        files = sources.of_report("page") | sources.page_files() | sources.published_files()
+        return f"{sources.digest(files)} {sources.config_digest(*places)}"

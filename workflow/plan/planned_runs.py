@@ -1,0 +1,111 @@
+"""The runs of a plan: which ablation asks for which, and which of them stands for a configuration."""
+
+import hashlib
+from functools import cached_property
+
+from workflow.config.job import Job
+from workflow.plan.labels import Labels
+from workflow.plan.plan import PlanRow
+from workflow.plan.sources import DIGITS
+from workflow.results.precomputed import precomputed
+
+
+class PlannedRuns:
+    """rows: of the plan, in a stable order."""
+
+    def __init__(self, rows: list[PlanRow]):
+        self.rows = rows
+
+    @cached_property
+    def jobs(self) -> dict[str, Job]:
+        """By digest."""
+        return {row.job.digest: row.job for row in self.rows}
+
+    @cached_property
+    def configurations(self) -> dict[str, str]:
+        """Configuration -> the run whose net is measured for it: that of its first seed."""
+        first: dict[str, str] = {}
+        for row in self.rows:
+            first.setdefault(row.job.configuration, row.job.digest)
+        return first
+
+    @cached_property
+    def labels(self) -> Labels:
+        return Labels(self.rows)
+
+    @cached_property
+    def corpora(self) -> dict[str, str]:
+        """File name of a data set under results/data -> the name it is asked for by."""
+        return {row.job.corpus: row.corpus for row in self.rows}
+
+    @cached_property
+    def tasks_of_corpora(self) -> dict[str, str]:
+        """File name of a data set -> a task that reads it."""
+        return {row.job.corpus: row.job.task for row in self.rows}
+
+    @property
+    def precomputed(self) -> list[str]:
+        """The runs whose record came with the project."""
+        return [digest for digest in self.jobs if precomputed(digest)]
+
+    @property
+    def trained(self) -> list[str]:
+        """The runs that are trained here."""
+        return [digest for digest in self.jobs if not precomputed(digest)]
+
+    @property
+    def records(self) -> list[str]:
+        return [f"results/runs/{digest}/record.json" for digest in self.jobs]
+
+    def rows_of(self, ablation: str) -> list[PlanRow]:
+        return [row for row in self.rows if row.ablation == ablation]
+
+    def digests_of(self, ablation: str) -> list[str]:
+        return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
+
+    def configurations_of(self, ablation: str) -> list[str]:
+        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation)))
+
+    def records_of(self, ablation: str) -> list[str]:
+        return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
+
+    def job_of(self, configuration: str) -> Job:
+        """The job whose net is measured for a configuration."""
+        return self.jobs[self.configurations[configuration]]
+
+    def data_of(self, digest: str) -> str:
+        """The data set that a run reads."""
+        return f"results/data/{self.jobs[digest].corpus}.npz"
+
+    def net_of(self, configuration: str) -> str:
+        """What a configuration is measured from: its weights, or the record alone where those did not come with it."""
+        digest = self.configurations[configuration]
+        return f"results/runs/{digest}/{'record.json' if precomputed(digest) else 'weights.pt'}"
+
+    def nets_of(self, ablation: str) -> list[str]:
+        return [self.net_of(configuration) for configuration in self.configurations_of(ablation)]
+
+    def longest_spans(self, ablation: str) -> list[str]:
+        """The configurations from which the longest S is sought: all keys, softmax, each span at its largest S."""
+        best: dict[str, PlanRow] = {}
+        for row in self.rows_of(ablation):
+            attention = row.job.attention
+            plain = attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
+            name, limit = attention.span["name"], attention.span.get("limit")
+            if plain and limit and (name not in best or limit > best[name].job.attention.span["limit"]):
+                best[name] = row
+        return [row.job.configuration for row in best.values()]
+
+    @property
+    def digest(self) -> str:
+        """Of the whole plan."""
+        return _digest(self.rows)
+
+    def digest_of(self, ablation: str) -> str:
+        """Of what the plan says of an ablation: its table of runs is made anew where that changes."""
+        return _digest(self.rows_of(ablation))
+
+
+def _digest(rows: list[PlanRow]) -> str:
+    lines = [f"{row.ablation} {row.variant} {row.paper_corpus} {row.S} {row.k} {row.job.digest}" for row in rows]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
