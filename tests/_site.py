@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,13 +11,14 @@ from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._runs import MEASURED, every_run, layer, split_costs
 from workflow.config.files import atomic_write
+from workflow.plan import sources
 from workflow.plan.ablations import Ablation, load_ablation
 from workflow.plan.claims import FORMULAS, ablation_of, known_claims
 from workflow.plan.reads import reads
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages import learning
 from workflow.results import provenance
-from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
+from workflow.results.record import Cost, Macs, Origin, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
 from workflow.scripts import claims, figure, ledger, page, summary, table
@@ -126,6 +128,12 @@ def _has_group(scale: Path, group: str) -> bool:
     return (scale / place).exists()
 
 
+@cache
+def origin() -> Origin:
+    """Of this machine."""
+    return describe(pick_device("cpu"), "fp32", sources.recorded([]))
+
+
 def record(row: dict) -> Record:
     """The record of a run, as far as pages show it."""
     macs = Macs(paper=1, dense=3, executed=2)
@@ -139,7 +147,7 @@ def record(row: dict) -> Record:
         facts={key: row[key] for key in names("fact") if row[key] is not None},
         cost=cost if row["status"] == "ok" else None,
         curve=[Point(**point) for point in row["curve"]],
-        origin=describe(pick_device("cpu"), "fp32"),
+        origin=origin(),
         log=["step 1", EVIL],
     )
 

@@ -52,7 +52,7 @@ def test_the_plan_says_what_would_run_and_writes_nothing(tmp_path, capsys):
 def test_a_measure_is_cached_where_its_file_is(tmp_path, capsys):
     """Every run and every measure has its file; then one is missing."""
     targets = Targets.of(read_yaml(CONFIG) | {"scale": "smoke", "ablations": ["span_limit"]})
-    for planned in targets.jobs.values():
+    for planned in targets.runs.jobs.values():
         write_record(tmp_path / "runs" / planned.digest / "record.json", finished(planned))
     files = [file for each in estimate.measure_files(targets).values() for file in each]
     for file in files:
