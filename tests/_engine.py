@@ -12,10 +12,10 @@ def measured(**changes) -> dict:
     """changes: of the sizes."""
     how = HOW.model_copy(update=changes)
     memory = [
-        {"name": name, "S": S, "implementation": way, "status": "ok", "reason": None, "bytes": size << 20}
+        {"name": name, "S": S, "implementation": implementation, "status": "ok", "reason": None, "bytes": size << 20}
         for S in how.lengths
         for name in ("fixed", "adaptive")
-        for way, size in (("engine", 100), ("definition", 1000))
+        for implementation, size in (("engine", 100), ("definition", 1000))
     ]
     speed = 2e11  # multiply-accumulates a second; every floor is 0.9 of a step
     macs = [
@@ -41,13 +41,6 @@ def measured(**changes) -> dict:
 def _cell(case, speed: float) -> dict:
     ms = {"product": PRODUCT_MS, "step": STEP_MS, "attention": 10.0, "predict": 5.0}[case.what]
     ms *= 1 if case.implementation == "engine" else 10
-    cell = {
-        "what": case.what,
-        "name": case.name,
-        "S": case.S,
-        "implementation": case.implementation,
-        "status": "ok",
-        "reason": None,
-    }
-    cell |= {"ms": ms, "low": 0.9 * ms, "high": 1.1 * ms, "rounds": 4}
+    cell = {"what": case.what, "name": case.name, "S": case.S, "implementation": case.implementation}
+    cell |= {"status": "ok", "reason": None, "ms": ms, "low": 0.9 * ms, "high": 1.1 * ms, "rounds": 4}
     return cell | ({"macs": int(speed * PRODUCT_MS / 1000)} if case.what == "product" else {})

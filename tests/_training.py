@@ -1,5 +1,6 @@
 """Small runs for tests: trained to their end, interrupted, compared, or made by the script as the workflow calls it."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from workflow.training.origin import describe
 CPU = torch.device("cpu")
 
 
+@cache
 def origin() -> Origin:
     """Of numbers that were made by hand, here and now."""
     return describe(CPU, "fp32", sources.recorded([]))

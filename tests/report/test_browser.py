@@ -228,7 +228,8 @@ def command_pages(tmp_path_factory):
 
 def one_of_each_kind(site):
     names = ["../index", "index", "analytic", "status", "pivot", "engine", "papers/explicit_sparse"]
-    names += ["ablations/quality_against_cost/index", "ablations/quality_against_cost/quality_against_cost-sparsemax-64-None-1"]
+    question = "quality_against_cost"
+    names += [f"ablations/{question}/index", f"ablations/{question}/{question}-sparsemax-64-None-1"]
     return [(site / f"{name}.html").resolve() for name in names]
 
 

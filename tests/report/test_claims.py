@@ -42,10 +42,6 @@ def evidence_of(asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame 
     return collect_evidence("a", asserted, Frames(runs, apart))
 
 
-def sample_of(asserted: Claim, side, runs: pd.DataFrame):
-    return read_sample(asserted, side, Frames(runs, None))
-
-
 def test_every_claim_is_read_and_there_are_many_of_each_paper():
     read = [load_claim(name) for name in known_claims()]
     assert len(read) >= 25 and {one.paper for one in read} == {"adaptive_span", "explicit_sparse", "aiayn"}
@@ -89,7 +85,7 @@ def test_a_claim_that_asserts_nothing_is_refused(changes, message):
 
 def test_pairs_share_a_seed():
     runs = both(than=(2.3, 2.4))
-    ours, than = (sample_of(claim(), side, runs) for side in (claim().ours, claim().than))
+    ours, than = (read_sample(claim(), side, Frames(runs, None)) for side in (claim().ours, claim().than))
     assert effects_of(claim(), ours, than) == pytest.approx([-0.3, -0.3])
     assert effects_of(claim(by="ratio"), ours, than) == pytest.approx([2.0 / 2.3, 2.1 / 2.4])
 
@@ -111,8 +107,9 @@ def test_a_slope_is_the_power_of_s():
 def test_a_place_is_of_what_was_run(place, bpc):
     """S of 32, 48, 64, whose bpc is 3 - S / 64; of an odd number the middle one belongs to the upper half."""
     rows = [run(variant="adaptive", seed=seed, S=S, dev_bpc=3 - S / 64) for S in (32, 48, 64) for seed in (1, 2)]
-    side = sample_of(claim(), claim(ours={"variant": "adaptive", "S": place}).ours, as_table(rows))
-    assert [*side.values.values()] == pytest.approx([bpc, bpc])
+    side = claim(ours={"variant": "adaptive", "S": place}).ours
+    sample = read_sample(claim(), side, Frames(as_table(rows), None))
+    assert [*sample.values.values()] == pytest.approx([bpc, bpc])
 
 
 def test_timings_are_paired_by_turn():

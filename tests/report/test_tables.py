@@ -136,7 +136,8 @@ def test_what_follows_from_a_formula_is_not_called_published():
 
 
 def test_a_ratio_of_a_failed_run_is_failed():
-    runs = as_frame([run("quality_against_cost", "fixed"), failed(ablation="quality_against_cost", variant="sparsemax")])
+    question = "quality_against_cost"
+    runs = as_frame([run(question, "fixed"), failed(ablation=question, variant="sparsemax")])
     cell = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
     assert cell["status"] == "failed" and "diverged" in cell["note"] and pd.isna(cell["value"])
 

@@ -119,17 +119,17 @@ def _contradicts(line: dict, claim: Claim) -> bool:
 def recompute(claim: Claim) -> dict:
     """Whether formulas give the printed numbers again, to the digits that are printed."""
     results = [(find(key), load_analytic().recomputed[key].result) for key in claim.recomputed]
-    wrong = [f"{value.row}: {ours:.4g}, printed {value.value:g}" for value, ours in results if not _rounds(ours, value)]
+    wrong = [
+        f"{value.row}: {ours:.4g}, printed {value.value:g}"
+        for value, ours in results
+        if not rounds_to(ours, value.value)
+    ]
     line = {"published": claim.recomputed}
     if len(results) == 1:
         line |= {"effect": results[0][1], "unit": results[0][0].unit}
     if wrong:
         return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)}: {'; '.join(wrong)}"}
     return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
-
-
-def _rounds(ours: float, published) -> bool:
-    return rounds_to(ours, published.value)
 
 
 def _means(samples: list[Sample | None]) -> dict:

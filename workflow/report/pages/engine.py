@@ -15,11 +15,13 @@ def draw_steps(content: dict) -> Markup:
     measured = Measured(content)
     figure, (time, work) = canvas(2, width=3.6, height=2.6)
     for name in SPANS:
-        for way, style in (("engine", "o-"), ("definition", "s:")):
-            times = [(S, measured.cell("step", name, S, way)["ms"]) for S in measured.how["lengths"]]
+        for implementation, style in (("engine", "o-"), ("definition", "s:")):
+            times = [(S, measured.cell("step", name, S, implementation)["ms"]) for S in measured.how["lengths"]]
             points = [point for point in times if point[1] is not None]
             if points:
-                time.plot(*zip(*points, strict=True), style, ms=4, color=COLOURS[name], label=f"{name}, {way}")
+                time.plot(
+                    *zip(*points, strict=True), style, ms=4, color=COLOURS[name], label=f"{name}, {implementation}"
+                )
         for key, style in (("executed", "o-"), ("dense", "s:")):
             counted = [measured.macs[name, S][key] for S in measured.how["lengths"]]
             work.plot(measured.how["lengths"], counted, style, ms=4, color=COLOURS[name], label=f"{name}, {key}")

@@ -58,7 +58,9 @@ def step_rows(measured: Measured) -> Iterator[list]:
     speed = measured.product_speed
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.cell("step", name, S, way) for way in ("engine", "definition"))
+            ours, theirs = (
+                measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
+            )
             floor = measured.macs[name, S]["floor"]
             share = None if ours["ms"] is None or not speed else floor / speed / (ours["ms"] / 1000)
             faster = measured.ratio(theirs, ours)
@@ -70,7 +72,7 @@ def step_rows(measured: Measured) -> Iterator[list]:
 def memory_rows(measured: Measured) -> Iterator[list]:
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.memory[name, S, way] for way in ("engine", "definition"))
+            ours, theirs = (measured.memory[name, S, implementation] for implementation in ("engine", "definition"))
             failed = any(peak["status"] != "ok" for peak in (ours, theirs))
             share = None if failed else ours["bytes"] / theirs["bytes"]
             verdict = measured.verdict(share, MEMORY.get(S) if name == "adaptive" else None)
@@ -130,7 +132,9 @@ def step_time_rows(measured: Measured) -> Iterator[list]:
     """Span, S, milliseconds of engine and definition, and how many times faster the engine is."""
     for name in SPANS:
         for S in measured.how["lengths"]:
-            ours, theirs = (measured.cell("step", name, S, way) for way in ("engine", "definition"))
+            ours, theirs = (
+                measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
+            )
             yield [name, S, milliseconds(ours), milliseconds(theirs), number(measured.ratio(theirs, ours))]
 
 

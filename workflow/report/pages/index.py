@@ -8,7 +8,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.ledger import read_ledger
 from workflow.report.pages.site import Site
 from workflow.report.tables import analytic as analytic_table
-from workflow.report.tables._cells import take_rows as behind
+from workflow.report.tables._cells import take_rows
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe, name_text
 from workflow.results.statistics import mean_interval
@@ -88,7 +88,7 @@ def _mean(runs: pd.DataFrame, quantity: str) -> tuple[float | None, float | None
     """Mean and half the 95 % interval; no interval of what is measured once, of one seed, or of what never varies."""
     if quantity not in runs:
         return None, None
-    values = behind(runs, quantity)[quantity].dropna().tolist()
+    values = take_rows(runs, quantity)[quantity].dropna().tolist()
     if not values:
         return None, None
     mean, _, high = mean_interval(values)
