@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tests._jobs import TRANSLATORS, bitext, translation
-from tests._training import CPU, assert_same, interrupt, train_to_end
+from tests._training import CPU, assert_same, interrupt, run_script, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
