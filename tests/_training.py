@@ -61,8 +61,6 @@ def run_script(job: Job, folder: Path, text=None, write=store.write) -> Record:
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            train, "limit_memory", lambda budget: None
-        )  # it could not be lifted again
+        patch.setattr(train, "limit_memory", lambda budget: None)  # it could not be lifted again
         train.main([str(write_job(job, folder)), "--data", str(data), "--device", "cpu"])
     return read_record(folder / "record.json")
