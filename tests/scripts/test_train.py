@@ -79,7 +79,7 @@ def test_killed_and_started_again_it_ends_with_the_same_record(tmp_path):
     """SIGKILL after the first checkpoint, then the same command again, against an uninterrupted run."""
     data = tmp_path / "toy.npz"
     store.write(data, corpus())
-    small = job(steps=120, evaluate_every=40, checkpoint_every=10)
+    small = job(steps=60, evaluate_every=20, checkpoint_every=5)
 
     def command(folder):
         words = [sys.executable, "-m", "workflow.scripts.train", str(write_job(small, folder))]
