@@ -113,7 +113,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
         print(path.relative_to(Path.cwd()))
-    then = "pytest tests/test_contract.py" if options.kind in REGISTRIES else "snakemake"
+    then = "pytest tests/models/test_contract.py" if options.kind in REGISTRIES else "snakemake"
     print(f"write what it is, then: {then}")
 
 

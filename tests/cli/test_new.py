@@ -23,7 +23,7 @@ def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(k
     assert f"## {kind} of_mine" in (copy / "docs/added.md").read_text()
     assert ended(copy, "ruff", "check", "models").returncode == 0
     assert ended(copy, "ruff", "format", "--check", "models").returncode == 0
-    words = ["-q", "-x", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", "of_mine and sum_to_one"]
+    words = ["-q", "-x", "-p", "no:cacheprovider", "tests/models/test_contract.py", "-k", "of_mine and sum_to_one"]
     tested = ended(copy, "pytest", *words)
     assert tested.returncode == 1 and "NotImplementedError" in tested.stdout, tested.stdout[-2000:]
 

@@ -50,7 +50,7 @@ def test_an_added_variant_passes_the_contract_it_did_not_write(copy):
     assert source.count("WithinMargin") == 2  # imported once, named once
     place.write_text(source)
     tested = ended(
-        copy, "pytest", "-q", "-p", "no:cacheprovider", "tests/test_contract.py", "-k", "within_margin and fixed"
+        copy, "pytest", "-q", "-p", "no:cacheprovider", "tests/models/test_contract.py", "-k", "within_margin and fixed"
     )
     assert tested.returncode == 0 and "passed" in tested.stdout, tested.stdout[-2000:]
 

@@ -17,7 +17,7 @@ from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 BASE = read_yaml(CONFIG / "config.yaml") | {"tasks": list(TASKS)}
 
 

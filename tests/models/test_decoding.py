@@ -9,7 +9,7 @@ import torch
 
 from models.decoding import beam, greedy
 from tests._nets import LONGEST, translator
-from tests.test_seq2seq import PLAIN, sentences
+from tests.models.test_encoder_decoder import PLAIN, sentences
 
 PAD, BOS, EOS = 0, 1, 2
 

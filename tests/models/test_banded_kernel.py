@@ -210,7 +210,7 @@ def test_the_kernels_compile_for_a_gpu(tmp_path):
     command = [sys.executable, "-m", "tests._compiled"]
     compiled = subprocess.run(
         command,
-        cwd=Path(__file__).parent.parent,
+        cwd=Path(__file__).parents[2],
         env={**surroundings, "TRITON_CACHE_DIR": str(tmp_path)},
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ from models.attention.engine import chunks
 from tests._nets import COMBINATIONS, by_definition, label, make, read
 from workflow.config.choices import choice_names, choice_settings
 
-FOLDERS = Path(__file__).parent.parent / "models" / "attention"
+FOLDERS = Path(__file__).parents[2] / "models" / "attention"
 SYMBOLS = 31
 NETS = ["char_lm", "transformer_xl"]
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
