@@ -8,43 +8,59 @@ from pathlib import Path
 
 import pytest
 
-from workflow.config.choices import complete_choice
+from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
-from workflow.plan.ablations import CONFIG, TASKS, known_ablations, load_ablation, load_config
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.config import load_config
 from workflow.plan.plan import plan
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
 
 ROOT = Path(__file__).parents[2]
-BASE = read_yaml(CONFIG / "config.yaml") | {"tasks": list(TASKS)}
+CONFIG = ROOT / "config"
+BASE = read_yaml(CONFIG / "config.yaml")
 
 
-def asked(**changes):
+def planned(**changes):
+    """The rows of the plan at scale smoke."""
     return plan(load_config({**BASE, "scale": "smoke", **changes}))
 
 
 def test_two_ablations_share_a_job():
-    digests = [row.job.digest for row in asked()]
+    digests = [row.job.digest for row in planned()]
     assert len(set(digests)) < len(digests)
 
 
-def test_a_digest_depends_on_every_setting_and_a_cell_on_all_but_the_seed():
-    one = asked()[0].job
-    other = one.model_copy(update={"seed": one.seed + 1})
-    longer = one.model_copy(update={"training": one.training.model_copy(update={"steps": 7})})
-    assert len({one.digest, other.digest, longer.digest}) == 3
-    assert one.configuration == other.configuration != longer.configuration
+def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
+    job = planned()[0].job
+    other = job.model_copy(update={"seed": job.seed + 1})
+    longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
+    assert len({job.digest, other.digest, longer.digest}) == 3
+    assert job.configuration == other.configuration != longer.configuration
 
 
 def test_every_setting_of_a_choice_stands_in_the_job():
-    row = next(row for row in asked() if row.ablation == "dynamic_span" and row.variant == "dynamic")
+    row = next(row for row in planned() if row.ablation == "dynamic_span" and row.variant == "dynamic")
     assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
 
 
-def test_a_variant_can_give_its_own_settings():
-    assert complete_choice("span", {"name": "adaptive", "ramp": 4}, {"limit": 64, "ramp": 32})["ramp"] == 4
+def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
+    scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
+    choice = complete_choice("span", {"name": "adaptive", "ramp": 4}, scale, {"S": 64, "k": None})
+    assert (choice["ramp"], choice["limit"]) == (4, 64)
+    assert complete_choice("span", {"name": "adaptive", "limit": 128}, scale, {"S": 64, "k": None})["limit"] == 128
+
+
+def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_path, monkeypatch):
+    """A choice with a setting of the name `limit` that is no span limit keeps what it says itself."""
+    maths = 'class Mine:\n    from_grid = {"reach": "S"}\n\n    def __init__(self, *, limit=7, reach):\n        pass\n'
+    write_text(tmp_path / "spans" / "mine.py", maths)
+    monkeypatch.setattr("workflow.config.choices.ATTENTION", tmp_path)
+    choice_names.cache_clear()
+    assert complete_choice("span", "mine", {}, {"S": 64, "k": 8}) == {"name": "mine", "limit": 7, "reach": 64}
+    choice_names.cache_clear()
 
 
 def test_the_grid_holds_every_s_with_every_k():
@@ -55,19 +71,21 @@ def test_the_grid_holds_every_s_with_every_k():
 
 def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 100)
-    rows = [row for row in asked(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
+    rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
-    texts = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"}).texts
-    assert texts[rows[0].job.corpus].startswith("file:")
+    targets = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
+    assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
 
 
-def test_one_ablation_asked_for_alone_brings_its_own_runs_tables_and_figures():
+def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
     alone, whole = (
         Targets.of({**BASE, "scale": "smoke", "ablations": ["dynamic_span"]}),
         Targets.of({**BASE, "scale": "smoke"}),
     )
-    assert alone.tables == ["adaptive_span_table3"] and alone.figures == ["adaptive_span_figure5"]
-    assert set(alone.jobs) < set(whole.jobs) and {row.ablation for row in alone.rows} == {"dynamic_span"}
+    assert alone.artefacts("tables") == ["adaptive_span_table3"]
+    assert alone.artefacts("figures") == ["adaptive_span_figure5"]
+    assert set(alone.runs.jobs) < set(whole.runs.jobs)
+    assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
 
 
 @pytest.mark.parametrize(
@@ -92,23 +110,24 @@ def test_bad_config(changes, line):
 
 
 def command(module, *words):
-    done = subprocess.run(
-        [sys.executable, "-m", f"workflow.scripts.{module}", *words], cwd=ROOT, capture_output=True, text=True
-    )
-    return done.returncode, done.stderr.strip()
+    """Exit status and error of a script."""
+    words = [sys.executable, "-m", f"workflow.scripts.{module}", *map(str, words)]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    return process.returncode, process.stderr.strip()
 
 
 def test_scripts_end_with_one_line_and_no_traceback(tmp_path):
-    status, line = command("jobs", json.dumps({**BASE, "scale": "smal"}), str(tmp_path / "plan.json"))
-    assert status == 2 and line.startswith("jobs.py: unknown scale 'smal'") and "\n" not in line
+    status, line = command("plan", json.dumps({**BASE, "scale": "smal"}), tmp_path / "plan.json")
+    assert status == 2 and line.startswith("plan.py: unknown scale 'smal'") and "\n" not in line
     assert not (tmp_path / "plan.json").exists()
 
 
 def test_a_job_with_an_unknown_key_is_refused_in_one_line(tmp_path):
-    job = json.loads(asked()[0].job.canonical()) | {"sede": 3}
-    status, line = command("train", json.dumps(job), str(tmp_path / "run"), "--data", "none.npz")
+    job = json.loads(planned()[0].job.canonical()) | {"sede": 3}
+    write_text(tmp_path / "job.json", json.dumps(job))
+    status, line = command("train", tmp_path / "job.json", "--data", "none.npz")
     assert status == 2 and "sede" in line and "\n" not in line
-    assert not (tmp_path / "run").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["job.json"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +146,7 @@ def test_foreign_records_are_refused(text, line, tmp_path):
 
 
 def test_a_record_with_an_unknown_key_is_refused(tmp_path):
-    (tmp_path / "record.json").write_text('{"version": 1, "status": "ok", "colour": "red"}')
+    (tmp_path / "record.json").write_text('{"version": 2, "status": "ok", "colour": "red"}')
     with pytest.raises(ConfigError, match="not a record of this suite"):
         read_record(tmp_path / "record.json")
 
@@ -144,9 +163,9 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
 
 def test_snakemake_refuses_bad_config_in_one_line():
     words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "scale=smal"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode != 0
-    assert "refused: unknown scale 'smal'" in done.stderr and "Traceback" not in done.stderr
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode != 0
+    assert "config error: unknown scale 'smal'" in process.stderr and "Traceback" not in process.stderr
 
 
 @pytest.mark.parametrize(
@@ -159,8 +178,8 @@ def test_every_scale_can_be_planned(path, monkeypatch):
     scale, task = path.parent.name, path.stem
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
-    asked_for = load_scale(scale, task).ablations
-    wanted = known_ablations() if asked_for is None else asked_for
+    named = load_scale(scale, task).ablations
+    wanted = known_ablations() if named is None else named
     assert {row.ablation for row in rows} == {name for name in wanted if load_ablation(name).task == task}
 
 
@@ -168,8 +187,8 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
     monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
-    found = {
-        (row.ablation, row.variant, row.corpus): (
+    sizes = {
+        (row.ablation, row.variant, row.paper_corpus): (
             row.job.net.d_model,
             row.job.net.heads,
             row.job.net.d_ff,
@@ -177,11 +196,11 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
         )
         for row in rows
     }
-    assert found["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
-    assert found["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
-    assert found["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)
-    assert found["translation", "softmax", "iwslt14-deen"] == (512, 4, 1024, 1e-3)
-    assert found["translation", "softmax", "iwslt15-envi"] == (512, 8, 2048, 9.88e-4)
+    assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
+    assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
+    assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)
+    assert sizes["translation", "softmax", "iwslt14-deen"] == (512, 4, 1024, 1e-3)
+    assert sizes["translation", "softmax", "iwslt15-envi"] == (512, 8, 2048, 9.88e-4)
 
 
 def test_a_file_bears_the_name_that_it_gives_itself():
@@ -201,9 +220,9 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
         "versions": {},
         "host_memory_bytes": 1,
     }
-    job = asked()[0].job
-    made = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
-    write_record(tmp_path / "record.json", made)
+    job = planned()[0].job
+    record = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
+    write_record(tmp_path / "record.json", record)
     again = read_record(tmp_path / "record.json").curve[0]
     assert math.isnan(again.train_bpc) and again.dev_bpc == math.inf
 

@@ -10,13 +10,18 @@ from tests._jobs import corpus, job
 from workflow.config.choices import complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
 from workflow.config.job_schema import AttentionChoices, CharLMNet, StreamTraining
 from workflow.config.strict import parse, read_yaml
 from workflow.data.text import store
-from workflow.plan.ablations import CONFIG, Ablation, Scale, load_config
+from workflow.plan.ablations import Ablation
+from workflow.plan.config import load_config
 from workflow.plan.plan import plan
+from workflow.plan.scales import Scale
+from workflow.results.record import write_text
 from workflow.scripts import train
 
+CONFIG = ROOT / "config"
 BASE = read_yaml(CONFIG / "config.yaml")
 SCALE = read_yaml(CONFIG / "scales" / "smoke" / "char_lm.yaml")
 QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
@@ -38,20 +43,25 @@ QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
             {**SCALE, "measure": {**SCALE["measure"], "pases": 1}},
             "f: unknown key 'pases': did you mean 'passes'?",
         ),
-        (Scale, {**SCALE, "settings": {"rmp": 8}}, "f: unknown setting in settings 'rmp': did you mean 'ramp'?"),
         (
             Scale,
-            {**SCALE, "recipes": {"xl": {"net": {}, "settings": {"evaluation_memry": 512}}}},
-            "f: unknown setting in settings 'evaluation_memry': did you mean 'evaluation_memory'?",
+            {**SCALE, "settings": {"adaptive": {"rmp": 8}}},
+            "f: unknown setting of span 'adaptive' in settings 'rmp': did you mean 'ramp'?",
+        ),
+        (Scale, {**SCALE, "settings": {"ramp": 8}}, "f: unknown choice of attention 'ramp'"),
+        (
+            Scale,
+            {**SCALE, "recipes": {"xl": {"net": {}, "settings": {"full": {"evaluation_cach": 512}}}}},
+            "f: unknown setting of span 'full' in settings 'evaluation_cach': did you mean 'evaluation_cache'?",
         ),
         (
             Scale,
-            {**SCALE, "settings_at": {32: {"lss": 1}}},
-            "f: unknown setting in settings_at 'lss': did you mean 'loss'?",
+            {**SCALE, "settings_at": {32: {"adaptive": {"penalty_weigt": 1}}}},
+            "f: unknown setting of span 'adaptive' in settings_at 'penalty_weigt': did you mean 'penalty_weight'?",
         ),
         (
             Scale,
-            {**SCALE, "settings_at": {31: {"penalty_weight": 1}}},
+            {**SCALE, "settings_at": {31: {"adaptive": {"penalty_weight": 1}}}},
             "f: unknown S in settings_at '31': did you mean '32'? valid: 16, 32",
         ),
         (Scale, {**SCALE, "seeds": [True]}, "f: seeds.0 = True: Input should be a valid integer"),
@@ -103,20 +113,21 @@ def test_bad_files(model, raw, line):
         ("position", ["relative"], "position must be a name, or a mapping with a name and settings, got ['relative']"),
         ("position", {"name": ["relative"]}, "unknown position '['relative']': did you mean 'relative'?"),
         ("span", {"name": "fixed", 5: 3}, "unknown setting of span 'fixed' '5': valid: limit"),
-        ("span", {"name": "full", "cache": None}, "span 'full': memory must be a number, got None"),
+        ("span", {"name": "full", "cache": None}, "span 'full': cache must be a number, got None"),
         ("position", None, "no position is named; valid: none, relative, transformer_xl"),
     ],
 )
 def test_bad_choices(axis, choice, line):
     with pytest.raises(ConfigError) as error:
-        complete_choice(axis, choice, {})
+        complete_choice(axis, choice, {}, {})
     assert line in str(error.value) and "\n" not in str(error.value)
 
 
 def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
     assert parse(StreamTraining, {**SCALE["training"], "lr": 1}, "f").lr == 1.0
     assert (
-        complete_choice("span", {"name": "full", "cache": 8, "evaluation_cache": None}, {})["evaluation_cache"] is None
+        complete_choice("span", {"name": "full", "cache": 8, "evaluation_cache": None}, {}, {})["evaluation_cache"]
+        is None
     )
 
 
@@ -140,14 +151,14 @@ def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
             "scale smoke: position must be a name, or a mapping with a name and settings, got 5",
         ),
         (
-            {"recipes": {**SCALE["recipes"], "xl": {**SCALE["recipes"]["xl"], "settings": {"memory": 6.5}}}},
-            "scale smoke: attention: memory must be a whole number and at least 1, got 6.5",
+            {"recipes": {**SCALE["recipes"], "xl": {**SCALE["recipes"]["xl"], "settings": {"full": {"cache": 6.5}}}}},
+            "scale smoke: attention: cache must be a whole number and at least 1, got 6.5",
         ),
     ],
 )
 def test_a_scale_that_cannot_be_planned(changes, line, monkeypatch):
     scale = parse(Scale, {**SCALE, **changes}, "f")
-    monkeypatch.setattr("workflow.plan.ablations.Config.load_scales", lambda self: {"char_lm": scale})
+    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
     with pytest.raises(ConfigError) as error:
         plan(load_config({**BASE, "scale": "smoke"}))
     assert line in str(error.value) and "\n" not in str(error.value)
@@ -157,12 +168,12 @@ def test_a_paper_has_its_own_recipe_on_a_corpus(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"adaptive_span": {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}}
     scale = parse(Scale, {**SCALE, "recipes_at": at}, "f")
-    monkeypatch.setattr("workflow.plan.ablations.Config.load_scales", lambda self: {"char_lm": scale})
+    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
     rows = plan(load_config({**BASE, "scale": "smoke", "tasks": ["char_lm"]}))
     for row in rows:
-        changed = (row.paper, row.corpus) == ("adaptive_span", "text8")
+        changed = (row.paper, row.paper_corpus) == ("adaptive_span", "text8")
         assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (changed, changed)
-    assert {row.corpus for row in rows} >= {"text8", "enwik8"}
+    assert {row.paper_corpus for row in rows} >= {"text8", "enwik8"}
 
 
 def attention(limit=8, k=2, **span):
@@ -173,7 +184,7 @@ def attention(limit=8, k=2, **span):
 
 def test_a_value_out_of_range_is_named_with_its_place(monkeypatch):
     scale = parse(Scale, {**SCALE, "recipes": {**SCALE["recipes"], "base": NARROW}}, "f")
-    monkeypatch.setattr("workflow.plan.ablations.Config.load_scales", lambda self: {"char_lm": scale})
+    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
     with pytest.raises(
         ConfigError, match="ablation dynamic_span, variant adaptive, scale smoke: net: heads must divide"
     ):
@@ -194,11 +205,11 @@ def net(**changes):
         (lambda: attention(k=0), "k must be a whole number and at least 1, got 0"),
         (lambda: attention(k=True), "k must be a whole number and at least 1, got True"),
         (lambda: attention(ramp=6.5), "ramp R must be a whole number and at least 1, got 6.5"),
-        (lambda: attention(memory=-5), "memory must be a whole number and at least 1, got -5"),
-        (lambda: attention(memory=None), "memory must be a whole number and at least 1, got None"),
+        (lambda: attention(cache=-5), "cache must be a whole number and at least 1, got -5"),
+        (lambda: attention(cache=None), "cache must be a whole number and at least 1, got None"),
         (
             lambda: attention(evaluation_cache=6.5),
-            "evaluation_memory must be a whole number and at least 1, or null, got 6.5",
+            "evaluation_cache must be a whole number and at least 1, or null, got 6.5",
         ),
         (lambda: attention(clamp=0), "clamp must be a whole number and at least 1, or null, got 0"),
         (lambda: attention(penalty_weight=-1), "penalty_weight must be a number and at least 0, got -1"),
@@ -206,7 +217,7 @@ def net(**changes):
         (lambda: attention(penalty_weight="1"), "penalty_weight must be a number and at least 0, got '1'"),
         (lambda: attention(ramp=9), "ramp R = 9 must not exceed S = 8"),
         (lambda: attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
-        (lambda: net(heads=3), "heads must divide width, got heads = 3, width = 8"),
+        (lambda: net(heads=3), "heads must divide d_model, got heads = 3, d_model = 8"),
     ],
 )
 def test_out_of_range(make, line):
@@ -227,18 +238,20 @@ def test_yaml_that_its_loader_would_let_through(text, said, tmp_path):
 
 
 def test_a_job_of_a_choice_that_is_not_here_is_refused_and_nothing_is_written(tmp_path):
-    told = job().model_dump(mode="json")
-    told["attention"]["span"]["name"] = "adaptiv"
+    content = job().model_dump(mode="json")
+    content["attention"]["span"]["name"] = "adaptiv"
+    write_text(tmp_path / "job.json", json.dumps(content))
     with pytest.raises(ConfigError, match="unknown span 'adaptiv': did you mean 'adaptive'"):
-        train.main([json.dumps(told), str(tmp_path / "run"), "--data", "none.npz"])
-    assert not (tmp_path / "run").exists()
+        train.main([str(tmp_path / "job.json"), "--data", "none.npz"])
+    assert [path.name for path in tmp_path.iterdir()] == ["job.json"]
 
 
 def test_a_corpus_of_another_job_leaves_no_run_behind(tmp_path):
     store.write(tmp_path / "data.npz", replace(corpus(), checksum="sha256:other"))
+    write_text(tmp_path / "run" / "job.json", job().canonical())
     with pytest.raises(ConfigError, match="corpus checksum sha256:other, the job was made for sha256:toy"):
-        train.main([job().canonical(), str(tmp_path / "run"), "--data", str(tmp_path / "data.npz"), "--device", "cpu"])
-    assert not (tmp_path / "run").exists()
+        train.main([str(tmp_path / "run" / "job.json"), "--data", str(tmp_path / "data.npz"), "--device", "cpu"])
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["job.json"]
 
 
 def test_what_moves_a_terminals_cursor_is_shown_and_not_sent(capsys):

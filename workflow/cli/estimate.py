@@ -43,7 +43,7 @@ def report_lines(targets: Targets, results: Path, lanes: int) -> list[str]:
         left = sum(job.task == task for job in waiting.values())
         lines.append(f"  {task}: {number} runs, {left} to run")
     records = read_records(results / "runs")
-    lines += _training_lines(waiting, records, lanes, targets.gpus) if waiting else ["nothing is left to train"]
+    lines += _training_lines(waiting, records, lanes, targets.config.gpus) if waiting else ["nothing is left to train"]
     lines.append(_measures_line(targets, results, lanes))
     seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in targets.measures}
     lines += [f"{task}: one seed shows no difference, two are needed" for task, number in seeds.items() if number == 1]

@@ -1,6 +1,7 @@
 """config/config.yaml: what is asked for, at which scale, on which device."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +41,11 @@ class Config(StrictModel):
     def identity(self) -> str:
         """What decides which runs there are, as JSON: neither the device nor where data lie."""
         return self.model_dump_json(exclude={"data_dir", "device", "backend"})
+
+    @property
+    def gpus(self) -> int:
+        """Runs take turns on a GPU; on a CPU they share it."""
+        return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
     @field_validator("papers", "tasks", "ablations")
     @classmethod

@@ -4,7 +4,6 @@ Every table, figure, claim and page depends on the runs, costs and code that it 
 """
 
 import re
-import shutil
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,11 +56,6 @@ class Targets:
     @property
     def reports(self) -> str:
         return f"reports/{self.folder}"
-
-    @property
-    def gpus(self) -> int:
-        """Runs take turns on a GPU; on a CPU they share it."""
-        return int(self.config.device == "cuda" or (self.config.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
     # costs
 

@@ -27,7 +27,7 @@ rule memory:
     conda:
         "../../environment.yml"
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("memory", w.configuration),
@@ -50,7 +50,7 @@ rule longest_span:
     conda:
         "../../environment.yml"
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
@@ -76,7 +76,7 @@ rule throughput:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of(targets.ablations[w.ablation].task),
         options=f"--device {targets.config.device}",
@@ -100,7 +100,7 @@ rule layers:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of("translation"),
         options=f"--device {targets.config.device}",
@@ -123,7 +123,7 @@ rule steps:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.engine_sizes(short=True),
         options=f"--device {targets.config.device}",
@@ -146,7 +146,7 @@ rule engine_benchmark:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.engine_sizes(short=False),
         options=f"--device {targets.config.device}",

@@ -35,7 +35,7 @@ rule train:
         "../../environment.yml"
     threads: lambda w: targets.runs.jobs[w.digest].training.threads
     resources:
-        gpu=targets.gpus,
+        gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device} --backend {targets.config.backend}",
         source=lambda w: targets.code.of_run(w.digest),
