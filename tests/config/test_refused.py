@@ -48,7 +48,7 @@ QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
             {**SCALE, "settings": {"adaptive": {"rmp": 8}}},
             "f: unknown setting of span 'adaptive' in settings 'rmp': did you mean 'ramp'?",
         ),
-        (Scale, {**SCALE, "settings": {"ramp": 8}}, "f: unknown choice of attention 'ramp'"),
+        (Scale, {**SCALE, "settings": {"fixd": {}}}, "f: unknown choice of attention 'fixd': did you mean 'fixed'?"),
         (
             Scale,
             {**SCALE, "recipes": {"xl": {"net": {}, "settings": {"full": {"evaluation_cach": 512}}}}},
