@@ -18,6 +18,7 @@ CPU = torch.device("cpu")
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
     """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
+    torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
     run = Run(job, text or corpus(), folder, CPU)
     run.resume()
     run.train()
