@@ -33,6 +33,7 @@ def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
     """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
+    torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
     run = start(job, folder, text)
     run.resume()
     run.train()
@@ -71,11 +72,11 @@ def write_weights(job: Job, folder: Path, weights: dict) -> Path:
     return folder / "weights.pt"
 
 
-def run_script(job: Job, folder: Path, text=None, write=store.write) -> Record:
+def run_script(job: Job, folder: Path, text=None, write=store.write, backend: str = "auto") -> Record:
     """The record that `workflow.scripts.train` writes beside the job."""
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(train, "limit_memory", lambda budget: None)  # it could not be lifted again
-        train.main([str(write_job(job, folder)), "--data", str(data), "--device", "cpu"])
+        train.main([str(write_job(job, folder)), "--data", str(data), "--device", "cpu", "--backend", backend])
     return read_record(folder / "record.json")

@@ -3,36 +3,30 @@
 import os
 
 import pytest
-import torch
 
 from models.attention.engine import backend
 from models.attention.engine.engine import Engine
-from tests._jobs import VARIANTS, corpus, job
+from tests._jobs import VARIANTS, job
+from tests._training import CPU, run_script
 from workflow.config import environment
 from workflow.costs import engine_facts
-from workflow.data.text import store
-from workflow.scripts.train import fulfil
-
-CPU = torch.device("cpu")
 
 
 def record_of(tmp_path, name: str, variant: str = "adaptive"):
     """The record of a small run with this backend."""
-    small, folder = job(**VARIANTS[variant], net={"dropout": 0.0, "attention_dropout": 0.0}), tmp_path / name
-    store.write(tmp_path / "toy.npz", corpus())
-    folder.mkdir()
-    return fulfil(small, tmp_path / "toy.npz", folder, CPU, name)
+    small = job(**VARIANTS[variant], net={"dropout": 0.0, "attention_dropout": 0.0})
+    return run_script(small, tmp_path / name, backend=name)
 
 
 @pytest.mark.parametrize("variant", ["adaptive", "top_k"])
 def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
     oracle = record_of(tmp_path, "definition", variant)
     assert oracle.status == "ok", oracle.reason
-    assert oracle.cost.engine == ["definition"]
+    assert oracle.cost.backends == ["definition"]
     for name, expected in (("auto", "small"), ("band", "band")):
         ours = record_of(tmp_path, name, variant)
         assert oracle.metrics == pytest.approx(ours.metrics, rel=1e-4)
-        lines = [line.split(" (")[0] for line in ours.cost.engine]
+        lines = [line.split(" (")[0] for line in ours.cost.backends]
         assert any("backward" in line and line.endswith(f": {expected}") for line in lines)
         assert oracle.cost.macs == ours.cost.macs  # what is counted is what the engine would compute
 
