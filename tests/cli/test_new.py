@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests._copied import copied, ended
+from tests._copied import copied, ended, snakemake
 from workflow.cli.new import begin, named
 from workflow.config.errors import ConfigError
 
@@ -31,10 +31,10 @@ def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(k
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     for kind in ("ablation", "claim"):
         assert ended(copy, "workflow.cli.new", kind, "of_mine").returncode == 0
-    told = (copy / "docs/added.md").read_text()
-    assert "## ablation of_mine" in told and "## claim of_mine" in told and told.count("# What was added") == 1
-    asked = ended(copy, "snakemake", "-n", "--config", "scale=smoke", "--", "of_mine")
-    assert asked.returncode == 0 and "reports/ablations/of_mine.html" in asked.stdout + asked.stderr
+    added = (copy / "docs/added.md").read_text()
+    assert "## ablation of_mine" in added and "## claim of_mine" in added and added.count("# What was added") == 1
+    plan = snakemake(copy, "-n", "--config", "scale=smoke", "ablations=[of_mine]")
+    assert plan.returncode == 0 and "write the page of of_mine and of its runs" in plan.stdout + plan.stderr
     read = "from workflow.report.claims.schema import load_claim; print(load_claim('of_mine').expect)"
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
 

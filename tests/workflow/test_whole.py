@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from tests._copied import ROOT, copied, snakemake
-from workflow.compare.result_set import read
+from workflow.compare.result_set import read_set
 from workflow.plan.claims import known_claims
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole")]
@@ -20,7 +20,7 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A copy of the project in which everything has been made."""
-    folder = copied(tmp_path_factory.mktemp("smoke"), "benchmarks", "tests", "README.md")
+    folder = copied(tmp_path_factory.mktemp("smoke"), "tests", "README.md")
     said = snakemake(folder, *CONFIG)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     return folder, said.stdout + said.stderr
@@ -50,7 +50,7 @@ def test_every_job_says_in_words_what_it_does(done):
 
 
 def test_every_run_ended_well_and_every_configuration_was_measured(done):
-    runs = read(done[0] / "results" / "smoke").runs
+    runs = read_set(done[0] / "results" / "smoke").runs
     assert set(runs["status"]) == {"ok"} and set(runs["ablation"]) == set(ABLATIONS)
     for kind in ("flops", "memory", "throughput"):
         assert set(runs[f"{kind}_status"]) == {"ok"}, kind
@@ -100,7 +100,7 @@ def test_another_choice_of_ablations_trains_only_what_is_new(done):
 def test_everything_is_bundled_and_read_back(done):
     said = snakemake(done[0], *CONFIG, "--", "bundle")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    bundle, folder = read(done[0] / "results" / "smoke" / "bundle.zip"), read(done[0] / "results" / "smoke")
+    bundle, folder = read_set(done[0] / "results" / "smoke" / "bundle.zip"), read_set(done[0] / "results" / "smoke")
     assert len(bundle.runs) == len(folder.runs)
 
 
@@ -122,7 +122,7 @@ def changed(done):
 def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, changed):
     changed(ADAPTIVE, "# changed\n")
     found = trainings(planned(done[0]))
-    runs = read(done[0] / "results" / "smoke").runs
+    runs = read_set(done[0] / "results" / "smoke").runs
     adaptive = runs[runs["span"] == "adaptive"].drop_duplicates("digest")
     assert len(found) == len(adaptive) > 0 and all(each.startswith("adaptive ") for each in found)
 
@@ -171,6 +171,6 @@ def test_a_command_of_the_readme_works_as_it_stands_there(command, done):
 
     folder = done[0]
     for name in ("mine", "theirs", "other"):
-        bundles.write(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke")
+        bundles.write_bundle(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke")
     said = ended(folder, *shlex.split(command.replace("laptop", "smoke")))
     assert said.returncode == 0 and said.stdout, said.stderr

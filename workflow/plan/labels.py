@@ -1,6 +1,7 @@
 """What a run, a configuration or a job of the workflow is, in words, for messages.
 
-Snakemake formats a message with the job's wildcards, so a label is looked up by a format: "{run:{wildcards.digest}}".
+Snakemake formats a message with the job's wildcards, so a label is looked up by a format:
+"{run_label:{wildcards.digest}}".
 """
 
 from collections import defaultdict
@@ -10,32 +11,33 @@ from workflow.plan.plan import PlanRow
 
 
 class Label:
-    """Formats a key as the words for it."""
+    """Formats a key as the words for it; one that is not of this plan stays as it is."""
 
-    def __init__(self, words: Callable[[str], str]):
-        self.words = words
+    def __init__(self, rows: dict[str, list[PlanRow]], words: Callable[[list[PlanRow]], str]):
+        self.rows, self.words = rows, words
 
     def __format__(self, key: str) -> str:
-        return self.words(key)
+        return self.words(self.rows[key]) if key in self.rows else key
 
 
 class Labels:
     """run: by digest, e.g. `adaptive, S = 128, seed 2 (span_limit)`; configuration: the same without a seed."""
 
     def __init__(self, rows: list[PlanRow]):
-        self._by_digest, self._by_configuration = defaultdict(list), defaultdict(list)
+        by_digest, by_configuration = defaultdict(list), defaultdict(list)
         for row in rows:
-            self._by_digest[row.job.digest].append(row)
-            self._by_configuration[row.job.configuration].append(row)
-        self.run, self.configuration = Label(self._run), Label(self._configuration)
+            by_digest[row.job.digest].append(row)
+            by_configuration[row.job.configuration].append(row)
+        self.run = Label(by_digest, _describe_run)
+        self.configuration = Label(by_configuration, _describe_configuration)
 
-    def _run(self, digest: str) -> str:
-        rows = self._by_digest[digest]
-        return f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
 
-    def _configuration(self, configuration: str) -> str:
-        rows = self._by_configuration[configuration]
-        return f"{describe(rows[0])} ({_askers(rows)})"
+def _describe_run(rows: list[PlanRow]) -> str:
+    return f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
+
+
+def _describe_configuration(rows: list[PlanRow]) -> str:
+    return f"{describe(rows[0])} ({_askers(rows)})"
 
 
 def describe(row: PlanRow) -> str:

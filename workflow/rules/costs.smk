@@ -11,7 +11,7 @@ rule flops:
     params:
         source=lambda w: targets.code.of_cost("flops", w.configuration),
     message:
-        "count the multiply-adds of {configuration:{wildcards.configuration}}"
+        "count the multiply-adds of {configuration_label:{wildcards.configuration}}"
     shell:
         "python -m workflow.scripts.flops {input} {output} > {log} 2>&1"
 
@@ -32,7 +32,7 @@ rule memory:
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("memory", w.configuration),
     message:
-        "measure the memory of {configuration:{wildcards.configuration}}"
+        "measure the memory of {configuration_label:{wildcards.configuration}}"
     shell:
         "python -m workflow.scripts.memory {input} {output} {params.options} > {log} 2>&1"
 
@@ -56,7 +56,7 @@ rule longest_span:
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("longest_span", w.configuration),
     message:
-        "find the longest S of {configuration:{wildcards.configuration}}"
+        "find the longest S of {configuration_label:{wildcards.configuration}}"
     shell:
         "python -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
         " > {log} 2>&1"

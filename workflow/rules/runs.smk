@@ -40,7 +40,7 @@ rule train:
         options=f"--device {targets.config.device} --backend {targets.config.backend}",
         source=lambda w: targets.code.of_run(w.digest),
     message:
-        "train {run:{wildcards.digest}}"
+        "train {run_label:{wildcards.digest}}"
     shell:
         "python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
 
@@ -59,7 +59,7 @@ rule precomputed:
     conda:
         "../../environment.yml"
     message:
-        "take the precomputed record of {run:{wildcards.digest}}"
+        "take the precomputed record of {run_label:{wildcards.digest}}"
     shell:
         "python -m workflow.scripts.precomputed {input.job} > {log} 2>&1"
 
