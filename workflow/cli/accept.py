@@ -23,15 +23,15 @@ HEAD = "".join(
 
 def records_with(file: str, runs: Path) -> list[tuple[Path, Record]]:
     """The records of runs whose numbers depend on a file."""
-    found = []
+    records = []
     for path in sorted(runs.glob("*/record.json")):
         try:
             record = read_record(path)
         except ConfigError:  # of another version: nothing can be accepted for it
             continue
         if file in record.origin.sources:
-            found.append((path, record))
-    return found
+            records.append((path, record))
+    return records
 
 
 def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]:
@@ -46,8 +46,8 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
         raise ConfigError(f"{file}: nothing to accept: no record was made with another version of it; --was names one")
     changes = [sources.AcceptedChange(file=file, was=digest, now=now, why=why) for digest in sorted(before)]
     if len(changes) > 1:
-        raise ConfigError(f"{file}: records were made with {len(changes)} versions of it, {', '.join(sorted(before))}; "
-                          "accept one with --was, or train the others again")  # fmt: skip
+        versions = ", ".join(sorted(before))
+        raise ConfigError(f"{file}: records were made with other versions of it, {versions}; name one with --was")
     content = [change.model_dump() for change in (*sources.accepted(), *changes)]
     write_text(sources.ACCEPTED, HEAD + yaml.safe_dump({"changes": content}, sort_keys=False, width=200))
     sources.accepted.cache_clear()

@@ -36,11 +36,11 @@ def begin(root: Path, kind: str, name: str) -> list[Path]:
             raise ConfigError(f"{root}: no {needed} here; start this in the suite's own folder")
     path, titled = root / FOLDERS[kind].format(name), "".join(part.capitalize() for part in name.split("_"))
     _refuse_unfit(root, kind, name, titled)
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
     )
     before = _text(root / ADDED) if (root / ADDED).exists() else HEAD
-    files = {path: made.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
+    files = {path: environment.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
     files[root / ADDED] = f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n"
     if kind in REGISTRIES:
         files[root / NAMED] = tidy(named(_text(root / NAMED), kind, name, titled))
@@ -94,7 +94,7 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
     try:
         nodes = ast.parse(source).body
         literal = next(
-            one.value for one in nodes if isinstance(one, ast.Assign) and one.targets[0].id == REGISTRIES[kind]
+            node.value for node in nodes if isinstance(node, ast.Assign) and node.targets[0].id == REGISTRIES[kind]
         )
     except (SyntaxError, StopIteration, AttributeError):
         raise ConfigError(f"{NAMED}: no dict {REGISTRIES[kind]} that can be read") from None

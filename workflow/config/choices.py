@@ -71,13 +71,13 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
         raise ConfigError(f"no {axis} is named; valid: {', '.join(choice_names(axis))}")
     if not isinstance(choice, str | dict):
         raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {choice!r}")
-    given = {"name": choice} if isinstance(choice, str) else dict(choice)
-    name = given.pop("name", None)
+    settings = {"name": choice} if isinstance(choice, str) else dict(choice)
+    name = settings.pop("name", None)
     known = choice_settings(axis, str(name))
-    for key in given:
+    for key in settings:
         check_known(f"setting of {axis} '{name}'", key, known)
     from_ablation = {key: grid[source] for key, source in from_grid(axis, name).items() if grid.get(source) is not None}
-    filled = {**known, **defaults.get(name, {}), **from_ablation, **given}
+    filled = {**known, **defaults.get(name, {}), **from_ablation, **settings}
     missing = [key for key, value in filled.items() if value is REQUIRED]
     if missing:
         raise ConfigError(f"{axis} '{name}' needs a value for '{missing[0]}'")

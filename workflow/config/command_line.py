@@ -18,7 +18,7 @@ def run(main: Callable[[], None]) -> None:
 
 def printable(line: str) -> str:
     """Names and files may hold what moves a terminal's cursor: that is shown, not sent."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
 
 
 def _end(line: str, status: int) -> None:

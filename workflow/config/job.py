@@ -67,7 +67,7 @@ class Sequences(Job):
     @model_validator(mode="after")
     def a_sentence_fits_the_cache(self):
         caches = [self.attention.span.get(key) for key in ("cache", "evaluation_cache")]
-        shortest = min((one for one in caches if one), default=self.net.max_length)
+        shortest = min((cache for cache in caches if cache), default=self.net.max_length)
         if shortest < self.net.max_length:
             raise ConfigError(
                 f"cache = {shortest} is less than a sentence of the net's max_length = {self.net.max_length}"
@@ -96,7 +96,7 @@ class Captioning(Sequences):
 
 def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
     """A full span sees as far as its cache in evaluation: it must hold a whole picture."""
-    cache = min((one for key in ("cache", "evaluation_cache") if (one := attention.span.get(key))), default=count)
+    cache = min((cache for key in ("cache", "evaluation_cache") if (cache := attention.span.get(key))), default=count)
     if cache < count:
         raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
 

@@ -60,17 +60,17 @@ class Config(StrictModel):
 
         A scale that has no file for a task, or does not name an ablation, leaves it out.
         """
-        found = {name: load_ablation(name) for name in known_ablations()}
-        wanted = found if self.ablations is None else self.ablations
+        known = {name: load_ablation(name) for name in known_ablations()}
+        wanted = known if self.ablations is None else self.ablations
         scales = self.load_scales()
         for scale in scales.values():
             for name in scale.ablations or []:
-                check_known(f"ablation in config/scales/{self.scale}", name, found)
-        paid = {task: found if scale.ablations is None else scale.ablations for task, scale in scales.items()}
+                check_known(f"ablation in config/scales/{self.scale}", name, known)
+        paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
         return {
-            name: one
-            for name, one in found.items()
-            if one.paper in self.papers and name in wanted and name in paid.get(one.task, ())
+            name: ablation
+            for name, ablation in known.items()
+            if ablation.paper in self.papers and name in wanted and name in paid.get(ablation.task, ())
         }
 
     def load_scales(self) -> dict[str, Scale]:

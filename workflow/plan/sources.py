@@ -110,7 +110,7 @@ def recorded(files: Iterable[str]) -> dict:
 @cache
 def imports(file: str) -> tuple[str, ...]:
     """The files of the suite that a file imports, wherever in it."""
-    found: dict[str, None] = {}
+    files: dict[str, None] = {}
     for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -122,8 +122,8 @@ def imports(file: str) -> tuple[str, ...]:
             place = ROOT / module.replace(".", "/")
             for path in (place.with_suffix(".py"), place / "__init__.py"):
                 if module.split(".")[0] in ("models", "workflow") and path.is_file():
-                    found[path.relative_to(ROOT).as_posix()] = None
-    return tuple(found)
+                    files[path.relative_to(ROOT).as_posix()] = None
+    return tuple(files)
 
 
 def is_alternative(file: str) -> bool:
@@ -137,18 +137,18 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
 
     An alternative is followed to from a file of its own folder alone.
     """
-    found, waiting = set(), list(entries)
+    followed, waiting = set(), list(entries)
     while waiting:
         file = waiting.pop()
-        if file in found:
+        if file in followed:
             continue
-        found.add(file)
+        followed.add(file)
         for other in imports(file):
             beside = Path(other).parent == Path(file).parent
             if Path(other).name in REGISTRIES or not other.startswith(rooms) or (is_alternative(other) and not beside):
                 continue
             waiting.append(other)
-    return frozenset(found)
+    return frozenset(followed)
 
 
 def _named_by(job: Job) -> list[str]:

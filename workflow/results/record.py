@@ -120,7 +120,7 @@ def write_record(path: str | Path, record: Record) -> None:
 def read_record(path: str | Path) -> Record:
     """Read one record. `ConfigError` where the file is truncated, foreign, or of another version."""
     raw = parse_json(Path(path).read_bytes(), f"{path}: not a record, delete it and run again")
-    found = raw.get("version") if isinstance(raw, dict) else None
-    if found != VERSION:
-        raise ConfigError(f"{path}: record version {found!r}, this suite reads {VERSION}; move the results folder away")
+    version = raw.get("version") if isinstance(raw, dict) else None
+    if version != VERSION:
+        raise ConfigError(f"{path}: record version {version!r}, this suite reads {VERSION}; move results away")
     return parse(Record, raw, f"{path}: not a record of this suite")

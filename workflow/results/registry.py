@@ -118,7 +118,7 @@ def numbers() -> list[str]:
     return [quantity.name for quantity in _QUANTITIES if quantity.number]
 
 
-def check_registered(kind: Source, given: Iterable[str]) -> None:
+def check_registered(kind: Source, wanted: Iterable[str]) -> None:
     """`ConfigError` with the nearest name where a record's metric or fact is not registered here."""
-    for name in given:
+    for name in wanted:
         check_known(f"{kind} (workflow/results/registry.py names them)", name, names(kind))

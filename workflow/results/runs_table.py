@@ -54,8 +54,8 @@ def read_frames(paths: Iterable[Path]) -> Frames:
     """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
     paths, rows = list(paths), defaultdict(list)
     for path in paths:
-        kind, found = read_rows(path)
-        rows[kind] += found
+        kind, content = read_rows(path)
+        rows[kind] += content
     layers = pd.DataFrame(rows["layers"], columns=list(LAYERS)) if "layers" in rows else None
     if "runs" not in rows:
         return Frames(None, layers)

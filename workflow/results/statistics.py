@@ -70,7 +70,7 @@ def detectable_effect(values: list[float]) -> float:
 def smallest_effect(scatter: float, n: int) -> float:
     """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
     edge = t.ppf(1 - LEVEL / 2, n - 1)  # the other tail adds nothing at effects as large as these
-    shift = brentq(lambda one: nct.sf(edge, n - 1, one) - POWER, 1, 37)
+    shift = brentq(lambda shift: nct.sf(edge, n - 1, shift) - POWER, 1, 37)
     return float(shift * scatter / n**0.5)
 
 

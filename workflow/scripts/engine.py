@@ -48,7 +48,7 @@ def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> d
     row = {"what": case.what, "name": case.name, "S": case.S, "implementation": case.implementation}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
-    low, median, high = (1000 * one for one in np.percentile(seconds, [25, 50, 75]))
+    low, median, high = (1000 * value for value in np.percentile(seconds, [25, 50, 75]))
     row |= {"macs": engine_cases.product_macs(how)} if case.what == "product" else {}
     return row | {"status": "ok", "reason": None, "ms": median, "low": low, "high": high, "rounds": len(seconds)}
 
@@ -65,9 +65,9 @@ def weighed(how: Engine, device: str) -> list[dict]:
         for name in NAMES:
             for implementation in ("engine", "definition"):
                 case = engine_cases.Case("step", name, S, implementation)
-                found = in_fresh_process(step_bytes, how, case, device)
-                told = {key: found.get(key) for key in ("status", "reason", "bytes")}
-                rows.append({"name": name, "S": S, "implementation": implementation, **told})
+                peak = in_fresh_process(step_bytes, how, case, device)
+                cells = {key: peak.get(key) for key in ("status", "reason", "bytes")}
+                rows.append({"name": name, "S": S, "implementation": implementation, **cells})
     return rows
 
 

@@ -39,9 +39,9 @@ def weighed(how: Measure, device: str) -> list[dict]:
     """A row per layer and length: layer, n, d, status, reason, bytes."""
     rows = []
     for name, n in product(LAYERS, sorted(how.layer_lengths)):
-        found = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
-        told = {"status": found["status"], "reason": found["reason"], "bytes": found.get("bytes")}
-        rows.append({"layer": name, "n": n, "d": how.layer_width, **dict.fromkeys(TIMED), **told})
+        peak = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
+        cells = {"status": peak["status"], "reason": peak["reason"], "bytes": peak.get("bytes")}
+        rows.append({"layer": name, "n": n, "d": how.layer_width, **dict.fromkeys(TIMED), **cells})
     return rows
 
 
@@ -58,7 +58,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
                 row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
-            seconds = [one for some in taken for one in some]
+            seconds = [second for some in taken for second in some]
             low, median, high = np.percentile(seconds, [25, 50, 75])
             row |= {"ms": 1000 * median, "spread": (high - low) / median, "rounds": len(seconds)}
             row["turns"] = [1000 * float(np.median(some)) for some in taken]
@@ -77,8 +77,8 @@ def main(argv: list[str] | None = None) -> None:
     with lease(device, alone=True):
         time_all(rows, how, device)
     origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
-    told = {"device": origin.device, "commit": origin.commit}
-    write_text(options.out, write_rows("layers", [row | told for row in rows]))
+    cells = {"device": origin.device, "commit": origin.commit}
+    write_text(options.out, write_rows("layers", [row | cells for row in rows]))
 
 
 if __name__ == "__main__":
