@@ -12,6 +12,11 @@ if not torch.cuda.is_available():
 from tests import _site
 
 
+def pytest_collection_modifyitems(items):
+    """Whole workflows first, so that no worker is left alone with them in the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 @pytest.fixture(scope="session")
 def suite(tmp_path_factory):
     """A folder with results and reports of one scale, made from runs of which some failed; once for all workers."""
