@@ -257,7 +257,11 @@ def test_cells_of_one_side_are_named_and_scales_meet_by_rank():
 
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     record = read_record(write_set(tmp_path) / "results" / "runs" / RUN / "record.json")
-    changes = {"threads": 64, "sources": {"models/a.py": "0" * 12}, "accepted": ["models/a.py: a comment"]}
+    changes = {
+        "threads": 64,
+        "sources": {**record.origin.sources, "models/a.py": "0" * 12},
+        "accepted": ["models/a.py: a comment"],
+    }
     other = record.model_copy(update={"origin": record.origin.model_copy(update=changes)})
     expected = {"threads": ([str(record.origin.threads)], ["64"]), "source models/a.py": (["none"], ["0" * 12])}
     expected |= {"accepted change 1": (["none"], ["models/a.py: a comment"])}
