@@ -294,7 +294,6 @@ def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
 @pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))
 @pytest.mark.parametrize("make", [run, failed])
 def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
-    """With no more columns than the rule gives it."""
     runs = as_frame(*split_costs([row for row in every_run(make) if row["ablation"] == name], costs_claimed(name)))
     mine = [claim for claim in known_claims() if ablation_of(claim) == name]
     lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])
