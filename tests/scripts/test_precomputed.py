@@ -95,5 +95,5 @@ def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
 @each_folder
 def test_its_runs_are_not_trained(folder: Path):
     targets = Targets.of({"scale": folder.name})
-    assert set(targets.precomputed) == set(targets.jobs) and not targets.trained
-    assert not Targets.of({"scale": "smoke"}).precomputed
+    assert set(targets.runs.precomputed) == set(targets.runs.jobs) and not targets.runs.trained
+    assert not Targets.of({"scale": "smoke"}).runs.precomputed
