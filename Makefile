@@ -11,10 +11,10 @@ all: .venv/installed
 	snakemake
 
 test: lint
-	python -m pytest -q -n auto --dist loadgroup
+	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: lint
-	python -m pytest -q -n auto --dist loadgroup -m "not slow"
+	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
 lint: .venv/installed
 	ruff check .

@@ -10,7 +10,7 @@ from tests._copied import ROOT, copied, snakemake
 from workflow.compare.result_set import read_set
 from workflow.plan.claims import known_claims
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("whole")]
+pytestmark = pytest.mark.slow
 ABLATIONS = ("dynamic_span", "span_limit", "parsing")
 CONFIG = ("--config", "scale=smoke", f"ablations=[{','.join(ABLATIONS)}]")
 COMMANDS = re.findall(r"^    python -m (workflow\.cli\.\w+[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
