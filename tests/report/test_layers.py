@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 import torch
 
+from tests import _site
 from tests._layers import layer, layers
+from tests._runs import run
 from tests.report._cells import at
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -131,6 +133,6 @@ def test_only_what_reads_layers_waits_for_them():
 
 
 def test_the_summary_names_layers_that_failed(tmp_path):
-    (tmp_path / "plan.json").write_text("[]")
+    (tmp_path / "plan.json").write_text(json.dumps([_site.planned(run())]))
     (tmp_path / "layers.json").write_text(write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
     assert list_failures(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]

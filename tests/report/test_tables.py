@@ -127,7 +127,7 @@ def test_what_follows_from_a_formula_is_not_called_published():
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
     shown = Environment(loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined)
     shown.filters |= {"number": number, "percent": percent, "quantity": quantity}
-    draw = shown.get_template("_parts.html.j2").module.cell
+    draw = shown.get_template("_parts.html.j2").module.show_cell
     texts = [draw({**json.loads(cell.to_json()), "half": None, "sort": 0}, "") for cell in (flops, share)]
     assert "by formula 40.89M</span>" in texts[0] and "published" not in texts[0]
     assert "published 62 " in texts[1] and "-0.7 %" in texts[1]

@@ -15,6 +15,15 @@ from workflow.results.statistics import mean_interval
 
 COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
+COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
+    ("one block, ours", "macs_analytic", "multiply-adds / character"),
+    ("one block, torch", "macs_torch", "multiply-adds / character"),
+    ("one block, fvcore", "macs_fvcore", "multiply-adds / character"),
+    ("training memory", "memory_train_bytes", "bytes"),
+    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
+    ("training speed", "train_tokens_per_s", "characters / s"),
+    ("prediction speed", "predict_tokens_per_s", "characters / s"),
+]
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import make_table, measured, pick, ratio, setting, take_rows
+from workflow.report.tables._cells import COST_COLUMNS, make_table, measured, pick, ratio, setting, take_rows
 
 READS = ("runs", "flops", "memory", "throughput")
 TITLE = "What each way of attending costs, and what it buys"
@@ -21,15 +21,6 @@ QUALITY = [
     ("dense", "macs_dense", "multiply-adds / character"),
     ("executed", "macs_executed", "multiply-adds / character"),
 ]
-COST = [
-    ("one block, ours", "macs_analytic", "multiply-adds / character"),
-    ("one block, torch", "macs_torch", "multiply-adds / character"),
-    ("one block, fvcore", "macs_fvcore", "multiply-adds / character"),
-    ("training memory", "memory_train_bytes", "bytes"),
-    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
-    ("training speed", "train_tokens_per_s", "characters / s"),
-    ("prediction speed", "predict_tokens_per_s", "characters / s"),
-]
 RATIOS = [
     ("executed ratio", "macs_executed"),
     ("memory ratio", "memory_train_bytes"),
@@ -45,7 +36,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         seeds = pick(runs, variant=variant)
         cells += [measured(variant, column, seeds, quantity, unit) for column, quantity, unit in QUALITY]
         cells.append(setting(variant, "#params", seeds, "parameters", "parameters"))
-        for column, quantity, unit in COST:
+        for column, quantity, unit in COST_COLUMNS:
             cells.append(measured(variant, column, take_rows(seeds, quantity), quantity, unit))
         cells += [ratio(variant, column, quantity, seeds, base, BASE) for column, quantity in RATIOS]
     return make_table(cells)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables._cells import make_table, measured, pick, setting, take_rows
+from workflow.report.tables._cells import COST_COLUMNS, make_table, measured, pick, setting, take_rows
 
 READS = ("runs", "flops", "memory", "throughput")
 TITLE = "Span limit S by number of kept keys k"
@@ -16,13 +16,7 @@ COLUMNS = [
     ("avg. span", "mean_span", "characters"),
     ("#FLOPS", "macs_paper", "multiply-adds / character"),
     ("executed", "macs_executed", "multiply-adds / character"),
-    ("one block, ours", "macs_analytic", "multiply-adds / character"),
-    ("one block, torch", "macs_torch", "multiply-adds / character"),
-    ("one block, fvcore", "macs_fvcore", "multiply-adds / character"),
-    ("training memory", "memory_train_bytes", "bytes"),
-    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
-    ("training speed", "train_tokens_per_s", "characters / s"),
-    ("prediction speed", "predict_tokens_per_s", "characters / s"),
+    *COST_COLUMNS,
 ]
 
 
