@@ -1,6 +1,7 @@
 """A copy of the project to add to, and commands run in it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,16 @@ def copied(folder: Path, *more: str) -> Path:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(ROOT / name, folder / name)
+    return folder
+
+
+def with_examples(folder: Path, part: str) -> Path:
+    """The same folder with the files of config/ or models/ that the README shows in full."""
+    shown = re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    places = {place: content for place, content in shown if place.startswith(f"{part}/")}
+    assert places
+    for place, content in places.items():
+        (folder / place).write_text(content)
     return folder
 
 

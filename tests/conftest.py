@@ -3,6 +3,8 @@
 import fcntl
 import os
 
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is first imported: workers share the cores, and nets here are small
+
 import pytest
 import torch
 

@@ -1,5 +1,6 @@
 """What `new` begins: a choice whose contract fails until its maths is there, a question and a claim that work."""
 
+import re
 import subprocess
 import sys
 
@@ -15,17 +16,20 @@ def copy(tmp_path):
     return copied(tmp_path, "tests")
 
 
-@pytest.mark.parametrize("kind", ["span", "selection", "normaliser"])
-def test_a_new_choice_is_named_and_its_contract_fails_until_the_maths_is_there(kind, copy):
-    said = ended(copy, "workflow.cli.new", kind, "of_mine")
-    assert said.returncode == 0, said.stderr
-    assert f"models/attention/{kind}s/of_mine.py" in said.stdout
-    assert f"## {kind} of_mine" in (copy / "docs/added.md").read_text()
+def test_new_choices_are_named_and_their_contracts_fail_until_the_maths_is_there(copy):
+    kinds = ("span", "selection", "normaliser")
+    for kind in kinds:
+        begun = ended(copy, "workflow.cli.new", kind, f"{kind}_of_mine")
+        assert begun.returncode == 0, begun.stderr
+        assert f"models/attention/{kind}s/{kind}_of_mine.py" in begun.stdout
+        assert f"## {kind} {kind}_of_mine" in (copy / "docs/added.md").read_text()
     assert ended(copy, "ruff", "check", "models").returncode == 0
     assert ended(copy, "ruff", "format", "--check", "models").returncode == 0
-    words = ["-q", "-x", "-p", "no:cacheprovider", "tests/models/test_contract.py", "-k", "of_mine and sum_to_one"]
-    tested = ended(copy, "pytest", *words)
-    assert tested.returncode == 1 and "NotImplementedError" in tested.stdout, tested.stdout[-2000:]
+    chosen = ("tests/models/test_contract.py", "-k", "sum_to_one and of_mine and relative")
+    tested = ended(copy, "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *chosen)
+    assert tested.returncode == 1
+    for kind in kinds:
+        assert re.search(rf"{kind}s/{kind}_of_mine.py:\d+: NotImplementedError", tested.stdout), tested.stdout[-2000:]
 
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):

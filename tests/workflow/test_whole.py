@@ -6,12 +6,13 @@ import shlex
 
 import pytest
 
-from tests._copied import ROOT, copied, snakemake
+from tests._copied import ROOT, copied, snakemake, with_examples
 from workflow.compare.result_set import read_set
 from workflow.plan.claims import known_claims
+from workflow.report.claims.ledger import VERDICTS
 
 pytestmark = pytest.mark.slow
-ABLATIONS = ("dynamic_span", "span_limit", "parsing")
+ABLATIONS = ("dynamic_span", "parsing", "ramp")
 CONFIG = ("--config", "scale=smoke", f"ablations=[{','.join(ABLATIONS)}]")
 COMMANDS = re.findall(r"^    python -m (workflow\.cli\.\w+[^#\n]*)", (ROOT / "README.md").read_text(), re.MULTILINE)
 ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/templates/base.html.j2"
@@ -19,8 +20,10 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
-    """A copy of the project in which everything has been made."""
-    folder = copied(tmp_path_factory.mktemp("smoke"), "tests", "README.md")
+    """A copy of the project, with the README's own question and claim, in which everything has been made."""
+    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "config")
+    place = folder / "config" / "ablations" / "parsing.yaml"
+    place.write_text(re.sub(r"^  (top_k|adaptive): .*\n", "", place.read_text(), flags=re.MULTILINE))  # softmax is left
     said = snakemake(folder, *CONFIG)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     return folder, said.stdout + said.stderr
@@ -44,8 +47,8 @@ def test_it_ends_with_what_failed_and_the_path_of_the_report(done):
 
 def test_every_job_says_in_words_what_it_does(done):
     said = done[1]
-    assert "train adaptive on words, S = 32, seed 1 (dynamic_span and 1 more)" in said
-    assert "time the configurations of span_limit" in said and "draw the figure adaptive_span_figure4" in said
+    assert "train adaptive on words, S = 32, seed 1 (dynamic_span)" in said
+    assert "time the configurations of ramp" in said and "draw the figure adaptive_span_figure5" in said
     assert not re.search(r"^\s*rule \w+:", said, re.MULTILINE)
 
 
@@ -58,11 +61,9 @@ def test_every_run_ended_well_and_every_configuration_was_measured(done):
 
 def test_every_table_figure_and_page_stands(done):
     results, reports = done[0] / "results" / "smoke", done[0] / "reports" / "smoke"
-    tables = ["adaptive_span_costs", "adaptive_span_shares", "adaptive_span_table3", "aiayn_table4"]
-    figures = [f"adaptive_span_figure{name}" for name in ("1", "2", "3_left", "3_center", "3_right", "4", "5")]
     for kind, names, endings in (
-        ("tables", tables, ("csv", "tex", "json")),
-        ("figures", figures, ("svg", "pdf", "png", "csv")),
+        ("tables", ["adaptive_span_table3", "aiayn_table4"], ("csv", "tex", "json")),
+        ("figures", ["adaptive_span_figure5"], ("svg", "pdf", "png", "csv")),
     ):
         assert {f"{name}.{ending}" for name in names for ending in endings} == {
             file.name for file in (results / kind).glob("*")
@@ -79,11 +80,20 @@ def test_the_ledger_stands_and_says_what_cannot_be_told(done):
     assert verdicts["feed_forward_share"] == "reproduced" and verdicts["base_model_on_wmt14"] == "cannot tell"
 
 
+def test_an_added_question_is_answered_and_an_added_claim_is_judged(done):
+    folder = done[0]
+    claims = json.loads((folder / "results/smoke/ledger.json").read_text())["claims"]
+    mine = next(claim for claim in claims if claim["name"] == "ramp_saves_nothing")
+    assert len(mine["digests"]) == 2 and mine["verdict"] in VERDICTS
+    assert "ramp_saves_nothing" in (folder / "reports/smoke/index.html").read_text()
+    assert "Does a longer ramp help" in (folder / "reports/smoke/ablations/ramp/index.html").read_text()
+
+
 def test_asked_again_there_is_nothing_to_do(done):
     assert "Nothing to be done" in planned(done[0])
 
 
-@pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table3", "span_limit", "dynamic_equals_adaptive"])
+@pytest.mark.parametrize("target", ["adaptive_span", "adaptive_span_table3", "ramp", "dynamic_equals_adaptive"])
 def test_named_targets_are_there(target, done):
     assert "Nothing to be done" in planned(done[0], "--", target)
 
@@ -127,15 +137,15 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
 def test_a_changed_page_trains_nothing(done, changed):
     changed(TEMPLATE, "{# changed #}\n")
     said = planned(done[0])
-    assert not trainings(said) and "write the page of span_limit and of its runs" in said
+    assert not trainings(said) and "write the page of ramp and of its runs" in said
     assert "build the table" not in said and "measure the memory" not in said
 
 
 def test_a_changed_figure_is_drawn_anew_and_nothing_is_trained(done, changed):
-    changed("workflow/report/figures/adaptive_span_figure2.py", "# changed\n")
+    changed("workflow/report/figures/adaptive_span_figure5.py", "# changed\n")
     said = planned(done[0])
-    assert "draw the figure adaptive_span_figure2" in said
-    assert not trainings(said) and "draw the figure adaptive_span_figure4" not in said
+    assert "draw the figure adaptive_span_figure5" in said
+    assert not trainings(said) and "build the table" not in said
 
 
 def test_another_scale_leaves_this_one_alone(done):
@@ -158,7 +168,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
     said = snakemake(done[0], *CONFIG, "--report", "report.html")
     assert said.returncode == 0, said.stderr[-2000:]
     text = (done[0] / "report.html").read_text()
-    assert "adaptive_span_table3" in text and "adaptive_span_figure4" in text
+    assert "adaptive_span_table3" in text and "adaptive_span_figure5" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

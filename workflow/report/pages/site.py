@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -76,6 +77,7 @@ def _rename_ids(svg: str, name: str) -> str:
     return re.sub(r'\sid="([^"]+)"', rename, svg)
 
 
+@cache  # a template is compiled once for all pages
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
