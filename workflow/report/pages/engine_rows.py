@@ -51,6 +51,8 @@ def milliseconds(cell: dict) -> str:
     """Median and quartiles."""
     if cell["ms"] is None:
         return f"{cell['status']}: {cell['reason']}"
+    if cell["rounds"] == 1:
+        return f"{number(cell['ms'])} (1 round)"
     return f"{number(cell['ms'])} ({number(cell['low'])} to {number(cell['high'])}, {cell['rounds']} rounds)"
 
 
