@@ -52,10 +52,12 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.filterwarnings("ignore")
-def test_multiply_adds_are_counted_for_every_task(task, tmp_path):
+def test_every_task_is_measured(task, tmp_path):
     small = TASKS[task]()
-    row = measure("flops", small, tmp_path, build_net(small, CPU, 13).state_dict())
-    assert row["status"] == "ok" and row["macs_torch"] == pytest.approx(row["macs_analytic"], rel=1e-6)
+    weights = build_net(small, CPU, 13).state_dict()
+    rows = {kind: measure(kind, small, tmp_path, weights) for kind in ("flops", "memory", "throughput")}
+    assert {row["status"] for row in rows.values()} == {"ok"}
+    assert rows["flops"]["macs_torch"] == pytest.approx(rows["flops"]["macs_analytic"], rel=1e-6)
 
 
 def test_a_span_without_a_limit_cannot_be_raised(tmp_path):
