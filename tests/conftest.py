@@ -15,7 +15,10 @@ from tests import _site
 
 
 def pytest_collection_modifyitems(items):
-    """Whole workflows first, so that no worker is left alone with them in the end."""
+    """Slow is what looks at a whole scale, too; slow tests come first, so that no worker is left alone with them."""
+    for item in items:
+        if "suite" in item.fixturenames:
+            item.add_marker(pytest.mark.slow)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 

@@ -10,6 +10,8 @@ from tests._copied import copied, ended, snakemake
 from workflow.cli.new import begin, named
 from workflow.config.errors import ConfigError
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def copy(tmp_path):

@@ -12,6 +12,7 @@ from workflow.data.pairs.catalogue import PairCatalogue
 from workflow.data.pairs.store import UNK, decode
 from workflow.plan.scales import load_corpora
 
+pytestmark = pytest.mark.slow
 DIRECTIONS = ["phrases-ende", "phrases-deen", "phrases-envi", "phrases-enfr"]
 
 

@@ -43,6 +43,7 @@ def test_a_statement_becomes_the_tree_that_python_reads():
     ]
 
 
+@pytest.mark.slow
 def test_the_embedded_statements_are_those_of_the_catalogue(tmp_path):
     """Their checksum is verified; targets give the trees back, over the words."""
     corpus = build_trees(load_corpora("parsing"), "statements", None)

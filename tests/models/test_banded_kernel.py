@@ -18,6 +18,7 @@ from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.kernels import banded
 from tests._interpreter import mend
 
+pytestmark = pytest.mark.slow
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 TILE, RAMP = 16, 5
 CASES = {  # T, K, heads' z or their reach, S

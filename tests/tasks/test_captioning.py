@@ -51,6 +51,7 @@ def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
     return CaptionCorpus("toy", pictures, *parts, text, SYMBOLS, "sha256:toy", "a toy", names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("features", [False, True], ids=["pixels", "features"])
 def test_it_learns_to_say_what_it_sees(features, tmp_path, no_java):
     net = {"dropout": 0.0, **(FEATURES if features else {})}
@@ -167,6 +168,7 @@ def test_meteor_by_nltk_bears_its_name_and_counts_stems(monkeypatch):
 
 
 @pytest.mark.skipif(not shutil.which("java"), reason="no Java")
+@pytest.mark.slow
 def test_meteor_by_its_own_program():
     assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
 

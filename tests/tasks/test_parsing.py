@@ -1,6 +1,7 @@
 """The task of parsing: what is written is scored as a tree, and it learns to."""
 
 import numpy as np
+import pytest
 
 from tests._jobs import parsing
 from tests._training import CPU, train_to_end
@@ -51,6 +52,7 @@ def test_an_output_may_be_300_longer_than_its_sentence():
     assert Parsing.extra == 300
 
 
+@pytest.mark.slow
 def test_it_learns_to_parse_with_adaptive_spans(tmp_path):
     span = {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}
     net = {"dropout": 0.0}

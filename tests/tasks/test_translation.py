@@ -113,6 +113,7 @@ def test_weights_are_averaged():
     assert average(kept)["w"].tolist() == [2, 4]
 
 
+@pytest.mark.slow
 def test_it_learns_to_translate(tmp_path):
     """Knowing nothing but the letters' frequencies gives a perplexity of about 7."""
     small = translation(net={"dropout": 0.0}, steps=250, tokens=120, evaluate_every=250, checkpoint_every=250)
@@ -120,6 +121,7 @@ def test_it_learns_to_translate(tmp_path):
     assert metrics["test_ppl"] < 3 and metrics["test_bleu"] > 20
 
 
+@pytest.mark.slow
 @each_variant
 def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
     small = translation(**TRANSLATORS[variant], steps=3)

@@ -2,8 +2,11 @@
 
 import re
 
+import pytest
+
 from tests._copied import ROOT, copied, ended, snakemake, with_examples
 
+pytestmark = pytest.mark.slow
 TEXT = (ROOT / "README.md").read_text()
 
 
