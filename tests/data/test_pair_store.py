@@ -137,6 +137,7 @@ def test_pairs_that_do_not_fit_are_refused(change, line, birds, tmp_path):
         store.read(tmp_path / "c.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
 @pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
 def test_multi30k(name, tmp_path):

@@ -51,6 +51,7 @@ def test_names_of_backends_are_the_engines_and_the_definition():
     assert set(backend.ENGINE_BACKENDS) == {"auto", *backend.ATTEND} - {"one_step"}
 
 
+@pytest.mark.slow
 def test_the_gate_checks_all_that_is_timed_and_sees_what_is_not_a_number(monkeypatch):
     checked = engine_facts.gate(CPU)
     assert checked["status"] == "ok" and 0 < checked["worst"] < 1e-9

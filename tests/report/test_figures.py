@@ -37,6 +37,7 @@ def close():
     ],
     ids=["good", "failed", "none", "one"],
 )
+@pytest.mark.slow
 def test_every_figure_can_be_drawn(name, frames):
     builder = load_builder("figures", name)
     figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
@@ -98,6 +99,7 @@ def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
     assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", builder_names("figures"))
 def test_no_tick_label_lies_on_another(name):
     """Drawn at their size."""

@@ -67,6 +67,7 @@ def test_every_link_resolves_inside_the_reports(reports):
     check_links(reports)
 
 
+@pytest.mark.slow
 def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
     rows = _site.rows_of(["span_limit"])
     _site.write_results(tmp_path, rows)

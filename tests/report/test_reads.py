@@ -43,6 +43,7 @@ def test_the_frame_of_these_tests_has_the_columns_of_the_given_costs_alone():
     assert set(COST_COLUMNS["memory"]) <= set(all_frames(costs=["memory"]).runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind, name", BUILDERS)
 def test_a_builder_stands_on_what_it_declares(kind, name):
     """A column of an undeclared cost is not there, and reading it fails."""
@@ -58,6 +59,7 @@ def test_the_functions_of_a_builder_take_the_frames_that_it_declares(kind, name)
         assert hasattr(builder, "used") == ("runs" in frames)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind, name, entry", ENTRIES)
 def test_nothing_is_declared_that_is_not_read(kind, name, entry):
     """Without the entry the builder fails, or gives other numbers."""

@@ -41,6 +41,7 @@ def test_a_failed_run_gives_a_row_that_says_so(kind, tmp_path):
     assert row.get("ablation") == ("span_limit" if kind == "throughput" else None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COMMANDS)
 @pytest.mark.filterwarnings("ignore")
 def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
@@ -50,6 +51,7 @@ def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
     assert all(row[name] is not None for name in set(names(kind)) - allocators)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.filterwarnings("ignore")
 def test_every_task_is_measured(task, tmp_path):

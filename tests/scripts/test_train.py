@@ -38,6 +38,7 @@ def test_a_diverging_run_is_a_record(tmp_path):
     assert record.status == "diverged" and "bound" in record.reason
 
 
+@pytest.mark.slow
 def test_a_run_out_of_time_is_a_record_with_its_curve(tmp_path):
     record = run_script(job(steps=100_000, time_limit_s=2), tmp_path / "run")
     assert record.status == "timeout" and len(record.curve) > 0
@@ -75,6 +76,7 @@ def test_an_unregistered_fact_of_a_choice_is_refused_before_training(tmp_path, m
     assert {file.name for file in (tmp_path / "run").iterdir()} == {"job.json"}
 
 
+@pytest.mark.slow
 def test_killed_and_started_again_it_ends_with_the_same_record(tmp_path):
     """SIGKILL after the first checkpoint, then the same command again, against an uninterrupted run."""
     data = tmp_path / "toy.npz"

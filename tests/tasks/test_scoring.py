@@ -19,6 +19,7 @@ SETS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, count, source, target", SETS, ids=[row[0] for row in SETS])
 def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count, source, target):
     """Every third word lost: BLEU counted by the library on the set's own tokens, before any of our reading."""
