@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from workflow.config.errors import check_known
+from workflow.config.strict import StrictModel
 from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.data.sources.checksums import user_file_checksum
 from workflow.data.sources.source import Checksum, Source
@@ -13,25 +14,46 @@ from workflow.data.sources.source import Checksum, Source
 USER_PREFIX = "file:"
 
 
+class Topics(StrictModel):
+    """Parameters of `workflow.data.text.topics`.
+
+    words: size of the lexicon. states: of each topic. durations: characters, on average, until each is drawn anew.
+    spread: standard deviation of a word's score in a state. seed: of lexicon, scores and text.
+    """
+
+    words: int = Field(ge=2, le=1000)
+    states: int = Field(ge=1, le=16)
+    durations: list[PositiveFloat] = Field(min_length=1, max_length=8)
+    spread: PositiveFloat
+    seed: PositiveInt
+
+
 class TextEntry(Source):
     """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
 
-    embedded: read from an installed package. file: looked for under `files`, then fetched from `urls`;
-    `prefix_of` names an official text whose first `bytes` bytes it is.
+    embedded: read from an installed package. topics: drawn with the parameters `topics`. file: looked for under
+    `files`, then fetched from `urls`; `prefix_of` names an official text whose first `bytes` bytes it is.
     """
 
-    kind: Literal["embedded", "file"]
+    kind: Literal["embedded", "topics", "file"]
     about: str
     unit: Literal["byte", "character"]
     bytes: PositiveInt
     checksum: Checksum
     prefix_of: str | None = None
+    topics: Topics | None = None
     split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
 
     @model_validator(mode="after")
     def split_adds_up(self):
         if self.split and sum(self.split) != self.bytes:
             raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
+        return self
+
+    @model_validator(mode="after")
+    def topics_have_parameters(self):
+        if (self.kind == "topics") != (self.topics is not None):
+            raise ValueError("`topics` are the parameters of a text of kind topics, and of no other")
         return self
 
 
