@@ -13,7 +13,9 @@ from workflow.config.choices import choice_names, choice_settings
 
 FOLDERS = Path(__file__).parents[2] / "models" / "attention"
 SYMBOLS = 31
+NETS = ["char_lm", "transformer_xl"]
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
+each_net = pytest.mark.parametrize("net", NETS)
 
 
 @pytest.mark.parametrize("axis", CHOICES)
@@ -32,7 +34,7 @@ def stream(length=23, batch=2):
     return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
 
 
-@pytest.mark.parametrize("net", ["char_lm", "transformer_xl"])
+@each_net
 @each_combination
 def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
     monkeypatch.setattr(chunks, "QUERIES", 3)  # several chunks to a block
@@ -47,17 +49,19 @@ def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
         torch.testing.assert_close(ours.grad, oracle.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
 
 
+@each_net
 @each_combination
-def test_gradients_reach_every_parameter(attention):
-    model = make(attention, symbols=SYMBOLS)
+def test_gradients_reach_every_parameter(attention, net):
+    model = make(attention, net, SYMBOLS)
     (read(model, stream(), 7).square().sum() + model.penalty()).backward()
     for name, parameter in model.named_parameters():
         assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
 
 
+@each_net
 @each_combination
-def test_the_future_is_never_seen(attention):
-    model, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
+def test_the_future_is_never_seen(attention, net):
+    model, tokens = make(attention, net, SYMBOLS).eval(), stream()
     changed = tokens.clone()
     changed[:, 15:] = (changed[:, 15:] + 1) % SYMBOLS
     before, after = read(model, tokens, 7), read(model, changed, 7)
@@ -79,7 +83,7 @@ def test_rows_sum_to_one(attention):
 def test_reading_key_by_key_equals_reading_in_blocks(attention):
     """Exact in evaluation, where the cached keys and values are the same numbers however the stream is cut."""
     if attention["span"]["name"] in ("full", "fixed", "dynamic") or attention["span"]["limit"] <= 64:
-        model, tokens = make(attention, symbols=SYMBOLS).eval(), stream(13)
+        model, tokens = make(attention, symbols=SYMBOLS).eval(), stream()
         torch.testing.assert_close(read(model, tokens, 1), read(model, tokens, 7), rtol=1e-9, atol=1e-10)
 
 

@@ -157,10 +157,10 @@ def test_another_scale_leaves_this_one_alone(done):
     assert {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")} == before
 
 
-def test_an_unknown_target_gets_the_nearest_name(done):
-    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "adaptive_span_tabel1")
-    assert said.returncode != 0
-    assert "unknown target 'adaptive_span_tabel1': did you mean 'adaptive_span_table1'?" in said.stdout + said.stderr
+@pytest.mark.parametrize("target, near", [("adaptive_span_tabel1", "adaptive_span_table1"), ("modles", "models")])
+def test_an_unknown_target_gets_the_nearest_name(target, near, done):
+    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", target)
+    assert said.returncode != 0 and f"unknown target '{target}': did you mean '{near}'?" in said.stdout + said.stderr
 
 
 def test_snakemakes_own_report_has_tables_and_figures(done):
