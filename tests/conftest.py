@@ -11,8 +11,6 @@ import torch
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is first imported: its kernels then run here, tile by tile
 
-from tests import _site
-
 
 def pytest_collection_modifyitems(items):
     """Slow is what looks at a whole scale, too; slow tests come first, so that no worker is left alone with them."""
@@ -25,6 +23,8 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def suite(tmp_path_factory):
     """A folder with results and reports of one scale, made from runs of which some failed; once for all workers."""
+    from tests import _site  # heavy, and not all tests need it
+
     shared = "PYTEST_XDIST_WORKER" in os.environ
     folder = (tmp_path_factory.getbasetemp().parent if shared else tmp_path_factory.getbasetemp()) / "suite"
     folder.mkdir(exist_ok=True)
@@ -45,4 +45,6 @@ def reports(suite):
 @pytest.fixture(scope="session")
 def site(reports):
     """The pages of the scale."""
-    return reports / _site.SCALE
+    from tests._site import SCALE
+
+    return reports / SCALE

@@ -161,6 +161,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_snakemake_refuses_bad_config_in_one_line():
     words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "scale=smal"]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)

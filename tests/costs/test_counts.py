@@ -11,6 +11,7 @@ from workflow.costs.trained_net import build_net
 from workflow.tasks.streams import cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(variant):

@@ -61,6 +61,7 @@ def test_the_best_reader_is_one_whose_window_holds_everything(source):
     np.testing.assert_allclose(reader.bits(text), reader.bits_within(text, len(text)), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_whoever_sees_more_reads_better_on_average(source):
     text, reader = source.draw(20_000).decode(), Reader(source)
     means = [reader.bits_within(text, window)[64:].mean() for window in (2, 8, 32)]

@@ -1,6 +1,7 @@
 """Drawn scenes: what is drawn, what is said of it, and the corpus made of both."""
 
 import numpy as np
+import pytest
 
 from workflow.data.captions import scenes, store
 from workflow.data.captions.build import build_captions
@@ -31,6 +32,7 @@ def test_no_scene_is_drawn_twice_and_its_captions_differ():
         assert len({scenes.draw((SceneObject(shape, "red", size, 0, 0),)).tobytes() for size in scenes.SIZES}) == 2
 
 
+@pytest.mark.slow
 def test_the_scenes_are_those_of_the_catalogue(tmp_path):
     corpus = build_captions(load_corpora("captioning"), "scenes", None)
     store.write(tmp_path / "corpus.npz", corpus)

@@ -131,6 +131,7 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path):
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (DATA / "treebank").is_dir(), reason="no treebank in ATTENTION_DATA_DIR")
 def test_the_sample_of_the_wall_street_journal():
     corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(DATA))

@@ -18,6 +18,7 @@ def record_of(tmp_path, name: str, variant: str = "adaptive"):
     return run_script(small, tmp_path / name, backend=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["adaptive", "top_k"])
 def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
     oracle = record_of(tmp_path, "definition", variant)

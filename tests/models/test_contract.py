@@ -13,7 +13,7 @@ from workflow.config.choices import choice_names, choice_settings
 
 FOLDERS = Path(__file__).parents[2] / "models" / "attention"
 SYMBOLS = 31
-NETS = ["char_lm", "transformer_xl"]
+NETS = ["char_lm", pytest.param("transformer_xl", marks=pytest.mark.slow)]
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
 each_net = pytest.mark.parametrize("net", NETS)
 
@@ -79,6 +79,7 @@ def test_rows_sum_to_one(attention):
     torch.testing.assert_close(y, torch.ones_like(y))
 
 
+@pytest.mark.slow
 @each_combination
 def test_reading_key_by_key_equals_reading_in_blocks(attention):
     """Exact in evaluation, where the cached keys and values are the same numbers however the stream is cut."""

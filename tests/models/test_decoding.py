@@ -102,6 +102,7 @@ def plain_beam(net, source, width, alpha, max_length):
     return best[1][:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("width, alpha", [(2, 0.0), (3, 0.6), (5, 1.5)])
 def test_a_beam_equals_the_plain_search(width, alpha, seed):

@@ -127,6 +127,7 @@ def test_spans_that_grow_past_the_cache_see_what_is_there():
         _, past = Engine().attend(layer, x, past)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [0, 1 << 20])
 @pytest.mark.parametrize("selection, backend", BACKENDS)
 def test_dropout_is_the_same_in_the_backward_pass(selection, backend, keep, monkeypatch):

@@ -120,6 +120,7 @@ def test_curves_stand_beside_the_released_logs():
     assert set(curves[curves["source"] == "published"]["k"]) == {0, 8, 32}
 
 
+@pytest.mark.slow
 def test_the_same_data_give_the_same_bytes(tmp_path):
     files = write_inputs(tmp_path / "inputs")
     for name in ("a", "b"):

@@ -87,6 +87,7 @@ def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
     assert left == {"index", *(row["digest"] for row in fewer)}
 
 
+@pytest.mark.slow
 def test_a_scale_of_one_paper_leads_to_no_page_of_another(tmp_path):
     """The ledger names the claims of all papers, and the status page all their tables."""
     _site.write_results(tmp_path, _site.rows_of(["dynamic_span"]))

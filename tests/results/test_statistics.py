@@ -8,6 +8,7 @@ from scipy.stats import ttest_1samp
 from workflow.results import statistics
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
     """Of 400 samples of a normal distribution nine in ten and more; a plain percentile interval of 3 holds 7 in 10."""

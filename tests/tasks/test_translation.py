@@ -145,6 +145,7 @@ def test_top_k_in_training_only_decodes_with_every_key():
 @pytest.mark.parametrize(
     "changes", [*TRANSLATORS.values(), {"net": {"positional_encoding": "learned"}}, {"net": {"norm": "pre"}}]
 )
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(changes):
     small = translation(**changes)

@@ -3,6 +3,7 @@
 import pytest
 
 from tests._copied import ROOT, snakemake
+from workflow.results.rows import read_rows
 
 pytestmark = pytest.mark.slow
 MODULE = f"""
@@ -19,12 +20,26 @@ use rule * from attention as attention_*
 rule mine:
     default_target: True
     input:
-        "results/smoke/tables/adaptive_span_table3.csv",
+        "results/smoke/ablations/ramps.json",
     output:
-        "mine.txt",
+        "mine.json",
     shell:
-        "wc -l {{input}} > {{output}}"
+        "cp {{input}} {{output}}"
 """
+RAMPS = """question: Does a ramp help?
+paper: adaptive_span
+corpora: [text8]
+variants:
+  short: {span: {name: adaptive, ramp: 2}, S: max}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with a question of its own."""
+    (tmp_path / "config" / "ablations").mkdir(parents=True)
+    (tmp_path / "config" / "ablations" / "ramps.yaml").write_text(RAMPS)
+    return tmp_path
 
 
 def test_it_runs_from_any_folder(tmp_path):
@@ -34,22 +49,17 @@ def test_it_runs_from_any_folder(tmp_path):
     assert (tmp_path / "results" / "smoke" / "tables" / "adaptive_span_shares.csv").exists()
 
 
-def test_it_is_a_module_of_another_workflow(tmp_path):
-    """One table of scale smoke, its three trainings included, asked for by a rule of the other workflow."""
-    (tmp_path / "Snakefile").write_text(MODULE)
-    said = snakemake(tmp_path)
+def test_it_is_a_module_of_another_workflow(folder):
+    """The runs of a question, its training included, asked for by a rule of the other workflow; and nothing else."""
+    (folder / "Snakefile").write_text(MODULE)
+    said = snakemake(folder)
     assert said.returncode == 0, said.stdout[-2000:] + said.stderr[-2000:]
-    assert (tmp_path / "mine.txt").read_text().split()[0] != "0"
-    assert not list(tmp_path.glob("results/smoke/throughput/*"))
+    kind, rows = read_rows(folder / "mine.json")
+    assert kind == "runs" and [(row["variant"], row["status"]) for row in rows] == [("short", "ok")]
+    assert {path.name for path in (folder / "results" / "smoke").iterdir()} == {"ablations", "plan.json"}
 
 
-def test_an_ablation_beside_the_workflow_is_a_target(tmp_path):
-    folder = tmp_path / "config" / "ablations"
-    folder.mkdir(parents=True)
-    (folder / "ramps.yaml").write_text(
-        "question: Does a ramp help?\npaper: adaptive_span\ncorpora: [text8]\n"
-        "variants:\n  short: {span: {name: adaptive, ramp: 2}, S: max}\n"
-    )
+def test_an_ablation_beside_the_workflow_is_a_target(folder):
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", "-n", "--", "ramps")
-    said = snakemake(tmp_path, *words)
+    said = snakemake(folder, *words)
     assert said.returncode == 0 and "train short on words, S = 32, seed 1 (ramps)" in said.stdout + said.stderr

@@ -63,11 +63,13 @@ def digests(jobs: dict[str, list[str]]) -> set[str]:
     return {wildcards.removeprefix("digest: ") for wildcards in jobs["train"]}
 
 
+@pytest.mark.slow
 def test_every_ablation_plans_its_own_trainings(targets, graph):
     for name in targets.ablations:
         assert digests(jobs_behind(graph, name)) == set(targets.runs.digests_of(name)), name
 
 
+@pytest.mark.slow
 def test_every_paper_plans_the_trainings_of_its_ablations(targets, graph):
     for paper in targets.papers:
         wanted = {digest for name in targets.ablations_of(paper) for digest in targets.runs.digests_of(name)}
