@@ -13,11 +13,11 @@ if not torch.cuda.is_available():
 
 
 def pytest_collection_modifyitems(items):
-    """Slow is what looks at a whole scale, too; slow tests come first, so that no worker is left alone with them."""
+    """Slow is what looks at a whole scale, too; whole workflows and slow tests come first: no worker ends alone."""
     for item in items:
         if "suite" in item.fixturenames:
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=lambda item: (item.get_closest_marker("slow") is None, item.path.parent.name != "workflow"))
 
 
 @pytest.fixture(scope="session")
