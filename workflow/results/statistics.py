@@ -9,8 +9,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
-from scipy.stats import nct, norm, t
+from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
 EVERY = 6  # up to so many pairs all resamples are taken
@@ -22,7 +21,7 @@ def mean_interval(values: list[float]) -> tuple[float, float | None, float | Non
     mean, n = sum(values) / len(values), len(values)
     if n < 2:
         return mean, None, None
-    half = t.ppf(0.975, n - 1) * pd.Series(values).std() / n**0.5
+    half = stdtrit(n - 1, 0.975) * pd.Series(values).std() / n**0.5
     return mean, mean - half, mean + half
 
 
@@ -38,7 +37,7 @@ def bootstrap_interval(values: list[float]) -> tuple[float, float, float] | None
         return None
     drawn = _resamples(n)
     apart = sample[drawn].mean(1) - sample.mean()
-    wider = t.ppf(1 - LEVEL / 2, n - 1) / norm.ppf(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
+    wider = stdtrit(n - 1, 1 - LEVEL / 2) / ndtri(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
     low = np.quantile(apart, LEVEL / 2, method="lower") * wider  # outwards: few resamples leave wide gaps
     high = np.quantile(apart, 1 - LEVEL / 2, method="higher") * wider
     return sample.mean(), sample.mean() + low, sample.mean() + high
@@ -54,12 +53,12 @@ def _resamples(n: int) -> np.ndarray:
 
 def p_of(values: list[float], against: float = 0.0) -> float:
     """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
-    return float(2 * t.sf(abs((np.mean(values) - against) / _error(values)), len(values) - 1))
+    return float(2 * stdtr(len(values) - 1, -abs((np.mean(values) - against) / _error(values))))
 
 
 def p_equal(values: list[float], against: float, within: float) -> float:
     """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
-    return float(t.sf((within - abs(np.mean(values) - against)) / _error(values), len(values) - 1))
+    return float(stdtr(len(values) - 1, (abs(np.mean(values) - against) - within) / _error(values)))
 
 
 def detectable_effect(values: list[float]) -> float:
@@ -69,9 +68,8 @@ def detectable_effect(values: list[float]) -> float:
 
 def smallest_effect(scatter: float, n: int) -> float:
     """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
-    edge = t.ppf(1 - LEVEL / 2, n - 1)  # the other tail adds nothing at effects as large as these
-    shift = brentq(lambda shift: nct.sf(edge, n - 1, shift) - POWER, 1, 37)
-    return float(shift * scatter / n**0.5)
+    edge = stdtrit(n - 1, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
+    return float(nctdtrinc(n - 1, 1 - POWER, edge) * scatter / n**0.5)
 
 
 def scatter(values: list[float]) -> float:
