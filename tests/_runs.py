@@ -12,7 +12,7 @@ from tests._layers import layers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
-from workflow.results.runs_table import Frames, as_frame
+from workflow.results.runs_table import BEST_READER, Frames, as_frame
 
 CURVE = [
     {"step": 5, "train_bpc": 3.0, "dev_bpc": 2.5, "mean_span": 37.0, "max_span": 60.0, "tokens_per_s": 1.0},
@@ -57,6 +57,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         **{"parameters": 1000, "macs_paper": 5e4, "macs_dense": 9e4, "macs_executed": 6e4},
         **{"seconds": 3.0, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28},
         "curve": CURVE,
+        "late_gain": 0.0,
         **MEASURED,
     }
     return row | changes
@@ -145,6 +146,8 @@ def every_run(make=run) -> list[dict]:
         ),
         *(("dynamic_span", v, 64, None, "text8") for v in ("adaptive", "dynamic", "fixed")),
         *(("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") for S in (32, 64)),
+        *(("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")),
+        *(("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)),
         *(
             ("top_k", v, 64, k, "enwik8")
             for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), ("adaptive_top_k", 8))
@@ -181,14 +184,25 @@ def _sequences(make) -> list[dict]:
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
     """All that a table or figure can read."""
-    return Frames(everything(make, costs), layers())
+    return Frames(everything(make, costs), layers(), best_reader())
+
+
+def best_reader() -> pd.DataFrame:
+    """What the best reader of a text reaches that sees its word alone, 32 or 64 characters, or all of the past."""
+    bpc = {0: 3.2, 32: 2.205, 64: 2.2, None: 2.0}
+    rows = [{"corpus": "topics", "window": window, "bpc": each, "characters": 1000} for window, each in bpc.items()]
+    return pd.DataFrame(rows, columns=list(BEST_READER)).astype({"window": float})
+
+
+def as_rows(frame: pd.DataFrame) -> list[dict]:
+    """As a file of rows holds them: what is missing is null."""
+    return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
 def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[str]:
-    """The files that a table or figure is made from: runs, each kind of cost, and layers."""
+    """The files that a table or figure is made from: runs, each kind of cost, and what belongs to no run."""
     runs, costs = split_costs(every_run() if rows is None else rows)
-    kinds = {"runs": runs, **costs, "layers": layers().astype(object).where(lambda frame: frame.notna(), None)}
-    kinds["layers"] = kinds["layers"].to_dict("records")
+    kinds = {"runs": runs, **costs, "layers": as_rows(layers()), "best_reader": as_rows(best_reader())}
     folder.mkdir(parents=True, exist_ok=True)
     for kind, content in kinds.items():
         (folder / f"{kind}.json").write_text(write_rows(kind, content))

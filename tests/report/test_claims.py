@@ -1,23 +1,18 @@
 """The ledger: what a claim asks of the runs, and the verdict that follows."""
 
-import json
-
 import pandas as pd
 import pytest
 
-from tests import _site
 from tests._costs import split_costs
 from tests._layers import layer, layers
-from tests._runs import every_run, failed, run, translated
+from tests._runs import run, translated
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
-from workflow.plan.ablations import known_ablations
-from workflow.plan.claims import ablation_of, costs_claimed, known_claims
-from workflow.report.claims.ledger import VERDICTS, collect_evidence, is_as_claimed, judge, judge_all
+from workflow.plan.claims import known_claims
+from workflow.report.claims.ledger import collect_evidence, is_as_claimed, judge
 from workflow.report.claims.samples import effects_of, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import ledger
 
 CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}
 CLAIM |= {"measure": "dev_bpc", "ours": {"variant": "adaptive"}, "than": {"variant": "fixed"}, "expect": "less"}
@@ -144,13 +139,13 @@ def test_what_is_counted_once_has_no_seeds():
     assert (line["n"], line["verdict"], line["p"], line["effect"]) == (1, "reproduced", None, 0.5)
 
 
-def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
+def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     asserted = claim(measure="memory_train_bytes", by="ratio")
     rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], mean_span=9.0, start_span=8.0)
     line = evidence_of(asserted, rows)
-    assert line["verdict"] == "consistent" and "hardly moved from their start" in line["why"]
+    assert line["verdict"] == "too early" and "hardly moved from their start" in line["why"]
     scores = both(ours=(2.0, 2.01, 2.02), than=(2.3, 2.31, 2.33)).assign(mean_span=9.0, start_span=8.0)
-    assert judge_alone(claim(), scores)["verdict"] == "consistent"
+    assert (evidence_of(claim(), scores)["verdict"], evidence_of(claim(), scores)["p"]) == ("too early", None)
     dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
     assert "hardly" in judge_alone(claim(), dynamic)["why"]
 
@@ -169,6 +164,15 @@ def test_what_follows_from_spans_that_have_not_grown_is_at_most_consistent():
 def test_what_cannot_be_told(rows, changes, why):
     line = evidence_of(claim(**changes), rows)
     assert line["verdict"] == "cannot tell" and why in line["why"] and line["p"] is None
+
+
+def test_the_effect_on_each_text_stands_beside_that_on_both():
+    other = both(than=(2.2, 2.3, 2.23), paper_corpus="enwik8", corpus="sources")
+    rows = pd.concat([both(), other.assign(digest="e" + other["digest"])])
+    line = evidence_of(claim(), rows)
+    assert line["n"] == 6 and line["effect"] == pytest.approx(-0.24333, abs=1e-4)
+    assert line["by_text"] == pytest.approx({"sources for enwik8": -0.19333, "words for text8": -0.29333}, abs=1e-4)
+    assert evidence_of(claim(), both())["by_text"] is None
 
 
 def test_two_names_of_one_run_tell_nothing():
@@ -193,8 +197,24 @@ def test_two_names_of_one_run_tell_nothing():
     ],
 )
 def test_verdicts(changes, effect, low, high, p, holm, verdict):
-    evidence = {"effect": effect, "low": low, "high": high, "p": p, "holm": holm, "caveat": None}
+    evidence = {"effect": effect, "low": low, "high": high, "p": p, "holm": holm, "late_gain": None}
     assert judge(evidence, claim(**changes))["verdict"] == verdict
+
+
+def test_one_score_is_held_against_a_printed_one_and_is_at_most_consistent():
+    printed = claim(than=None, expect="equal", bound=2.0, within=0.05)
+    verdicts = [evidence_of(printed, both(ours=(bpc,)))["verdict"] for bpc in (2.04, 2.1)]
+    assert verdicts == ["consistent", "not reproduced"]
+
+
+def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
+    against = both(ours=(2.3, 2.31, 2.33), than=(2.0, 2.01, 2.02))
+    assert judge_alone(claim(), against)["verdict"] == "not reproduced"
+    line = judge_alone(claim(), against.assign(late_gain=[0, 0, 0.05, 0, 0, 0]))
+    assert line["verdict"] == "too early" and "still brought 0.05 bits" in line["why"]
+    assert judge_alone(claim(), both().assign(late_gain=1.0))["verdict"] == "reproduced"
+    costs = against.assign(late_gain=1.0, macs_executed=against["dev_bpc"])
+    assert judge_alone(claim(measure="macs_executed"), costs)["verdict"] == "not reproduced"
 
 
 def test_a_ratio_is_weighed_in_logarithms():
@@ -261,40 +281,3 @@ def test_layers_are_read_without_runs():
     narrow = evidence_of(load_claim(names[1]), None, layers(*(row | {"d": 2} for row in rows)))
     assert (narrow["verdict"], narrow["why"]) == ("cannot tell", "nothing measured of self and rnn")
     assert evidence_of(load_claim(names[1]), both())["why"] == "layers was not run"
-
-
-@pytest.fixture(scope="module")
-def claims(suite):
-    content = json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())
-    return {line["name"]: line for line in content["claims"]}
-
-
-def test_the_ledger_of_a_whole_scale(claims, suite):
-    assert [*claims] == known_claims()
-    assert {line["verdict"] for line in claims.values()} <= set(VERDICTS)
-    assert all(line["why"] for line in claims.values())
-    assert claims["dynamic_equals_adaptive"]["verdict"] == "reproduced"  # made alike
-    assert claims["flops_cut"]["verdict"] == "reproduced"
-    assert claims["top_k_helps_xl"]["verdict"] == "cannot tell"  # the same in every run
-    table = pd.read_csv(suite / "results" / _site.SCALE / "ledger.csv").set_index("name")
-    assert list(table.index) == known_claims()
-    assert table.loc["flops_stay_flat", "measured at"].startswith("scale test; a device")
-    assert pd.isna(table.loc["flops_cut", "measured at"])  # a formula
-
-
-def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
-    ledger.main([str(tmp_path / "ledger.json")])
-    content = json.loads((tmp_path / "ledger.json").read_text())
-    assert [line["name"] for line in content["claims"]] == known_claims() and content["provenance"] == []
-    (tmp_path / "foreign.json").write_text("[]")
-    with pytest.raises(ConfigError, match="expected evidence"):
-        ledger.main([str(tmp_path / "ledger.json"), str(tmp_path / "foreign.json")])
-
-
-@pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))
-@pytest.mark.parametrize("make", [run, failed])
-def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
-    runs = as_frame(*split_costs([row for row in every_run(make) if row["ablation"] == name], costs_claimed(name)))
-    mine = [claim for claim in known_claims() if ablation_of(claim) == name]
-    lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])
-    assert [line["name"] for line in lines] == sorted(mine) and all(line["verdict"] for line in lines)

@@ -11,15 +11,15 @@ from workflow.results import statistics
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
-    """Of 400 samples of a normal distribution nine in ten and more; a plain percentile interval of 3 holds 7 in 10."""
+    """Of 400 samples of a normal distribution 95 in a hundred, within what chance allows."""
     samples = np.random.default_rng(0).normal(1.0, 2.0, (400, n))
-    held = [low <= 1.0 <= high for _, low, high in map(statistics.bootstrap_interval, samples)]
-    assert 0.9 <= np.mean(held) <= 0.985
+    held = [low <= 1.0 <= high for _, low, high in map(statistics.mean_interval, samples)]
+    assert 0.92 <= np.mean(held) <= 0.98
 
 
 def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of():
-    assert statistics.bootstrap_interval([2.0]) is None
-    assert statistics.bootstrap_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
+    assert statistics.mean_interval([2.0]) == (2.0, None, None)
+    assert statistics.mean_interval([2.0, 2.0, 2.0]) == (2.0, 2.0, 2.0)
     assert statistics.scatter([0.1 + 0.2, 0.3, 0.3]) == 0.0  # rounding is no scatter
 
 

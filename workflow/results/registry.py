@@ -14,12 +14,12 @@ STREAMS, SEQUENCES = ("char_lm",), ("translation", "captioning", "parsing")
 TASKS = (*STREAMS, *SEQUENCES)
 SPLITS = ("dev", "test")
 COSTS = ("flops", "memory", "longest_span", "throughput")  # what is measured of a configuration after its training
-Source = Literal["metric", "fact", "run", "flops", "memory", "longest_span", "throughput"]
+Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """source: a metric or fact of the record, what the run itself cost, or the measure that gives it.
+    """source: a metric or fact of the record, what its curve says, what the run itself cost, or what measures it.
 
     tasks: those that have it. better: which direction is better, None where none is. number: False for lists, texts
     and whatever else a table cannot average. claimable: whether a claim may be about it.
@@ -78,6 +78,7 @@ _QUANTITIES = [
     Quantity("shown", "examples", "", "fact", SEQUENCES, number=False),
     Quantity("signatures", "signatures of the scores", "", "fact", ("translation",), number=False),
     Quantity("left_out", "training pairs left out", "", "fact", SEQUENCES, number=False),
+    Quantity("late_gain", "dev bits that the last quarter of the updates brought", "bits", "curve"),
     # what the run itself cost
     Quantity("parameters", "#params", "parameters", "run", better="lower"),
     Quantity("seconds", "training time", "s", "run", better="lower"),

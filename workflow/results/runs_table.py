@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
+from workflow.results.flatness import late_gain
 from workflow.results.record import Record
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
@@ -16,6 +17,7 @@ from workflow.results.rows import read_rows
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 LAYERS = ("layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit")
+BEST_READER = ("corpus", "window", "bpc", "characters")
 
 
 def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
@@ -39,15 +41,20 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {name: getattr(cost, name, None) for name in names("run") if not name.startswith("macs_")}
     macs = cost.macs if cost else None
     row |= {f"macs_{key}": getattr(macs, key, None) for key in ("paper", "dense", "executed")}
-    return row | {"curve": [point.model_dump() for point in record.curve]}
+    curve = [point.model_dump() for point in record.curve]
+    return row | {"curve": curve, "late_gain": late_gain(curve)}
 
 
 @dataclass(frozen=True)
 class Frames:
-    """What a table or figure may read: the runs with the costs that were given, and the layers of Table 1."""
+    """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
+
+    layers: of Table 1. best_reader: its bpc on a text, window by window; empty where it is not known.
+    """
 
     runs: pd.DataFrame | None
     layers: pd.DataFrame | None
+    best_reader: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEST_READER)))
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
@@ -57,11 +64,12 @@ def read_frames(paths: Iterable[Path]) -> Frames:
         kind, content = read_rows(path)
         rows[kind] += content
     layers = pd.DataFrame(rows["layers"], columns=list(LAYERS)) if "layers" in rows else None
+    best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
     if "runs" not in rows:
-        return Frames(None, layers)
+        return Frames(None, layers, best_reader)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
-        return Frames(as_frame(rows["runs"], costs), layers)
+        return Frames(as_frame(rows["runs"], costs), layers, best_reader)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         where = ", ".join(map(str, paths))
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
@@ -93,6 +101,12 @@ def _key(kind: str, row: dict) -> tuple:
 def name_text(paper_corpus: str, corpus: str) -> str:
     """`words for text8` where a scale's own text stands in for that of the paper."""
     return corpus if corpus == paper_corpus else f"{corpus} for {paper_corpus}"
+
+
+def with_text(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs with `text`: what was read, and what it stands in for."""
+    texts = [name_text(*pair) for pair in zip(runs["paper_corpus"], runs["corpus"], strict=True)]
+    return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
 
 
 def describe(runs: pd.DataFrame) -> str:

@@ -1,23 +1,17 @@
 """What a few runs can tell: intervals, p values, and the smallest effect that could have been seen.
 
-Few seeds are the rule here, so nothing rests on many: an interval is a bootstrap over pairs, widened to what Student's
-t asks of so few (Hesterberg 2015, section 5.1: a plain percentile interval of three values covers far less than 95 %).
+Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which is wide for so few.
 """
-
-from functools import cache
-from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy.special import nctdtrinc, ndtri, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
+from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
-EVERY = 6  # up to so many pairs all resamples are taken
-DRAWN = 10_000
 
 
 def mean_interval(values: list[float]) -> tuple[float, float | None, float | None]:
-    """Mean and 95 % interval over seeds, by Student's t; no interval below two values. What tables and figures show."""
+    """Mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values."""
     mean, n = sum(values) / len(values), len(values)
     if n < 2:
         return mean, None, None
@@ -28,27 +22,6 @@ def mean_interval(values: list[float]) -> tuple[float, float | None, float | Non
 def half_width(low, high):
     """Of an interval, or of each in two columns: what stands behind ±. None where there is no interval."""
     return None if low is None or high is None else (high - low) / 2
-
-
-def bootstrap_interval(values: list[float]) -> tuple[float, float, float] | None:
-    """Mean and 95 % interval of the mean over pairs, for claims; None below two."""
-    sample, n = np.array(values, float), len(values)
-    if n < 2:
-        return None
-    drawn = _resamples(n)
-    apart = sample[drawn].mean(1) - sample.mean()
-    wider = stdtrit(n - 1, 1 - LEVEL / 2) / ndtri(1 - LEVEL / 2) * (n / (n - 1)) ** 0.5
-    low = np.quantile(apart, LEVEL / 2, method="lower") * wider  # outwards: few resamples leave wide gaps
-    high = np.quantile(apart, 1 - LEVEL / 2, method="higher") * wider
-    return sample.mean(), sample.mean() + low, sample.mean() + high
-
-
-@cache
-def _resamples(n: int) -> np.ndarray:
-    """A row of n places for each resample: all that there are, or as many drawn as `DRAWN`."""
-    if n <= EVERY:
-        return np.array([*product(range(n), repeat=n)])
-    return np.random.default_rng(1).integers(n, size=(DRAWN, n))
 
 
 def p_of(values: list[float], against: float = 0.0) -> float:

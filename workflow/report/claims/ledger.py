@@ -4,15 +4,16 @@ import math
 
 from workflow.papers.published import find, load_analytic
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS
-from workflow.report.claims.samples import Sample, effects_of, read_sample
+from workflow.report.claims.samples import Sample, effects_of, of_text, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds_to
-from workflow.results.runs_table import Frames
-from workflow.results.statistics import LEVEL, bootstrap_interval, detectable_effect, holm, p_equal, p_of, scatter
+from workflow.results.flatness import FLAT
+from workflow.results.runs_table import Frames, with_text
+from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
 
-VERDICTS = ("reproduced", "consistent", "not reproduced", "cannot tell")
+VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell")
 EMPTY = dict.fromkeys(
-    ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "caveat")
+    ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text")
 )
 
 
@@ -47,10 +48,8 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
     if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    line |= weigh(claim, effects) | _untested(claim, samples, effects)
-    if line["caveat"] and line["verdict"] == "reproduced":
-        line |= {"verdict": "consistent", "why": f"{line['why']}; {line['caveat']}"}
-    return line
+    line["by_text"] = _by_text(claim, samples, frames)
+    return line | weigh(claim, effects) | _training(claim, samples) | _untested(claim, samples, effects)
 
 
 def weigh(claim: Claim, effects: list[float]) -> dict:
@@ -61,26 +60,41 @@ def weigh(claim: Claim, effects: list[float]) -> dict:
     restore = math.exp if ratio else float
     if len(values) < 2 or not scatter(values):
         return {"effect": effects[0], "n": len(values)} | _judge_constant(claim, effects)
-    mean, low, high = (restore(value) for value in bootstrap_interval(values))
+    mean, low, high = (restore(value) for value in mean_interval(values))
     p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.room)
     detectable = restore(detectable_effect(values)) if claim.within is None else None  # an equality has none
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": detectable}
 
 
 def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
-    """A verdict where all runs agree, a caveat where spans have not grown: then the claim was hardly tested."""
+    """The verdict where spans have not grown, or where all runs agree: the claim was not tested."""
+    if any(sample.stuck for sample in samples if sample):
+        return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(effect == neutral for effect in effects):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
-    stuck = any(sample.stuck for sample in samples if sample)
-    return {"caveat": "learned spans have hardly moved from their start, so this was hardly tested"} if stuck else {}
+    return {}
+
+
+def _training(claim: Claim, samples: list[Sample | None]) -> dict:
+    """How much the runs were still learning, of a claim about quality."""
+    if not claim.is_about_quality:
+        return {}
+    return {"late_gain": max(sample.late_gain for sample in samples if sample)}
 
 
 def _judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """The verdict where nothing varies: a count needs no interval, and one sampled value says nothing."""
+    """The verdict where nothing varies: a count needs no interval, and one sampled pair says nothing.
+
+    One score may still be held against a printed one, but is at most consistent with it.
+    """
+    as_claimed = is_as_claimed(claim, effects[0])
     if len(effects) < 2 and claim.measured(claim.ours) not in COUNTED:
-        return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
-    verdict = "reproduced" if is_as_claimed(claim, effects[0]) else "not reproduced"
+        if claim.than is not None:
+            return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
+        verdict, where = ("consistent", "as claimed") if as_claimed else ("not reproduced", "not as claimed")
+        return {"verdict": verdict, "why": f"{where}, by one seed, which has no interval"}
+    verdict = "reproduced" if as_claimed else "not reproduced"
     return {"verdict": verdict, "why": "it does not vary between seeds"}
 
 
@@ -96,16 +110,26 @@ def judge(line: dict, claim: Claim) -> dict:
     """The verdict of a claim that was tested."""
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
-    if toward and clear and not line["caveat"]:
+    if toward and clear:
         return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
     if toward and likely:
-        why = line["caveat"] or "significant alone, not after correction for all claims"
-        return {"verdict": "consistent", "why": f"as claimed; {why}"}
+        return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
-            return {"verdict": "not reproduced", "why": "the interval lies on the other side"}
+            return _too_early(line) or {"verdict": "not reproduced", "why": "the interval lies on the other side"}
         return {"verdict": "cannot tell", "why": "the interval lies on the other side, but p is above .05"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
+
+
+def _too_early(line: dict) -> dict | None:
+    """The verdict where the runs were still learning when they ended."""
+    gain = line["late_gain"] or 0.0
+    if gain <= FLAT:
+        return None
+    return {
+        "verdict": "too early",
+        "why": f"the interval lies on the other side, but the last quarter of training still brought {gain:.2g} bits",
+    }
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:
@@ -130,6 +154,18 @@ def recompute(claim: Claim) -> dict:
     if wrong:
         return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)}: {'; '.join(wrong)}"}
     return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
+
+
+def _by_text(claim: Claim, samples: list[Sample | None], frames: Frames) -> dict | None:
+    """Text -> mean effect on it; None of a single text, and of layers, which read none."""
+    if claim.ablation == LAYERS:
+        return None
+    runs = with_text(frames.runs[frames.runs["ablation"] == claim.ablation])
+    names = dict(zip(runs["paper_corpus"], runs["text"], strict=True))
+    keys = dict.fromkeys(text for text, _ in samples[0].values)
+    effects = {names[text]: effects_of(claim, *(of_text(sample, text) for sample in samples)) for text in keys}
+    means = {text: sum(values) / len(values) for text, values in effects.items() if values}
+    return means if len(means) > 1 else None
 
 
 def _means(samples: list[Sample | None]) -> dict:

@@ -1,6 +1,6 @@
 """From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -20,11 +20,13 @@ class Sample:
     """One side of a claim. values: by (text, seed), of timings by (text, turn). digests: of the runs behind them.
 
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
+    late_gain: the most that the last quarter of the updates still brought to one of its runs, in bits.
     """
 
     values: dict[tuple, float]
     digests: list[str]
     stuck: bool = False
+    late_gain: float = 0.0
 
 
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
@@ -37,15 +39,16 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     points = _finite(_points_of_runs(finished, measure))
     points = _drop_incomplete(points, rows)
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
-    return _fold(claim, points, stuck=_is_stuck(finished))
+    gain = finished["late_gain"].max()
+    return _fold(claim, points, stuck=_is_stuck(finished), late_gain=0.0 if pd.isna(gain) else float(gain))
 
 
-def _fold(claim: Claim, points: pd.DataFrame, stuck: bool = False) -> Sample:
+def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
     """One value for each text and seed, or turn: a mean over the grid, or the exponent of its growth."""
     points, fold = _finite(points), _slope if claim.by == "slope" else _mean
     folded = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
     digests = [digest for digest in points["digest"].unique() if digest is not None]
-    return Sample({key: value for key, value in folded.items() if value is not None}, digests, stuck)
+    return Sample({key: value for key, value in folded.items() if value is not None}, digests, **training)
 
 
 def _finite(points: pd.DataFrame) -> pd.DataFrame:
@@ -114,6 +117,13 @@ def _mean(points: pd.DataFrame) -> float:
 def _slope(points: pd.DataFrame) -> float | None:
     """None where there is only one S."""
     return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
+
+
+def of_text(sample: Sample | None, text: str) -> Sample | None:
+    """The part of a sample that was read on one text."""
+    if sample is None:
+        return None
+    return replace(sample, values={key: value for key, value in sample.values.items() if key[0] == text})
 
 
 def effects_of(claim: Claim, ours: Sample, than: Sample | None) -> list[float]:

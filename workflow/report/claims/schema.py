@@ -15,6 +15,7 @@ from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, TURNS, UNITS, has_measure
 from workflow.report.tables._layers import LABELS
+from workflow.results.registry import REGISTRY
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -111,6 +112,12 @@ class Claim(StrictModel):
     def measured(self, side: Side) -> str:
         """The measure that is read of a side."""
         return side.measure or self.measure
+
+    @property
+    def is_about_quality(self) -> bool:
+        """Whether more training would change what is compared: a score, not a cost."""
+        names = [self.measured(side) for side in self.sides]
+        return any(name in REGISTRY and REGISTRY[name].source == "metric" for name in names)
 
     @property
     def against(self) -> float:

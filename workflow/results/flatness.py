@@ -1,0 +1,35 @@
+"""Was it trained enough? A stated rule on the last part of a run's learning curve.
+
+The curve is read in bits per character, or per piece: bpc, or the logarithm of the perplexity. It had flattened where
+the last quarter of the updates brought less than `FLAT` bits on dev.
+"""
+
+import math
+
+FLAT = 0.02  # bits; claims are about differences of this size
+LATE = 0.25  # of all updates
+
+
+def late_gain(curve: list[dict]) -> float | None:
+    """Bits per character or piece that the last quarter of the updates brought on dev; None without two points.
+
+    Between two points of the curve its course is taken as straight.
+    """
+    points = [(point["step"], bits) for point in curve if (bits := _dev_bits(point)) is not None]
+    if len(points) < 2:
+        return None
+    last, final = points[-1]
+    begins = last * (1 - LATE)
+    later = [point for point in points if point[0] > begins]
+    earlier = [point for point in points if point[0] <= begins] or [points[0]]
+    (step, bits), (following, after) = earlier[-1], later[0]
+    if following > step:
+        bits += (after - bits) * max(0.0, begins - step) / (following - step)
+    return bits - final
+
+
+def _dev_bits(point: dict) -> float | None:
+    if point.get("dev_bpc") is not None:
+        return point["dev_bpc"]
+    perplexity = point.get("dev_ppl")
+    return math.log2(perplexity) if perplexity else None
