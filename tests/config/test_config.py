@@ -64,9 +64,9 @@ def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_
 
 
 def test_the_grid_holds_every_s_with_every_k():
-    rows = [row for row in plan(load_config({**BASE, "scale": "laptop"})) if row.ablation == "span_by_k"]
+    rows = plan(load_config({**BASE, "scale": "laptop", "ablations": ["span_by_k"]}))
     pairs = {(row.S, row.k) for row in rows}
-    assert pairs == {(S, k) for S in (16, 48, 128) for k in (None, 4, 16)}
+    assert pairs == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
 
 
 def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
@@ -180,8 +180,13 @@ def test_every_scale_can_be_planned(path, monkeypatch):
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
     named = load_scale(scale, task).ablations
-    wanted = known_ablations() if named is None else named
-    assert {row.ablation for row in rows} == {name for name in wanted if load_ablation(name).task == task}
+    left_out = {corpus for corpus, stand_in in load_scale(scale, task).corpora.items() if stand_in is None}
+    ablations = {name: load_ablation(name) for name in (named or known_ablations())}
+    assert {row.ablation for row in rows} == {
+        name
+        for name, ablation in ablations.items()
+        if ablation.task == task and not ablation.by_name and {*ablation.corpora} - left_out
+    }
 
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):

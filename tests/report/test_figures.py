@@ -58,7 +58,7 @@ def test_the_mask_falls_from_one_to_zero_over_the_ramp():
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     points = adaptive_span_figure3_left.data(everything())
-    points = points[points["source"] == "measured"]
+    points = points[points["text"] == "words for text8"]
     assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 

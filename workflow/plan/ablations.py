@@ -43,7 +43,8 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    seeds: how many of the scale's seeds, null for all.
+    seeds: how many of the scale's seeds, null for all. by_name: whether it is left out unless the config's `ablations`
+    names it.
     """
 
     question: str
@@ -53,6 +54,7 @@ class Ablation(StrictModel):
     variants: dict[str, Variant] = Field(min_length=1)
     grid: Grid = Grid()
     seeds: PositiveStrictInt | None = None
+    by_name: bool = False
     tables: list[str] = []
     figures: list[str] = []
 

@@ -58,10 +58,12 @@ class Config(StrictModel):
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
 
-        A scale that has no file for a task, or does not name an ablation, leaves it out.
+        A scale that has no file for a task, or does not name an ablation, leaves it out; so does a config that does not
+        name one which is to be named.
         """
         known = {name: load_ablation(name) for name in known_ablations()}
-        wanted = known if self.ablations is None else self.ablations
+        unnamed = [name for name, ablation in known.items() if not ablation.by_name]
+        wanted = unnamed if self.ablations is None else self.ablations
         scales = self.load_scales()
         for scale in scales.values():
             for name in scale.ablations or []:

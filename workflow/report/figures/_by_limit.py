@@ -1,4 +1,4 @@
-"""What the three panels of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
+"""What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
 
 import pandas as pd
 
@@ -6,10 +6,11 @@ from workflow.papers.published import find
 from workflow.report.figures._colours import COLOURS, LABELS
 from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks, set_span_axis
 from workflow.report.tables._cells import pick, summarise
+from workflow.results.runs_table import with_text
 
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
-PANELS = (("measured", "measured here"), ("published", "the paper's model"))
+PUBLISHED = "the paper's model"
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -17,32 +18,35 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """source, variant, S, mean, low, high, n, failed, published (its id). points: variant -> S -> published id."""
-    measured = summarise(used(runs), ["variant", "S"], quantity).assign(source="measured", published=None)
+    """text (that was read, or `PUBLISHED`), variant, S, mean, low, high, n, failed, published (its id).
+
+    points: variant -> S -> published id.
+    """
+    measured = summarise(with_text(used(runs)), ["text", "variant", "S"], quantity).assign(published=None)
     published = [
-        {"source": "published", "variant": variant, "S": S, "mean": find(key).value, "published": key}
+        {"text": PUBLISHED, "variant": variant, "S": S, "mean": find(key).value, "published": key}
         for variant, ids in points.items()
         for S, key in ids.items()
     ]
     rows = measured.to_dict("records") + published
-    return pd.DataFrame(rows, columns=["source", *measured.columns.drop(["source", "published"]), "published"])
+    return pd.DataFrame(rows, columns=["text", *measured.columns.drop(["text", "published"]), "published"])
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """What was measured on the left; what the paper's texts hold in a panel of its own, on its own scale."""
-    if not data[data["source"] == "measured"]["mean"].notna().any():
+    """A panel for each text, and one for what the paper's texts hold, each on its own scale."""
+    if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
-    figure, axes = canvas(2, height=2.9)
-    for panel, (source, title) in zip(axes, PANELS, strict=True):
-        points = data[data["source"] == source]
+    panels = data.groupby("text", sort=False)
+    figure, axes = canvas(len(panels), height=2.9)
+    for panel, (text, points) in zip(axes, panels, strict=True):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]
             if len(line):
-                style = {} if source == "measured" else _style(line)
+                style = _style(line) if text == PUBLISHED else {}
                 draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix", ""), **style)
         set_span_axis(panel, points["S"])
         panel.tick_params(axis="x", labelsize=8)
-        panel.set_title(title)
+        panel.set_title(text, fontsize=9)
         panel.legend(fontsize=8)
         if data["mean"].max() > 1000:
             set_count_ticks(panel.yaxis)

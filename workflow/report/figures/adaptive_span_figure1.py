@@ -18,7 +18,11 @@ CAPTION = (
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """The run with the longest fixed span."""
     fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
-    return pick_holding(fixed, "attention_by_distance").sort_values(["S", "seed"], ascending=[False, True]).head(1)
+    return (
+        pick_holding(fixed, "attention_by_distance")
+        .sort_values(["S", "paper_corpus", "seed"], ascending=[False, True, True])
+        .head(1)
+    )
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

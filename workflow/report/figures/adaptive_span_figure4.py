@@ -3,17 +3,18 @@
 import pandas as pd
 
 from workflow.papers.published import load_digitised_spans
+from workflow.report.figures._by_limit import PUBLISHED
 from workflow.report.figures._colours import COLOURS
 from workflow.report.figures._style import canvas, draw_message, set_count_ticks
 from workflow.report.tables._cells import pick
+from workflow.results.runs_table import with_text
 
 READS = ("runs",)
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
-    "Left: our heads at the largest S of the scale, all seeds. Right: the paper's small model at S = 4096, read "
+    "Our heads at the largest S of the scale, all seeds, text by text; last the paper's small model at S = 4096, read "
     "off its plot to about 10 %. Heads of a layer are sorted by span."
 )
-PANELS = (("measured", "measured here"), ("published", "the paper's model"))
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -23,27 +24,26 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """source, S, layer, head (by rank), span."""
-    adaptive = used(runs)
+    """text (that was read, or the paper's model), S, layer, head (by rank), span."""
     rows = [
-        {"source": "measured", "S": adaptive["S"].iloc[0], "layer": layer, "head": head, "span": span}
-        for spans in adaptive["spans"]
-        if isinstance(spans, list)
-        for layer, heads in enumerate(spans, 1)
+        {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span}
+        for run in with_text(used(runs)).itertuples()
+        if isinstance(run.spans, list)
+        for layer, heads in enumerate(run.spans, 1)
         for head, span in enumerate(sorted(heads), 1)
     ]
-    published = load_digitised_spans().rename(columns={"head_rank": "head"}).assign(source="published", S=4096)
+    published = load_digitised_spans().rename(columns={"head_rank": "head"}).assign(text=PUBLISHED, S=4096)
     rows += published.to_dict("records")
-    return pd.DataFrame(rows, columns=["source", "S", "layer", "head", "span"])
+    return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span"])
 
 
 def draw(data: pd.DataFrame):
-    if not (data["source"] == "measured").any():
+    if not (data["text"] != PUBLISHED).any():
         return draw_message("no run with adaptive spans has ended well")
-    figure, axes = canvas(2, width_ratios=[1, 1.5])
-    for panel, (source, title) in zip(axes, PANELS, strict=True):
-        spans = data[data["source"] == source]
-        colour = COLOURS["adaptive" if source == "measured" else "published"]
+    panels = data.groupby("text", sort=False)
+    figure, axes = canvas(len(panels), width_ratios=[1.5 if text == PUBLISHED else 1 for text, _ in panels])
+    for panel, (text, spans) in zip(axes, panels, strict=True):
+        colour = COLOURS["published" if text == PUBLISHED else "adaptive"]
         shift = (spans["head"] - spans["head"].mean()) / (spans["head"].max() + 1) * 0.7
         panel.scatter(spans["layer"] + shift, spans["span"], s=16, color=colour, alpha=0.75, linewidths=0)
         panel.set_yscale("log")
@@ -52,6 +52,6 @@ def draw(data: pd.DataFrame):
         set_count_ticks(panel.yaxis, log=True)
         panel.set_xticks(sorted(spans["layer"].unique()))
         panel.set_xlabel("layer")
-        panel.set_title(f"{title}, S = {spans['S'].iloc[0]:.0f}")
+        panel.set_title(f"{text}, S = {spans['S'].iloc[0]:.0f}", fontsize=9)
     axes[0].set_ylabel("span of a head (characters)")
     return figure

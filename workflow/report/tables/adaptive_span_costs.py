@@ -3,6 +3,7 @@
 import pandas as pd
 
 from workflow.report.tables._cells import cited, make_cell, make_table, measured, pick, take_cost_row
+from workflow.results.runs_table import with_text
 
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
@@ -26,13 +27,13 @@ TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = pick(runs, ablation="span_limit"), []
+    runs, cells = with_text(pick(runs, ablation="span_limit")), []
     # only a CUDA allocator reserves
     costs = [*COSTS, RESERVED] if runs["memory_reserved_bytes"].notna().any() else COSTS
     for variant in CLAIMS:
         variant_runs = pick(runs, variant=variant)
-        for S in sorted(variant_runs["S"].dropna().unique()):
-            seeds, label = pick(variant_runs, S=S), f"{variant}, S = {S:.0f}"
+        for (text, S), seeds in variant_runs.groupby(["text", "S"]):
+            label = f"{variant}, S = {S:.0f}, {text}"
             cells += [_cost(label, column, take_cost_row(seeds), quantity, unit) for column, quantity, unit in costs]
             cells.append(measured(label, "executed", seeds, "macs_executed", "multiply-adds / character"))
         cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])

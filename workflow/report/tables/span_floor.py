@@ -1,0 +1,36 @@
+"""What holds learned spans at their floor: the table of positions or smooth ones, Adagrad as released or Adam."""
+
+import pandas as pd
+
+from workflow.report.tables._cells import make_table, measured, pick
+
+READS = ("runs",)
+TITLE = "What holds learned spans at their floor"
+CAPTION = (
+    "The same net, text and number of updates, with the paper's choices one by one: a learned vector for each distance "
+    "(table) beside sinusoids through a learned matrix (smooth), and Adagrad as released beside Adam. A span at its "
+    "floor is as short as its ramp."
+)
+ROWS = {
+    "smooth_adam": "smooth positions, Adam",
+    "smooth_adagrad": "smooth positions, Adagrad",
+    "table_adam": "table of positions, Adam",
+    "table_adagrad": "table of positions, Adagrad (as the paper)",
+}
+COLUMNS = [
+    ("dev", "dev_bpc", "bpc"),
+    ("avg. span", "mean_span", "characters"),
+    ("longest span", "max_span", "characters"),
+    ("before training", "start_span", "characters"),
+    ("executed", "macs_executed", "multiply-adds / character"),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs = pick(runs, ablation="span_floor")
+    cells = [
+        measured(label, column, pick(runs, variant=variant), quantity, unit)
+        for variant, label in ROWS.items()
+        for column, quantity, unit in COLUMNS
+    ]
+    return make_table(cells)
