@@ -10,7 +10,7 @@ from tests._costs import MEASURED, split_costs
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
-from tests._runs import every_run
+from tests._runs import as_rows, best_reader, every_run
 from tests._training import origin
 from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation
@@ -72,7 +72,7 @@ def planned(row: dict) -> dict:
 
 
 def write_rows_of(scale: Path, rows: list[dict]) -> None:
-    """Tables of runs, costs and layers, each in its file."""
+    """Tables of runs, costs, layers and readers, each in its file."""
     runs, costs = split_costs(rows)
     files = defaultdict(list)
     for row in runs:
@@ -84,6 +84,8 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
     layers = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
     if any(row["ablation"] == "transformer" for row in rows):
         files["layers", "layers"] = layers
+    if any(row["ablation"] == "limit" for row in rows):
+        files["best_reader", "best_reader/topics"] = as_rows(best_reader())
     for (kind, place), content in files.items():
         write_text(scale / f"{place}.json", write_rows(kind, content))
 
@@ -100,6 +102,7 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
     for kind in (kind for kind in COSTS if kind in wanted):
         places += [scale / kind / f"{name}.json" for name in ([ablation] if kind == "throughput" else configurations)]
     places += [scale / "layers.json"] if "layers" in wanted else []
+    places += [scale / "best_reader" / "topics.json"] if "best_reader" in wanted else []
     return [str(path) for path in places if path.exists()]
 
 

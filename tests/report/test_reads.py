@@ -15,7 +15,7 @@ from workflow.results.runs_table import Frames
 
 BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
 ENTRIES = [(kind, name, entry) for kind, name in BUILDERS for entry in reads(kind, name)]
-FRAMES = ("runs", "layers")
+FRAMES = ("runs", "layers", "best_reader")
 
 
 def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:

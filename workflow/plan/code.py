@@ -27,6 +27,9 @@ class Code:
         files = [sources.of_script("throughput", row.job) for row in self.runs.rows_of(ablation)]
         return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
 
+    def of_best_reader(self) -> str:
+        return sources.digest(sources.of_script("best_reader"))
+
     def of_layers(self) -> str:
         return sources.digest(sources.of_script("layers"))
 

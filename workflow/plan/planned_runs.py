@@ -6,6 +6,7 @@ from functools import cached_property
 from workflow.config.job import Job
 from workflow.plan.labels import Labels
 from workflow.plan.plan import PlanRow
+from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed
 
@@ -42,6 +43,21 @@ class PlannedRuns:
     def tasks_of_corpora(self) -> dict[str, str]:
         """File name of a data set -> a task that reads it."""
         return {row.job.corpus: row.job.task for row in self.rows}
+
+    def texts_of_topics(self, ablation: str | None = None) -> list[str]:
+        """The data sets of an ablation, or of all, whose best reader is known: the names of their files."""
+        rows = self.rows if ablation is None else self.rows_of(ablation)
+        texts = {row.job.corpus: row.corpus for row in rows if row.job.task == "char_lm"}
+        return [slug for slug, name in texts.items() if load_corpora("char_lm").entry(name).topics]
+
+    def best_reader_options(self, slug: str) -> str:
+        """What the best readers of a text see, and which part of it they read: windows, streams, tokens."""
+        jobs = [job for job in self.jobs.values() if job.corpus == slug]
+        limits = {(job.net.layers, limit) for job in jobs if (limit := job.attention.span.get("limit"))}
+        windows = {S for _, S in limits} | {L * S for L, S in limits}  # a net of L layers sees L S characters
+        windows |= {2**n for n in range(2, max(windows).bit_length())}
+        scored = jobs[0].evaluation
+        return f"--windows {' '.join(map(str, sorted(windows)))} --streams {scored.streams} --tokens {scored.tokens}"
 
     @property
     def precomputed(self) -> list[str]:

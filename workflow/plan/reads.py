@@ -11,7 +11,7 @@ from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names
 from workflow.results.registry import COSTS
 
-READABLE = ("runs", *COSTS, "layers")
+READABLE = ("runs", *COSTS, "layers", "best_reader")
 
 
 @cache

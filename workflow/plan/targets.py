@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workflow.config.errors import ConfigError, nearest
 from workflow.papers import PAPERS
-from workflow.plan.ablations import Ablation
+from workflow.plan.ablations import Ablation, known_ablations
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -60,10 +60,10 @@ class Targets:
     # costs
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:
-        """The files with these costs of an ablation's configurations."""
-        configurations = {kind: self.runs.configurations_of(ablation) for kind in COSTS}
-        configurations |= {"longest_span": self.runs.longest_spans(ablation), "throughput": [ablation]}
-        return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in configurations[kind]]
+        """The files with these costs of an ablation's configurations, and of the best readers of its texts."""
+        names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation)) | {"throughput": [ablation]}
+        names |= {"longest_span": self.runs.longest_spans(ablation), "best_reader": self.runs.texts_of_topics(ablation)}
+        return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
 
     def measure_of(self, task: str) -> str:
         """How the costs of a task are measured, as JSON."""
@@ -98,7 +98,7 @@ class Targets:
 
     def _files(self, ablation: str, wanted: tuple[str, ...]) -> list[str]:
         files = [f"{self.results}/ablations/{ablation}.json"] if "runs" in wanted else []
-        files += self.cost_files(ablation, *(kind for kind in COSTS if kind in wanted))
+        files += self.cost_files(ablation, *(kind for kind in (*COSTS, "best_reader") if kind in wanted))
         return files + ([f"{self.results}/layers.json"] if "layers" in wanted else [])
 
     def artefact_files(self, ablation: str) -> list[str]:
@@ -203,9 +203,10 @@ class Targets:
                     raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it answers one ablation alone")
 
     def refuse_unknown(self, target: str, rules: list[str]) -> None:
-        """`ConfigError` with the nearest name of a target."""
-        near = nearest(target, [*self.named, *rules])
-        hint = f"did you mean '{near}'? " if near else ""
+        """`ConfigError` with the nearest name of a target, or how to ask for a question that is left out."""
+        if target in known_ablations():
+            raise ConfigError(f"target '{target}': this config leaves it out; --config 'ablations=[{target}]' runs it")
+        hint = f"did you mean '{near}'? " if (near := nearest(target, [*self.named, *rules])) else ""
         raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")
 
 

@@ -17,9 +17,9 @@ def load_builder(kind: str, name: str):
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """The frames that the functions of a table or figure take: runs and layers, as far as it reads them."""
+    """The frames that the functions of a table or figure take: those of `Frames` that it reads."""
     inputs = []
-    for frame in ("runs", "layers"):
+    for frame in ("runs", "layers", "best_reader"):
         if frame in reads(kind, name):
             if getattr(frames, frame) is None:
                 raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given")

@@ -1,4 +1,4 @@
-"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ... | "layers", "rows": [{...}, ...]}.
+"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}.
 
 So a table is made from a list of files, in whatever order.
 """
@@ -10,7 +10,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_json
 from workflow.results.registry import COSTS
 
-KINDS = ("runs", *COSTS, "layers")
+KINDS = ("runs", *COSTS, "layers", "best_reader")
 
 
 def write_rows(kind: str, rows: list[dict]) -> str:

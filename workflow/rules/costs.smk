@@ -88,6 +88,28 @@ rule throughput:
         " {params.options} > {log} 2>&1"
 
 
+rule best_reader:
+    """Compute the fewest bits per character that any reader of a text of topics can reach, by what it sees."""
+    input:
+        "results/data/{slug}.npz",
+    output:
+        "results/{scale}/best_reader/{slug}.json",
+    log:
+        "logs/{scale}/best_reader/{slug}.log",
+    wildcard_constraints:
+        slug=pattern(targets.runs.texts_of_topics()),
+    conda:
+        "../../environment.yml"
+    params:
+        name=lambda w: targets.runs.corpora[w.slug],
+        options=lambda w: targets.runs.best_reader_options(w.slug),
+        source=targets.code.of_best_reader(),
+    message:
+        "compute what the best reader reaches on {wildcards.slug}"
+    shell:
+        "python -m workflow.scripts.best_reader {params.name:q} {input} {output} {params.options} > {log} 2>&1"
+
+
 rule layers:
     """Time and weigh the four kinds of layer of Attention Is All You Need, Table 1."""
     output:

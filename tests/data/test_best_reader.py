@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
+from workflow.data.text.best_reader import Reader
 from workflow.data.text.catalogue import Topics
-from workflow.data.text.limit import Reader
 from workflow.data.text.topics import TopicText
 
 TINY = Topics(words=5, states=2, durations=[8, 30], spread=1.5, seed=3)

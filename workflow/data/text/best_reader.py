@@ -49,7 +49,8 @@ class Reader:
     def __init__(self, source: TopicText):
         states = source.topics.states
         self.transition = reduce(np.kron, [(1 - p) * np.eye(states) + p / states for p in source.renewal])  # A A
-        self.likelihood = {f"{word}{BLANK}": p for word, p in zip(source.lexicon, source.emission.T, strict=True)}
+        self.likelihoods = np.ascontiguousarray(source.emission.T)  # V A
+        self.number = {f"{word}{BLANK}": number for number, word in enumerate(source.lexicon)}
         self.prefixes = self._sum_by(lambda word: [word[:end] for end in range(len(word) + 1)])
         self.endings = self._sum_by(lambda word: [word[begin:] for begin in range(len(word))])
         pieces = self._sum_by(lambda word: [word[a:b] for a in range(len(word)) for b in range(a + 1, len(word) + 1)])
@@ -58,9 +59,9 @@ class Reader:
     def _sum_by(self, parts: Callable[[str], list[str]]) -> dict[str, np.ndarray]:
         """By part: p(a word that has it | joint state), once for each place where the word has it: A."""
         sums: dict[str, np.ndarray] = {}
-        for word, p in self.likelihood.items():
+        for word, number in self.number.items():
             for part in parts(word):
-                sums[part] = sums.get(part, 0) + p
+                sums[part] = sums.get(part, 0) + self.likelihoods[number]
         return sums
 
     def bits(self, text: str) -> np.ndarray:
@@ -69,8 +70,8 @@ class Reader:
         belief, bits = self._move(self.endings[first]), []
         for word in words:
             bits += [self._bits(belief, word[:end], word[end]) for end in range(len(word))]
-            if word in self.likelihood:  # the last one may be cut
-                belief = self._move(belief * self.likelihood[word])
+            if word in self.number:  # the last one may be cut
+                belief = self._move(belief * self.likelihoods[self.number[word]])
         return np.array(bits)
 
     def bits_of_words(self, text: str) -> np.ndarray:
@@ -83,17 +84,21 @@ class Reader:
         """-log2 p(character | the `window` characters before it, or as many as there are), from the second word on."""
         spelling = Spelling(text)
         positions = range(spelling.begins[1], len(text))
+        numbers = np.array([self.number.get(word, -1) for word in spelling.words])  # the first and the last may be cut
         chunks = [positions[n : n + CHUNK] for n in range(0, len(positions), CHUNK)]
-        return np.concatenate([self._bits_of_chunk(spelling, chunk, window) for chunk in chunks])
+        return np.concatenate([self._bits_of_chunk(spelling, numbers, chunk, window) for chunk in chunks])
 
-    def _bits_of_chunk(self, spelling: Spelling, positions: Sequence[int], window: int) -> np.ndarray:
-        text, words = spelling.text, spelling.words
+    def _bits_of_chunk(
+        self, spelling: Spelling, numbers: np.ndarray, positions: Sequence[int], window: int
+    ) -> np.ndarray:
+        """numbers: of the words of the text, in the lexicon."""
+        text = spelling.text
         starts = [max(0, position - window) for position in positions]
         first, last = (np.array([spelling.word_at[n] for n in places]) for places in (starts, positions))
         belief = np.stack([self._belief_after(spelling, start) for start in starts])
         for n in range(1, (last - first).max()):
             (more,) = np.nonzero(first + n < last)  # those with a further whole word in their window
-            belief[more] = self._move(belief[more] * np.stack([self.likelihood[words[m + n]] for m in first[more]]))
+            belief[more] = self._move(belief[more] * self.likelihoods[numbers[first[more] + n]])
         bits = []
         for row, position, start, m, k in zip(belief, positions, starts, first, last, strict=True):
             begun = text[max(start, spelling.begins[k]) : position]

@@ -1,0 +1,93 @@
+"""Spans beside the best possible reader: what they reach at each S, and how far their heads look."""
+
+import pandas as pd
+
+from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_span_axis
+from workflow.report.tables._attainable import best_bpc, paying_window, windows
+from workflow.report.tables._cells import pick, summarise
+
+READS = ("runs", "best_reader")
+TITLE = "Spans beside the best possible reader"
+CAPTION = (
+    "Left: test bpc by span limit S, bands: 95 % interval over seeds, beside the fewest bits that any reader of the "
+    "last w characters can reach, which is computed. A net of L layers sees up to L times S characters, so it may pass "
+    "the reader of S of them; nothing passes the line at the bottom, the best reader of all of the past. Right: the "
+    "learned span of every head at the largest S, all seeds. Beyond the line more characters would bring even the best "
+    "reader less than 0.01 bpc."
+)
+VARIANTS = ("fixed", "adaptive", "dynamic")
+SEEN = "best reader of the last w"
+WHOLE = "best reader of all"
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, ablation="limit")
+
+
+def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
+    """source, S, layer, span, mean, low, high, n. source: a variant, a reader, `heads` or `pays`."""
+    runs = used(runs)
+    rows = summarise(runs, ["variant", "S"], "test_bpc").rename(columns={"variant": "source"}).to_dict("records")
+    if best_bpc(best_reader) is not None:
+        rows += [{"source": SEEN, "S": row.window, "mean": row.bpc} for row in windows(best_reader).itertuples()]
+        rows.append({"source": WHOLE, "mean": best_bpc(best_reader)})
+        rows.append({"source": "pays", "span": paying_window(best_reader)})
+    return pd.DataFrame(rows + _heads(runs), columns=["source", "S", "layer", "span", "mean", "low", "high", "n"])
+
+
+def _heads(runs: pd.DataFrame) -> list[dict]:
+    """The span of every head of the adaptive runs with the largest S."""
+    adaptive = pick(runs, variant="adaptive", status="ok")
+    adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
+    return [
+        {"source": "heads", "S": row.S, "layer": layer, "span": span}
+        for row in adaptive.itertuples()
+        if isinstance(row.spans, list)
+        for layer, heads in enumerate(row.spans, 1)
+        for span in heads
+    ]
+
+
+def draw(data: pd.DataFrame):
+    if not data[data["source"].isin(VARIANTS)]["mean"].notna().any():
+        return draw_message("no run of this figure has ended well")
+    figure, (quality, spans) = canvas(2, height=3.4, width_ratios=[1.5, 1])
+    _draw_quality(quality, data)
+    _draw_spans(spans, data)
+    return figure
+
+
+def _draw_quality(axes, data: pd.DataFrame) -> None:
+    reader = data[data["source"] == SEEN]
+    axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
+    for variant in VARIANTS:
+        draw_curve(axes, data[data["source"] == variant], "S", COLOURS[variant], LABELS[variant])
+    for whole in data[data["source"] == WHOLE]["mean"]:
+        axes.axhline(whole, color=INK, linewidth=1, label=WHOLE)
+    trained = data[data["source"].isin(VARIANTS)]
+    set_span_axis(axes, trained["S"])
+    axes.set_xlim(trained["S"].min() / 1.6, trained["S"].max() * 1.6)
+    axes.set_xlabel("span limit S, or characters seen w")
+    axes.set_ylabel("test bits per character")
+    axes.legend(fontsize=8)
+
+
+def _draw_spans(axes, data: pd.DataFrame) -> None:
+    heads = data[data["source"] == "heads"]
+    axes.set_title(f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans")
+    axes.set_xlabel("learned span of a head (characters)")
+    axes.set_ylabel("layer")
+    axes.set_yticks(sorted(heads["layer"].unique()))
+    axes.set_ylim(0.4, (heads["layer"].max() if len(heads) else 1) + 0.6)
+    rank = heads.groupby("layer").cumcount()
+    shift = (rank - rank.mean()) / (rank.max() + 1) * 0.6 if len(heads) else 0
+    axes.scatter(heads["span"], heads["layer"] + shift, s=16, color=COLOURS["adaptive"], alpha=0.75, linewidths=0)
+    axes.set_xscale("log", base=2)
+    for window in data[data["source"] == "pays"]["span"].dropna():
+        axes.axvline(window, color=GREY, linewidth=1)
+        axes.text(window, axes.get_ylim()[1], " beyond: < 0.01 bpc", fontsize=7, color=GREY, va="top")
+    if len(heads):
+        ticks = [2**n for n in range(2, int(heads["S"].max()).bit_length())]
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()

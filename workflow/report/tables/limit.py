@@ -1,0 +1,47 @@
+"""Every span beside the best possible reader of a text: what it reaches of what can be gained, and at what cost."""
+
+import pandas as pd
+
+from workflow.report.tables._attainable import best_bpc, windows, with_share, words_bpc
+from workflow.report.tables._cells import make_cell, make_table, measured, pick
+
+READS = ("runs", "best_reader")
+TITLE = "Spans beside the best possible reader"
+CAPTION = (
+    "A text drawn from topics whose probabilities are known, so the fewest bits per character that any reader can "
+    "reach are computed, not estimated: of all of the past, and of the last w characters alone. 0 % of what can be "
+    "gained is the best reader that sees its word so far and nothing before it, 100 % is the best reader of all of the "
+    "past. Nets are scored on the same stretch of test text."
+)
+COLUMNS = [
+    ("test", "test_bpc", "bpc"),
+    ("above the best reader", "above_best", "bpc"),
+    ("of what can be gained", "share", "%"),
+    ("avg. span", "mean_span", "characters"),
+    ("longest span", "max_span", "characters"),
+    ("executed", "macs_executed", "multiply-adds / character"),
+]
+
+
+def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
+    runs, cells = with_share(pick(runs, ablation="limit"), best_reader), []
+    for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
+        seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
+        label = f"{variant}, S = {S:.0f}"
+        cells += [measured(label, column, seeds, quantity, unit) for column, quantity, unit in COLUMNS]
+    return make_table(cells + _readers(best_reader))
+
+
+def _readers(best_reader: pd.DataFrame) -> list[dict]:
+    """A row for each reader: what it reaches follows from the text."""
+    if best_bpc(best_reader) is None:
+        return []
+    readers = [("best reader, its word alone", words_bpc(best_reader))]
+    readers += [(f"best reader, {row.window} characters", row.bpc) for row in windows(best_reader).itertuples()]
+    readers.append(("best reader, all of the past", best_bpc(best_reader)))
+    rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), best_reader)
+    return [
+        make_cell(row["row"], column, row[quantity], unit, "analytic")
+        for row in rows.to_dict("records")
+        for column, quantity, unit in COLUMNS[:3]
+    ]

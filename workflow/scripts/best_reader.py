@@ -1,0 +1,62 @@
+"""What the best reader of a text reaches: `python -m workflow.scripts.best_reader NAME DATA OUT --windows 16 64 ...`.
+
+A row per window, of the test text as nets are scored on it: in the same number of streams, each from its beginning.
+Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from workflow.config.command_line import run
+from workflow.config.errors import ConfigError
+from workflow.data.text import store
+from workflow.data.text.best_reader import Reader
+from workflow.data.text.topics import TopicText
+from workflow.plan.scales import load_corpora
+from workflow.results.record import write_text
+from workflow.results.rows import write_rows
+
+
+def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
+    """The first `tokens` characters of test (0: all) in streams side by side, as they are scored."""
+    letters = corpus.test[: tokens or None]
+    length = len(letters) // streams
+    rows = letters[: length * streams].reshape(streams, length)
+    return ["".join(corpus.symbols[letter] for letter in row).removesuffix("<eos>") for row in rows]
+
+
+def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
+    """window, bpc, characters."""
+    within = {window: partial(reader.bits_within, window=window) for window in sorted(windows)}
+    readers = {0: reader.bits_of_words, **within, None: reader.bits}
+    rows = []
+    for window, read in readers.items():
+        bits = np.concatenate([read(text) for text in texts])
+        rows.append({"window": window, "bpc": float(bits.mean()), "characters": len(bits)})
+    return rows
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="best_reader", description="What the best reader of a text reaches.")
+    parser.add_argument("name")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--windows", type=int, nargs="+", required=True, help="characters that a reader sees")
+    parser.add_argument("--streams", type=int, required=True)
+    parser.add_argument("--tokens", type=int, required=True, help="of test; 0: all")
+    options = parser.parse_args(argv)
+    topics = load_corpora("char_lm").entry(options.name).topics
+    if topics is None:
+        raise ConfigError(
+            f"corpus '{options.name}': what its best reader reaches is known of a text of kind topics alone"
+        )
+    texts = read_streams(store.read(options.data), options.streams, options.tokens)
+    rows = measure(Reader(TopicText(topics)), texts, options.windows)
+    write_text(options.out, write_rows("best_reader", [{"corpus": options.name} | row for row in rows]))
+
+
+if __name__ == "__main__":
+    run(main)
