@@ -71,7 +71,7 @@ def test_a_speed_measured_once_per_configuration_has_no_interval():
 
 def test_published_points_stand_apart_with_their_ids():
     points = adaptive_span_figure3_center.data(everything())
-    published = points[(points["source"] == "published") & (points["variant"] == "adaptive")].set_index("S")
+    published = points[(points["text"] == "the paper's model") & (points["variant"] == "adaptive")].set_index("S")
     assert published["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
     assert published["published"][8192] == "as.txt.avgspan"
 

@@ -46,7 +46,7 @@ def test_a_span_that_never_fitted_is_failed():
 def test_memory_reserved_is_a_column_where_something_was_reserved():
     assert "training memory, reserved" not in set(adaptive_span_costs.build(as_frame([run()]))["column"])
     cells = adaptive_span_costs.build(as_frame([run(memory_reserved_bytes=5.0)]))
-    assert at(cells, "fixed, S = 64", "training memory, reserved")["value"] == 5
+    assert at(cells, "fixed, S = 64, words for text8", "training memory, reserved")["value"] == 5
 
 
 def test_a_variant_that_was_not_run_is_shown_as_such():

@@ -5,6 +5,7 @@ import json
 from workflow.report.builders import load_builder
 from workflow.report.pages.site import Site, read_svg
 from workflow.results import provenance
+from workflow.results.flatness import FLAT
 
 NOT_MADE = "not made yet"
 
@@ -33,6 +34,8 @@ def table(site: Site, name: str, ablation: str) -> dict:
         "columns": [(column, units[column]) for column in columns],
         "rows": [(row, [grid.get((row, column)) for column in columns]) for row in rows],
         "notes": list(dict.fromkeys(notes)),
+        "still_learning": any(cell["still_learning"] for cell in grid.values()),
+        "flat": FLAT,
         "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
     }
 
@@ -49,7 +52,13 @@ def _needs_note(cell: dict) -> bool:
 def _with_half_interval(cell: dict) -> dict:
     half = (cell["high"] - cell["low"]) / 2 if cell["high"] is not None else None
     value = cell["value"] if cell["value"] is not None else cell["published_value"]
-    return {**cell, "half": half, "sort": value if isinstance(value, int | float) else ""}
+    still_learning = (cell.get("late_gain") or 0.0) > FLAT
+    return {
+        **cell,
+        "half": half,
+        "still_learning": still_learning,
+        "sort": value if isinstance(value, int | float) else "",
+    }
 
 
 def figure(site: Site, name: str, ablation: str) -> dict:

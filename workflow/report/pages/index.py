@@ -14,13 +14,12 @@ from workflow.results.runs_table import describe, name_text
 from workflow.results.statistics import mean_interval
 from workflow.tasks.spec import TASKS
 
-PICTURE = "quality_against_cost"  # the figure under the ledger
+OPENING, PICTURE = "limit", "quality_against_cost"  # the figures above and under the ledger
 
 
 def index_page(site: Site, runs: pd.DataFrame) -> dict:
     """runs: of all ablations, with their costs."""
     ablations = ablations_in(runs)
-    picture = [name for name, ablation in ablations.items() if PICTURE in ablation.figures]
     answers = [
         {"name": name, "question": ablation.question, "paper": ablation.paper, "answer": summarise(runs, name)}
         for name, ablation in ablations.items()
@@ -34,8 +33,15 @@ def index_page(site: Site, runs: pd.DataFrame) -> dict:
         "ablations": answers,
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
-        "picture": artefacts.figure(site, PICTURE, picture[0]) if picture else None,
+        "opening": _figure(site, OPENING, ablations),
+        "picture": _figure(site, PICTURE, ablations),
     }
+
+
+def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:
+    """A figure, where the ablation that it answers was run."""
+    owner = next((key for key, ablation in ablations.items() if name in ablation.figures), None)
+    return artefacts.figure(site, name, owner) if owner else None
 
 
 def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:

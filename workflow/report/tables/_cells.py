@@ -6,6 +6,7 @@ unit, kind     measured | analytic | setting | cited; a function of each of thes
 published      id of what the paper prints for this cell, or None
 digests        the runs behind the number
 status, note   ok | failed | not run, and why
+late_gain      of a score: the most that the last quarter of the updates still brought to a run behind it, in bits
 """
 
 import pandas as pd
@@ -14,6 +15,7 @@ from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.statistics import mean_interval
 
 COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
+COLUMNS += ["late_gain"]
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
     ("one block, ours", "macs_analytic", "multiply-adds / character"),
@@ -37,7 +39,7 @@ def make_cell(
     row, column, value, unit, kind, published=None, *, low=None, high=None, n=None, runs=None, status="ok", note=""
 ) -> dict:
     digests = list(runs["digest"].unique()) if runs is not None and len(runs) else []
-    values = (row, column, value, low, high, n, unit, kind, published, digests, status, note)
+    values = (row, column, value, low, high, n, unit, kind, published, digests, status, note, None)
     return dict(zip(COLUMNS, values, strict=True))
 
 
@@ -59,7 +61,8 @@ def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str
     mean, low, high = mean_interval(values) if values else (None, None, None)
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
-    return make_cell(
+    is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
+    cell = make_cell(
         row,
         column,
         mean,
@@ -73,6 +76,7 @@ def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str
         status=status,
         note="; ".join(failures) or missing,
     )
+    return cell | {"late_gain": float(ok["late_gain"].max()) if is_score and values else None}
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:

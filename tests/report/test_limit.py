@@ -1,0 +1,49 @@
+"""Spans beside the best possible reader: shares and windows worked out by hand."""
+
+import pandas as pd
+import pytest
+
+from tests._runs import best_reader, everything
+from workflow.report.figures import limit as figure
+from workflow.report.tables import limit
+from workflow.report.tables._attainable import paying_window, with_share
+from workflow.results.runs_table import BEST_READER
+
+UNKNOWN = pd.DataFrame(columns=list(BEST_READER))
+
+
+def test_a_share_is_what_is_gained_of_what_can_be_gained():
+    """Of 3.2 bpc for the word alone and 2.0 at best, 2.6 is half way, and 2.3 lies .3 above the best."""
+    runs = with_share(pd.DataFrame({"test_bpc": [3.2, 2.6, 2.3, 2.0]}), best_reader())
+    assert runs["share"].tolist() == pytest.approx([0, 50, 75, 100])
+    assert runs["above_best"].tolist() == pytest.approx([1.2, 0.6, 0.3, 0.0])
+
+
+def test_the_window_that_pays_is_the_shortest_within_a_hundredth_of_the_best():
+    """2.205 at 32 and 2.2 at 64 are both far above 2.0; once the best is 2.196, 32 characters are enough."""
+    assert paying_window(best_reader()) is None
+    near = best_reader()
+    near.loc[near["window"].isna(), "bpc"] = 2.196
+    assert paying_window(near) == 32
+
+
+def test_readers_have_rows_of_their_own_and_every_variant_its_share():
+    cells = limit.build(everything(), best_reader()).set_index(["row", "column"])
+    assert cells.loc[("best reader, 32 characters", "of what can be gained"), "value"] == pytest.approx(82.9, abs=0.05)
+    assert cells.loc[("adaptive, S = 64", "of what can be gained"), "value"] == pytest.approx(100 / 1.2)
+    assert cells.loc[("best reader, all of the past", "test"), "kind"] == "analytic"
+
+
+def test_a_text_without_a_known_limit_has_no_share_and_no_readers():
+    cells = limit.build(everything(), UNKNOWN)
+    assert set(cells[cells["column"] == "of what can be gained"]["status"]) == {"not run"}
+    assert not cells["row"].str.startswith("best").any()
+    drawn = figure.data(everything(), UNKNOWN)
+    assert set(drawn["source"]) == {"fixed", "adaptive", "dynamic", "heads"}
+
+
+def test_the_figure_shows_the_heads_of_the_largest_s():
+    drawn = figure.data(everything(), best_reader())
+    heads = drawn[drawn["source"] == "heads"]
+    assert set(heads["S"]) == {64} and len(heads) == 2 * 4  # two seeds, two layers of two heads
+    assert drawn[drawn["source"] == figure.WHOLE]["mean"].tolist() == [2.0]
