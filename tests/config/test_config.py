@@ -69,6 +69,13 @@ def test_the_grid_holds_every_s_with_every_k():
     assert pairs == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
 
 
+def test_a_question_to_be_named_is_left_out_until_it_is():
+    named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
+    assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations
+    with pytest.raises(ConfigError, match=r"this config leaves it out; --config 'ablations=\[span_by_k\]' runs it"):
+        unnamed.refuse_unknown("span_by_k", [])
+
+
 def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     (tmp_path / "mine.txt").write_text("some text\n" * 100)
     rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
