@@ -192,7 +192,7 @@ def test_every_scale_can_be_planned(path, monkeypatch):
     assert {row.ablation for row in rows} == {
         name
         for name, ablation in ablations.items()
-        if ablation.task == task and not ablation.by_name and {*ablation.corpora} - left_out
+        if ablation.task == task and (named or not ablation.by_name) and {*ablation.corpora} - left_out
     }
 
 

@@ -58,13 +58,14 @@ class Config(StrictModel):
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
 
-        A scale that has no file for a task, or does not name an ablation, leaves it out; so does a config that does not
-        name one which is to be named.
+        A scale that has no file for a task, or does not name an ablation, leaves it out; so is one that is to be
+        named, where neither config nor scale does.
         """
         known = {name: load_ablation(name) for name in known_ablations()}
-        unnamed = [name for name, ablation in known.items() if not ablation.by_name]
-        wanted = unnamed if self.ablations is None else self.ablations
         scales = self.load_scales()
+        named = {name for scale in scales.values() for name in scale.ablations or []}
+        default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
+        wanted = default if self.ablations is None else self.ablations
         for scale in scales.values():
             for name in scale.ablations or []:
                 check_known(f"ablation in config/scales/{self.scale}", name, known)
