@@ -23,6 +23,16 @@ def test_one_value_has_no_interval_and_equal_ones_have_none_to_speak_of():
     assert statistics.scatter([0.1 + 0.2, 0.3, 0.3]) == 0.0  # rounding is no scatter
 
 
+def test_what_differs_between_texts_is_no_scatter():
+    """Around 1 and 5 the values lie .1 apart on either side: df = 4 - 2, s^2 = 4 x .01 / 2."""
+    values, texts = [0.9, 1.1, 4.9, 5.1], ["a", "a", "b", "b"]
+    assert statistics.scatter(values, texts) == pytest.approx(0.02**0.5)
+    mean, low, high = statistics.mean_interval(values, texts)
+    assert (mean, high - mean) == pytest.approx((3.0, 4.302653 * 0.02**0.5 / 2)) and low < mean
+    assert statistics.p_of(values, 0.0, texts) < 0.001 < 0.05 < statistics.p_of(values)
+    assert statistics.mean_interval([1.0, 5.0], ["a", "b"]) == statistics.mean_interval([1.0, 5.0])
+
+
 def test_half_a_width_is_what_stands_behind_plus_or_minus():
     assert statistics.half_width(1.0, 4.0) == 1.5 and statistics.half_width(None, None) is None
     columns = pd.DataFrame({"low": [1.0, np.nan], "high": [4.0, np.nan]})

@@ -1,21 +1,27 @@
 """What a few runs can tell: intervals, p values, and the smallest effect that could have been seen.
 
 Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which is wide for so few.
+Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on one text than on
+another says nothing of how well it is known on these.
 """
 
-import numpy as np
+import math
+from collections.abc import Sequence
+
 import pandas as pd
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
 
 
-def mean_interval(values: list[float]) -> tuple[float, float | None, float | None]:
+def mean_interval(
+    values: Sequence[float], blocks: Sequence[str] | None = None
+) -> tuple[float, float | None, float | None]:
     """Mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values."""
     mean, n = sum(values) / len(values), len(values)
     if n < 2:
         return mean, None, None
-    half = stdtrit(n - 1, 0.975) * pd.Series(values).std() / n**0.5
+    half = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2) * _error(values, blocks)
     return mean, mean - half, mean + half
 
 
@@ -24,41 +30,56 @@ def half_width(low, high):
     return None if low is None or high is None else (high - low) / 2
 
 
-def p_of(values: list[float], against: float = 0.0) -> float:
+def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
     """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
-    return float(2 * stdtr(len(values) - 1, -abs((np.mean(values) - against) / _error(values))))
+    apart = abs(sum(values) / len(values) - against) / _error(values, blocks)
+    return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
-def p_equal(values: list[float], against: float, within: float) -> float:
+def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
     """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
-    return float(stdtr(len(values) - 1, (abs(np.mean(values) - against) - within) / _error(values)))
+    beyond = abs(sum(values) / len(values) - against) - within
+    return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
 
-def detectable_effect(values: list[float]) -> float:
+def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
     """The smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
-    return smallest_effect(scatter(values), len(values))
+    return smallest_effect(scatter(values, blocks), len(values), len(values) - _freedom(values, blocks))
 
 
-def smallest_effect(scatter: float, n: int) -> float:
+def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
     """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
-    edge = stdtrit(n - 1, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
-    return float(nctdtrinc(n - 1, 1 - POWER, edge) * scatter / n**0.5)
+    edge = stdtrit(n - blocks, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
+    return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 
-def scatter(values: list[float]) -> float:
-    """The standard deviation over pairs; rounding is none."""
-    sample = np.array(values, float)
-    deviation = float(sample.std(ddof=1))
-    return 0.0 if deviation <= 1e-12 * abs(sample).max() else deviation
+def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
+    """The standard deviation of pairs around the mean of their block; rounding is none."""
+    sample, blocks = _blocked(values, blocks)
+    apart = sample - sample.groupby(blocks).transform("mean")
+    deviation = math.sqrt((apart**2).sum() / _freedom(values, blocks))
+    return 0.0 if deviation <= 1e-12 * sample.abs().max() else deviation
 
 
-def _error(values: list[float]) -> float:
-    return scatter(values) / len(values) ** 0.5
+def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> tuple[pd.Series, pd.Series]:
+    """The values, and the block of each: one of all where none has two, for then no block says how they scatter."""
+    sample = pd.Series(list(values), dtype=float)
+    several = blocks is not None and len(set(blocks)) < len(sample)
+    return sample, pd.Series(list(blocks) if several else 0, index=sample.index)
+
+
+def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
+    """Degrees of freedom: pairs less blocks."""
+    return len(values) - _blocked(values, blocks)[1].nunique()
+
+
+def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
+    return scatter(values, blocks) / len(values) ** 0.5
 
 
 def holm(p_values: list[float]) -> list[float]:
     """Each p for the whole family (Holm 1979): the smallest times their number, the next times one less, rising."""
-    order, corrected, largest = np.argsort(p_values, kind="stable"), [1.0] * len(p_values), 0.0
+    order, corrected, largest = sorted(range(len(p_values)), key=p_values.__getitem__), [1.0] * len(p_values), 0.0
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
         corrected[place] = largest

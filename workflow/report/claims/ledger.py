@@ -4,7 +4,7 @@ import math
 
 from workflow.papers.published import find, load_analytic
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS
-from workflow.report.claims.samples import Sample, effects_of, of_text, read_sample
+from workflow.report.claims.samples import Sample, effects_of, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds_to
 from workflow.results.flatness import FLAT
@@ -43,35 +43,39 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
     line |= _means(samples)
     missing = _missing(claim, samples, frames)
-    effects = [] if missing else effects_of(claim, *samples)
+    effects = {} if missing else effects_of(claim, *samples)
     if missing or not effects:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    if claim.by == "ratio" and min(effects) <= 0:
+    if claim.by == "ratio" and min(effects.values()) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    line["by_text"] = _by_text(claim, samples, frames)
+    line["by_text"] = _by_text(claim, effects, frames)
     return line | weigh(claim, effects) | _training(claim, samples) | _untested(claim, samples, effects)
 
 
-def weigh(claim: Claim, effects: list[float]) -> dict:
-    """Mean effect over the pairs, interval, p and the smallest detectable effect; ratios are weighed as logarithms."""
-    ratio = claim.by == "ratio"
-    values = [math.log(effect) for effect in effects] if ratio else effects
+def weigh(claim: Claim, effects: dict[tuple, float]) -> dict:
+    """Mean effect over the pairs, interval, p and the smallest detectable effect; ratios are weighed as logarithms.
+
+    Each text is a block: pairs scatter around the mean of their own.
+    """
+    ratio, texts = claim.by == "ratio", [text for text, _ in effects]
+    values = [math.log(effect) if ratio else effect for effect in effects.values()]
     against = math.log(claim.against) if ratio else claim.against
     restore = math.exp if ratio else float
-    if len(values) < 2 or not scatter(values):
-        return {"effect": effects[0], "n": len(values)} | _judge_constant(claim, effects)
-    mean, low, high = (restore(value) for value in mean_interval(values))
-    p = p_of(values, against) if claim.within is None else p_equal(values, against, claim.room)
-    detectable = restore(detectable_effect(values)) if claim.within is None else None  # an equality has none
+    if len(values) < 2 or not scatter(values, texts):
+        mean = restore(sum(values) / len(values))
+        return {"effect": mean, "n": len(values)} | _judge_constant(claim, list(effects.values()))
+    mean, low, high = (restore(value) for value in mean_interval(values, texts))
+    p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
+    detectable = restore(detectable_effect(values, texts)) if claim.within is None else None  # an equality has none
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": detectable}
 
 
-def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
+def _untested(claim: Claim, samples: list[Sample | None], effects: dict[tuple, float]) -> dict:
     """The verdict where spans have not grown, or where all runs agree: the claim was not tested."""
     if any(sample.stuck for sample in samples if sample):
         return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
     neutral = float(claim.by == "ratio")
-    if claim.expect != "equal" and all(effect == neutral for effect in effects):
+    if claim.expect != "equal" and all(effect == neutral for effect in effects.values()):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
     return {}
 
@@ -88,7 +92,7 @@ def _judge_constant(claim: Claim, effects: list[float]) -> dict:
 
     One score may still be held against a printed one, but is at most consistent with it.
     """
-    as_claimed = is_as_claimed(claim, effects[0])
+    as_claimed = all(is_as_claimed(claim, effect) for effect in effects)
     if len(effects) < 2 and claim.measured(claim.ours) not in COUNTED:
         if claim.than is not None:
             return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
@@ -156,16 +160,15 @@ def recompute(claim: Claim) -> dict:
     return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
 
 
-def _by_text(claim: Claim, samples: list[Sample | None], frames: Frames) -> dict | None:
+def _by_text(claim: Claim, effects: dict[tuple, float], frames: Frames) -> dict | None:
     """Text -> mean effect on it; None of a single text, and of layers, which read none."""
-    if claim.ablation == LAYERS:
+    texts = list(dict.fromkeys(text for text, _ in effects))
+    if claim.ablation == LAYERS or len(texts) < 2:
         return None
     runs = with_text(frames.runs[frames.runs["ablation"] == claim.ablation])
     names = dict(zip(runs["paper_corpus"], runs["text"], strict=True))
-    keys = dict.fromkeys(text for text, _ in samples[0].values)
-    effects = {names[text]: effects_of(claim, *(of_text(sample, text) for sample in samples)) for text in keys}
-    means = {text: sum(values) / len(values) for text, values in effects.items() if values}
-    return means if len(means) > 1 else None
+    on = {text: [effect for (place, _), effect in effects.items() if place == text] for text in texts}
+    return {names[text]: float(sum(values) / len(values)) for text, values in on.items()}
 
 
 def _means(samples: list[Sample | None]) -> dict:

@@ -1,6 +1,6 @@
 """From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -119,19 +119,11 @@ def _slope(points: pd.DataFrame) -> float | None:
     return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
 
 
-def of_text(sample: Sample | None, text: str) -> Sample | None:
-    """The part of a sample that was read on one text."""
-    if sample is None:
-        return None
-    return replace(sample, values={key: value for key, value in sample.values.items() if key[0] == text})
-
-
-def effects_of(claim: Claim, ours: Sample, than: Sample | None) -> list[float]:
+def effects_of(claim: Claim, ours: Sample, than: Sample | None) -> dict[tuple, float]:
     """The effect of each pair: values of the same text and seed, or of the same turn."""
     if than is None:
-        return list(ours.values.values())
-    shared = [key for key in ours.values if key in than.values]
-    pairs = [(ours.values[key], than.values[key]) for key in shared]
+        return dict(ours.values)
+    pairs = {key: (value, than.values[key]) for key, value in ours.values.items() if key in than.values}
     if claim.by == "ratio":
-        return [a / b if a > 0 and b > 0 else 0.0 for a, b in pairs]
-    return [a - b for a, b in pairs]
+        return {key: a / b if a > 0 and b > 0 else 0.0 for key, (a, b) in pairs.items()}
+    return {key: a - b for key, (a, b) in pairs.items()}
