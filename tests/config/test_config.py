@@ -124,7 +124,7 @@ def command(module, *words):
 
 
 def test_scripts_end_with_one_line_and_no_traceback(tmp_path):
-    status, line = command("plan", json.dumps({**BASE, "scale": "smal"}), tmp_path / "plan.json")
+    status, line = command("plan", tmp_path / "plan.json", "--config", json.dumps({**BASE, "scale": "smal"}))
     assert status == 2 and line.startswith("plan.py: unknown scale 'smal'") and "\n" not in line
     assert not (tmp_path / "plan.json").exists()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 BACKENDS = ("auto", "band", "small", "gather", "triton", "definition")  # as in models.attention.engine.backend
 ALLOCATOR = "GLIBC_TUNABLES"
+CONFIG = "ATTENTION_CONFIG"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 
 
@@ -22,11 +23,12 @@ def allocator() -> str:
     return os.environ.get(ALLOCATOR, "as the system has it")
 
 
-def variables(suite: Path, data_dir: str | None) -> dict[str, str]:
-    """For what a rule starts: the suite's modules can be imported from any folder, and where data lie is no parameter.
+def variables(suite: Path, config: str, data_dir: str | None) -> dict[str, str]:
+    """For what a rule starts: the suite's modules can be imported from any folder; config and data_dir are no parameters.
 
-    What the user has set in PYTHONPATH and in the allocator's variable stands.
+    config: what decides which runs there are, as JSON. What the user has set in PYTHONPATH and in the allocator's
+    variable stands.
     """
     paths = [str(suite), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     path = os.pathsep.join(dict.fromkeys(paths))
-    return {"PYTHONPATH": path, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})
+    return {"PYTHONPATH": path, CONFIG: config, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})

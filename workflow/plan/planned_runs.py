@@ -2,6 +2,7 @@
 
 import hashlib
 from functools import cached_property
+from pathlib import Path
 
 from workflow.config.job import Job
 from workflow.plan.labels import Labels
@@ -58,6 +59,11 @@ class PlannedRuns:
         windows |= {2**n for n in range(2, max(windows).bit_length())}
         scored = jobs[0].evaluation
         return f"--windows {' '.join(map(str, sorted(windows)))} --streams {scored.streams} --tokens {scored.tokens}"
+
+    @cached_property
+    def without_job_file(self) -> list[str]:
+        """The runs whose job is not written yet. What is there is no output: a digest never changes its content."""
+        return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @property
     def precomputed(self) -> list[str]:

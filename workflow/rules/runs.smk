@@ -1,19 +1,18 @@
 rule plan:
-    """Write the plan, and a job file for every run in it."""
+    """Write the plan, and a job file for every run in it that has none."""
     output:
-        update(expand("results/runs/{digest}/job.json", digest=targets.runs.jobs)),
+        expand("results/runs/{digest}/job.json", digest=targets.runs.without_job_file),
         plan=f"{targets.results}/plan.json",
     log:
         f"logs/{targets.folder}/plan.log",
     conda:
         "../../environment.yml"
     params:
-        config=targets.config.identity,
         rows=targets.runs.digest,
     message:
         "plan the runs of every ablation"
     shell:
-        "python -m workflow.scripts.plan {params.config:q} {output.plan} > {log} 2>&1"
+        "python -m workflow.scripts.plan {output.plan} > {log} 2>&1"
 
 
 rule train:
@@ -68,7 +67,6 @@ rule runs_table:
     """Collect the records of one ablation as a table of runs."""
     input:
         lambda w: targets.runs.records_of(w.ablation),
-        plan=ancient(f"{targets.results}/plan.json"),
     output:
         "results/{scale}/ablations/{ablation}.json",
     log:
@@ -81,4 +79,4 @@ rule runs_table:
     message:
         "collect the runs of {wildcards.ablation}"
     shell:
-        "python -m workflow.scripts.runs_table {wildcards.ablation} {input.plan} {output} > {log} 2>&1"
+        "python -m workflow.scripts.runs_table {wildcards.ablation} {output} > {log} 2>&1"

@@ -2,6 +2,7 @@ rule all:
     """Every table, figure, claim and page of the config."""
     input:
         targets.all_files,
+        f"{targets.results}/plan.json",
 
 
 rule engine:
@@ -39,3 +40,4 @@ for name, files in targets.named.items():
             name
         input:
             files,
+            f"{targets.results}/plan.json",

@@ -1,13 +1,15 @@
-"""Write the plan: `python -m workflow.scripts.plan CONFIG OUT`, CONFIG as JSON.
+"""Write the plan: `python -m workflow.scripts.plan OUT [--config CONFIG]`, CONFIG as JSON.
 
 OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands there already stays.
 """
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 from workflow.config.command_line import run
+from workflow.config.environment import CONFIG
 from workflow.config.strict import parse_json
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
@@ -16,8 +18,8 @@ from workflow.results.record import write_if_changed
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="plan", description="Write the plan and a file for each job.")
-    parser.add_argument("config", help="the config as JSON")
     parser.add_argument("out", type=Path)
+    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own on")
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     options = parser.parse_args(argv)
     rows = plan(load_config(parse_json(options.config, "config")))
