@@ -59,6 +59,14 @@ def test_it_is_a_module_of_another_workflow(folder):
     assert {path.name for path in (folder / "results" / "smoke").iterdir()} == {"ablations", "plan.json"}
 
 
+def test_a_changed_config_over_a_half_made_folder_makes_all_that_is_missing(folder):
+    """Job files are there, and nothing else; the plan has to be made anew, and is not all that there is to make."""
+    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke")
+    assert snakemake(folder, *words, "ablations=[dynamic_span]", "--", "results/smoke/plan.json").returncode == 0
+    said = snakemake(folder, *words, "ablations=[dynamic_span,ramps]", "-n", "all")
+    assert said.returncode == 0 and (said.stdout + said.stderr).count(": train ") == 4
+
+
 def test_an_ablation_beside_the_workflow_is_a_target(folder):
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", "-n", "--", "ramps")
     said = snakemake(folder, *words)

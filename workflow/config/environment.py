@@ -24,11 +24,12 @@ def allocator() -> str:
 
 
 def variables(suite: Path, config: str, data_dir: str | None) -> dict[str, str]:
-    """For what a rule starts: the suite's modules can be imported from any folder; config and data_dir are no parameters.
+    """For what a rule starts: the suite's modules are found from any folder; config and data_dir are no parameters.
 
     config: what decides which runs there are, as JSON. What the user has set in PYTHONPATH and in the allocator's
     variable stands.
     """
     paths = [str(suite), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     path = os.pathsep.join(dict.fromkeys(paths))
-    return {"PYTHONPATH": path, CONFIG: config, **environment()} | ({"ATTENTION_DATA_DIR": data_dir} if data_dir else {})
+    data = {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
+    return {"PYTHONPATH": path, CONFIG: config, **data, **environment()}

@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="runs_table", description="Collect the records of one ablation.")
     parser.add_argument("ablation")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own on")
+    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
     parser.add_argument("--runs", type=Path, default=Path("results/runs"))
     options = parser.parse_args(argv)
     rows = plan(load_config(parse_json(options.config, "config")))
