@@ -58,8 +58,8 @@ class Config(StrictModel):
     def load_ablations(self) -> dict[str, "Ablation"]:
         """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
 
-        A scale that has no file for a task, or does not name an ablation, leaves it out; so is one that is to be
-        named, where neither config nor scale does.
+        A scale that has no file for a task, or does not name an ablation, leaves it out. One
+        that is run by name alone takes part where the config or the scale names it.
         """
         known = {name: load_ablation(name) for name in known_ablations()}
         scales = self.load_scales()

@@ -54,9 +54,8 @@ class PlannedRuns:
     def best_reader_options(self, slug: str) -> str:
         """What the best readers of a text see, and which part of it they read: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
-        limits = {(job.net.layers, limit) for job in jobs if (limit := job.attention.span.get("limit"))}
-        windows = {S for _, S in limits} | {L * S for L, S in limits}  # a net of L layers sees L S characters
-        windows |= {2**n for n in range(2, max(windows).bit_length())}
+        limits = {job.attention.span["limit"] for job in jobs if job.attention.span.get("limit")}
+        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # to the first one beyond every S
         scored = jobs[0].evaluation
         return f"--windows {' '.join(map(str, sorted(windows)))} --streams {scored.streams} --tokens {scored.tokens}"
 

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from workflow.config.errors import ConfigError, nearest
 from workflow.papers import PAPERS
-from workflow.plan.ablations import Ablation, known_ablations
+from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -204,7 +204,7 @@ class Targets:
 
     def refuse_unknown(self, target: str, rules: list[str]) -> None:
         """`ConfigError` with the nearest name of a target, or how to ask for a question that is left out."""
-        if target in known_ablations():
+        if target in known_ablations() and load_ablation(target).by_name:
             raise ConfigError(f"target '{target}': this config leaves it out; --config 'ablations=[{target}]' runs it")
         hint = f"did you mean '{near}'? " if (near := nearest(target, [*self.named, *rules])) else ""
         raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")

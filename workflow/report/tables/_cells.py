@@ -14,8 +14,10 @@ import pandas as pd
 from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.statistics import mean_interval
 
-COLUMNS = ["row", "column", "value", "low", "high", "n", "unit", "kind", "published", "digests", "status", "note"]
-COLUMNS += ["late_gain"]
+COLUMNS = [
+    *("row", "column", "value", "low", "high", "n", "unit", "kind"),
+    *("published", "digests", "status", "note", "late_gain"),
+]
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
     ("one block, ours", "macs_analytic", "multiply-adds / character"),
