@@ -42,6 +42,19 @@ def test_files_are_read_as_their_splits(ending, pack, tmp_path):
     assert corpus.symbols[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"] and len(corpus.symbols) == 60
 
 
+def test_a_fuller_test_set_is_taken_where_both_its_files_are(tmp_path):
+    whole = {f"whole.{side}": join_lines(lines[20:]) for side, lines in LINES.items()}
+    others = {side: {"files": [f"whole.{side}"], "checksum": None} for side in LINES}
+    settings = {"preferred": {"test": {"about": "the whole", "pairs": 20, "files": others}}, "pairs": {"test": 6}}
+    birds, folder = catalogue(files(), **settings), write_files(tmp_path, files({"whole.de": whole["whole.de"]}))
+    cut = build_pairs(birds, "birds-deen", folder)
+    write_files(tmp_path, whole)
+    uncut = build_pairs(birds, "birds-deen", folder)
+    assert (len(cut.test.source), len(uncut.test.source)) == (6, 20) and cut.train.source_text == []
+    assert (cut.about, uncut.about) == ("a test", "the whole") and cut.checksum != uncut.checksum
+    assert uncut.checksum == birds.checksum("birds-deen", folder) and uncut.dev.source_text == cut.dev.source_text
+
+
 def test_pieces_are_learned_on_train_alone(tmp_path):
     unseen = join_lines(["Ω the 7 birds", *LINES["en"][31:34]])
     corpus = load(tmp_path, {"valid.en": unseen})
@@ -211,9 +224,10 @@ def test_a_users_pair_is_named_by_its_texts_and_languages(tmp_path):
 def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids():
     entry = raw_entry(files())
     others = [entry | {"vocabulary": 61}, entry | {"lowercase": True}, entry | {"source": "en", "target": "de"}]
+    others += [entry | {name: True} for name in ("tokenised", "compounds", "uncased")]
     others += [raw_entry(files({"valid.en": b"x\n"})), entry]
     checksums = [PairCatalogue(metric="bleu", pairs={"x": raw}).checksum("x") for raw in others]
-    assert len(set(checksums)) == 5 and catalogue(files()).checksum("birds-deen") == checksums[-1]
+    assert len(set(checksums)) == 8 and catalogue(files()).checksum("birds-deen") == checksums[-1]
 
 
 def test_pairs_whose_checksums_are_known_are_identified_without_their_files():

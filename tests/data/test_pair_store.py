@@ -118,7 +118,7 @@ def change_file(path: Path, meta: dict | None = None, **arrays) -> None:
 @pytest.mark.parametrize(
     "change, line",
     [
-        ({"meta": {"version": 0}}, "version 0, this suite reads 1"),
+        ({"meta": {"version": 0}}, "version 0, this suite reads 2"),
         ({"meta": {"more": 1}}, "other keys"),
         ({"meta": {"symbols": ["<pad>"]}}, "a token beyond its 1 symbols"),
         (

@@ -29,7 +29,7 @@ def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count
     entry, raw = load_corpora("translation").entry(name), gzip.decompress((DATA / target).read_bytes())
     sides = [read_side(gzip.decompress((DATA / side).read_bytes()), side, entry.lowercase) for side in (source, target)]
     references = align(*sides, count)[1].unescape().lines[:SCORED]
-    how = {"tokenised": entry.tokenised, "compounds": entry.compounds}
+    how = {name: getattr(entry, name) for name in ("tokenised", "compounds", "uncased")}
     assert entry.tokenised and score(references, references, **how)[0]["bleu_tokenised"] == pytest.approx(100)
     tokens = [line.split() for line in raw.decode().splitlines()[:SCORED]]
     theirs = corpus_bleu(

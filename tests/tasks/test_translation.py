@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -93,13 +94,21 @@ def test_the_rate_is_that_of_the_paper():
 
 def test_compounds_are_cut_apart_in_tokenised_bleu():
     text = "a well-known fact - no."
-    assert tokenise(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
-    assert tokenise(text, tokenised=False, compounds=False) == "a well-known fact - no ."
-    assert tokenise(text, tokenised=True, compounds=False) == text
+    cased = partial(tokenise, uncased=False)
+    assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
+    assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
+    assert cased(text, tokenised=True, compounds=False) == text
     cut = "a well ##AT##-##AT## known fact"
-    assert tokenise(cut, tokenised=True, compounds=True) == cut
+    assert cased(cut, tokenised=True, compounds=True) == cut
     metrics, signatures = score(["a b c d e"], ["a b c d e"])
     assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+
+
+def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
+    written, right = ["a Bird SINGS in the tree"], ["A bird sings in the tree"]
+    cased, uncased = (score(written, right, uncased=uncased)[0] for uncased in (False, True))
+    assert uncased["bleu_tokenised"] == pytest.approx(100) and cased["bleu_tokenised"] < 60
+    assert uncased["bleu"] == cased["bleu"] < 60
 
 
 def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():

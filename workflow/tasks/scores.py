@@ -2,7 +2,7 @@
 
 bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
 bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else 13a's; on WMT hyphened
-                  words are cut apart. Only this one stands beside a paper's number.
+                  words are cut apart, on IWSLT case is ignored. Only this one stands beside a paper's number.
 chrf              character n-grams
 """
 
@@ -14,17 +14,24 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##, where it is cut already
 
 
-def tokenise(text: str, tokenised: bool, compounds: bool) -> str:
+def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> str:
     """Tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
     tokens = text if tokenised else Tokenizer13a()(text)
+    tokens = tokens.lower() if uncased else tokens
     return COMPOUND.sub(" ##AT##-##AT## ", tokens) if compounds else tokens
 
 
 def score(
-    outputs: list[str], references: list[str], *, tokenised: bool = False, compounds: bool = False
+    outputs: list[str],
+    references: list[str],
+    *,
+    tokenised: bool = False,
+    compounds: bool = False,
+    uncased: bool = False,
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Scores in per cent and the signatures they were computed with; tokenised, compounds: of the text, `Direction`."""
-    ours, theirs = ([tokenise(text, tokenised, compounds) for text in texts] for texts in (outputs, references))
+    """Scores in per cent and the signatures they were computed with; tokenised, compounds, uncased: see `PairEntry`."""
+    words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
+    ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
     bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
     scores = {
         "bleu": bleu.corpus_score(outputs, [references]).score,

@@ -29,7 +29,8 @@ class Translation(Sequences):
         corpus, texts = self.corpus, getattr(self.corpus, split)
         written = [pairs.decode(corpus.symbols, output) for output in outputs]
         right = texts.target_text[: len(written)]
-        scores, signatures = score(written, right, tokenised=corpus.tokenised, compounds=corpus.compounds)
+        words = {"tokenised": corpus.tokenised, "compounds": corpus.compounds, "uncased": corpus.uncased}
+        scores, signatures = score(written, right, **words)
         shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
         return scores, {"signatures": signatures, "counts": count_sentences(written, right), "shown": shown}
 

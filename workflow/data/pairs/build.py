@@ -31,6 +31,7 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000}
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
     """The pairs of that name, ready for training; `ConfigError` for files that cannot be used."""
     entry, is_users = catalogue.entry(name), name.startswith(USER_PREFIX)
+    entry = entry if is_users else entry.as_found(data_dir)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
     lines = [line for side in texts["train"] for line in side.lines]
@@ -40,7 +41,7 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     if not splits["train"].source:
         limit = MAX_PIECES["train"]
         raise ConfigError(f"data set '{name}': every pair of train has more than {limit} pieces on a side")
-    about = {key: getattr(entry, key) for key in ("source", "target", "about", "tokenised", "compounds")}
+    about = {key: getattr(entry, key) for key in ("source", "target", "about", "tokenised", "compounds", "uncased")}
     return Pairs(name=name, symbols=piece_names(pieces), checksum=checksum, dropped=dropped, **splits, **about)
 
 

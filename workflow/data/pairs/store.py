@@ -9,9 +9,9 @@ import numpy as np
 from workflow.config.errors import ConfigError
 from workflow.data.npz import SPLITS, read_npz, write_npz
 
-VERSION = 1
+VERSION = 2
 SIDES = ("source", "target")
-METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds")
+METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
 PAD, BOS, EOS, UNK = range(4)
 SPACE = "▁"  # sentencepiece's sign for the space before a word
 
@@ -34,7 +34,7 @@ class Split:
 class Pairs:
     """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
 
-    dropped: pairs of train that were left out, too long or empty. tokenised, compounds: see `PairEntry`.
+    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased: see `PairEntry`.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Pairs:
     dropped: int = 0
     tokenised: bool = False
     compounds: bool = False
+    uncased: bool = False
 
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
