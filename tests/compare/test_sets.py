@@ -12,7 +12,7 @@ from workflow.cli import compare, merge
 from workflow.compare.differences import compare_cells, compare_origins
 from workflow.compare.result_set import read_set
 from workflow.config.errors import ConfigError
-from workflow.results.precomputed import PRECOMPUTED
+from workflow.config.files import PRECOMPUTED
 from workflow.results.record import read_record, write_record, write_text
 from workflow.scripts import bundle
 

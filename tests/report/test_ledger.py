@@ -9,12 +9,15 @@ from tests import _site
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import ablation_of, costs_claimed, known_claims
+from workflow.plan.other_results import find_other_results
 from workflow.report.claims.ledger import VERDICTS, collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
+from workflow.report.claims.side_by_side import stand_side_by_side
 from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import ledger
+from workflow.scripts import evidence, ledger
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +40,13 @@ def test_the_ledger_of_a_whole_scale(claims, suite):
 
 
 def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
-    ledger.main([str(tmp_path / "ledger.json")])
+    words = [str(tmp_path / "ledger.json"), "--set", "laptop", "--scale", "laptop"]
+    ledger.main(words)
     content = json.loads((tmp_path / "ledger.json").read_text())
     assert [line["name"] for line in content["claims"]] == known_claims() and content["provenance"] == []
     (tmp_path / "foreign.json").write_text("[]")
     with pytest.raises(ConfigError, match="expected evidence"):
-        ledger.main([str(tmp_path / "ledger.json"), str(tmp_path / "foreign.json")])
+        ledger.main([*words, str(tmp_path / "foreign.json")])
 
 
 @pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))
@@ -52,3 +56,54 @@ def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
     mine = [claim for claim in known_claims() if ablation_of(claim) == name]
     lines = judge_all([collect_evidence(claim, load_claim(claim), Frames(runs, None)) for claim in mine])
     assert [line["name"] for line in lines] == sorted(mine) and all(line["verdict"] for line in lines)
+
+
+def judged(verdict: str, effect: float | None = 1.0) -> dict:
+    line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
+    return line | {"low": None, "high": None}
+
+
+@pytest.mark.parametrize(
+    "own, others, overall, told_by",
+    [
+        ("consistent", [("small", "not reproduced")], "not reproduced", "small"),
+        ("consistent", [("small", "too early"), ("small_cpu", "reproduced")], "reproduced", "small_cpu"),
+        ("consistent", [("small", "cannot tell")], "consistent", "laptop"),
+        ("reproduced", [("smoke", "not reproduced")], "reproduced", "laptop"),
+        ("too early", [("smoke", "not reproduced")], "not reproduced", "smoke"),
+        ("too early", [("paper", "cannot tell")], "too early", "laptop"),
+        ("reproduced", [("laptop", "not reproduced")], "reproduced", "laptop"),
+    ],
+)
+def test_the_strongest_scale_that_can_tell_is_shown(own, others, overall, told_by):
+    sets = [{"set": f"{scale}", "scale": scale, "claims": [judged(verdict)]} for scale, verdict in others]
+    (line,) = stand_side_by_side([judged(own)], ("laptop", "laptop"), sets)
+    assert (line["overall"], line["told_by"], line["verdict"]) == (overall, told_by, own)
+    assert len(line["sets"]) == 1 + len(others)
+
+
+def test_a_set_that_measured_nothing_of_a_claim_is_left_out():
+    others = [{"set": "small", "scale": "small", "claims": [judged("cannot tell", effect=None)]}]
+    (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), others)
+    assert [each["set"] for each in line["sets"]] == ["laptop"]
+
+
+def test_what_came_with_the_project_is_evidence(tmp_path):
+    evidence.main(["small_cpu", str(PRECOMPUTED / "small_cpu"), str(tmp_path / "e.json")])
+    content = json.loads((tmp_path / "e.json").read_text())
+    assert content["scale"] == "small_cpu" and [line["name"] for line in content["claims"]] == known_claims()
+    ledger.main([str(tmp_path / "l.json"), "--set", "laptop", "--scale", "laptop", str(tmp_path / "e.json")])
+    lines = {line["name"]: line for line in json.loads((tmp_path / "l.json").read_text())["claims"]}
+    assert [each["set"] for each in lines["span_far_below_limit"]["sets"]] == ["small_cpu", "laptop"]
+
+
+def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results/small").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="other_results 'results/small': neither a scale's results"):
+        find_other_results("laptop", ["results/small"])
+    (tmp_path / "results/small/plan.json").write_text("[]")
+    assert [*find_other_results("laptop", ["results/small"])] == ["small_cpu", "small"]
+    assert find_other_results("small_cpu", []) == {}
+    with pytest.raises(ConfigError, match="named small already"):
+        find_other_results("small", ["results/small"])

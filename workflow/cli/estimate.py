@@ -10,13 +10,13 @@ from pathlib import Path
 
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import config_file
+from workflow.config.files import PRECOMPUTED, config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
 from workflow.monitor import estimate
 from workflow.monitor.durations import spell
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import PRECOMPUTED, precomputed
+from workflow.results.precomputed import precomputed
 from workflow.results.record import Record, read_record
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO
 from workflow.config.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]  # of the suite, wherever it is run from
+PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the project
 FOLDERS = (".", ".snakemake", "results", "reports", "logs")
 NEEDED_MB = 100
 

@@ -88,3 +88,12 @@ def load_ablation(name: str) -> Ablation:
     check_known("ablation", name, known_ablations())
     place = f"ablations/{name}.yaml"
     return parse(Ablation, read_yaml(config_file(place)), f"config/{place}")
+
+
+def check_owners(ablations: dict[str, Ablation]) -> None:
+    """A table or figure answers one ablation."""
+    for kind in ("tables", "figures"):
+        for name in dict.fromkeys(each for ablation in ablations.values() for each in getattr(ablation, kind)):
+            owners = [owner for owner, ablation in ablations.items() if name in getattr(ablation, kind)]
+            if len(owners) > 1:
+                raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it answers one ablation alone")

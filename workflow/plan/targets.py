@@ -9,10 +9,11 @@ from functools import cached_property
 
 from workflow.config.errors import ConfigError, nearest
 from workflow.papers import PAPERS
-from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.plan.ablations import Ablation, check_owners, known_ablations, load_ablation
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
+from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.reads import reads
@@ -40,9 +41,8 @@ class Targets:
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
-        targets = cls(config, runs, Code(runs), ablations, measures)
-        targets._check_names()
-        return targets
+        check_owners(ablations)
+        return cls(config, runs, Code(runs), ablations, measures)
 
     @property
     def folder(self) -> str:
@@ -121,9 +121,15 @@ class Targets:
             return [f"{self.results}/layers.json"] if group == LAYERS else []
         return self._files(group, ("runs", *costs_claimed(group)))
 
+    @cached_property
+    def other_results(self) -> dict[str, OtherResults]:
+        """Sets of results that stand beside this one in the ledger."""
+        return find_other_results(self.folder, self.config.other_results)
+
     @property
-    def claim_files(self) -> list[str]:
-        return [f"{self.results}/claims/{group}.json" for group in self.claim_groups]
+    def ledger_inputs(self) -> list[str]:
+        claims = [f"{self.results}/claims/{group}.json" for group in self.claim_groups]
+        return claims + [f"{self.results}/evidence/{name}.json" for name in self.other_results]
 
     # pages
 
@@ -193,14 +199,6 @@ class Targets:
     def all_files(self) -> list[str]:
         """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
-
-    def _check_names(self) -> None:
-        """A table or figure answers one ablation."""
-        for kind in ("tables", "figures"):
-            for name in self.artefacts(kind):
-                owners = [each for each, ablation in self.ablations.items() if name in getattr(ablation, kind)]
-                if len(owners) > 1:
-                    raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it answers one ablation alone")
 
     def refuse_unknown(self, target: str, rules: list[str]) -> None:
         """`ConfigError` with the nearest name of a target, or how to ask for a question that is left out."""

@@ -3,10 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from workflow.config.files import ROOT
+from workflow.config.files import PRECOMPUTED
 from workflow.results.rows import read_rows
-
-PRECOMPUTED = ROOT / "results" / "precomputed"
 
 
 def precomputed(digest: str) -> Path | None:

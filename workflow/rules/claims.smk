@@ -18,10 +18,30 @@ rule claims:
         "python -m workflow.scripts.claims {wildcards.group} {output} {input} > {log} 2>&1"
 
 
+rule evidence:
+    """Judge all claims by another set of results: what came with the project, or what the config names."""
+    output:
+        "results/{scale}/evidence/{name}.json",
+    log:
+        "logs/{scale}/evidence/{name}.log",
+    wildcard_constraints:
+        name=pattern(targets.other_results),
+    conda:
+        "../../environment.yml"
+    params:
+        path=lambda w: targets.other_results[w.name].path,
+        stamp=lambda w: targets.other_results[w.name].stamp,
+        source=targets.code.of_report_script("evidence"),
+    message:
+        "judge the claims by the results of {wildcards.name}"
+    shell:
+        "python -m workflow.scripts.evidence {wildcards.name:q} {params.path:q} {output} > {log} 2>&1"
+
+
 rule ledger:
-    """Judge all claims together: their verdicts, corrected for how many they are."""
+    """Judge all claims together, corrected for how many they are, and set other results beside them."""
     input:
-        targets.claim_files,
+        targets.ledger_inputs,
     output:
         json=f"{targets.results}/ledger.json",
         csv=f"{targets.results}/ledger.csv",
@@ -30,8 +50,10 @@ rule ledger:
     conda:
         "../../environment.yml"
     params:
+        set=targets.folder,
+        scale=targets.config.scale,
         source=targets.code.of_report_script("ledger"),
     message:
         "judge the claims"
     shell:
-        "python -m workflow.scripts.ledger {output.json} {input} > {log} 2>&1"
+        "python -m workflow.scripts.ledger {output.json} --set {params.set} --scale {params.scale} {input} > {log} 2>&1"

@@ -19,9 +19,11 @@ def read_ledger(site: Site, with_page: set[str]) -> dict | None:
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
     lines = sorted(content["claims"], key=lambda line: (line["where"], line["name"]))
-    counts = Counter(line["verdict"] for line in lines)
+    counts = Counter(line["overall"] for line in lines)
     return {
         "total": len(lines),
+        "set": content["set"],
+        "beside": content["beside"],
         "tested": sum(line["holm"] is not None for line in lines),
         "counts": [(verdict, counts[verdict]) for verdict in VERDICTS],
         "papers": [
@@ -41,7 +43,7 @@ def _line(line: dict) -> dict:
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
     about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line)}
-    return {**line, **about, "rank": VERDICTS.index(line["verdict"]), "runs_at": runs_at(line["ablation"])}
+    return {**line, **about, "rank": VERDICTS.index(line["overall"]), "runs_at": runs_at(line["ablation"])}
 
 
 def _page(line: dict) -> str | None:

@@ -1,0 +1,47 @@
+"""Results that stand beside this scale's in the ledger: what came with the project, and what the config names."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
+
+BY_STRENGTH = ("smoke", "laptop", "small_cpu", "small", "paper")  # of the evidence, weakest first
+
+
+@dataclass(frozen=True)
+class OtherResults:
+    """A scale's folder, a folder of records that came with the project, or a bundle."""
+
+    path: Path
+
+    @property
+    def stamp(self) -> str:
+        """Changes with the files."""
+        files = [self.path] if self.path.is_file() else sorted(self.path.rglob("*.json"))
+        seen = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:12]
+
+
+def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
+    """By name. Records of this very scale that came with the project are left out: they are its own runs.
+
+    named: folders of other scales (`results/small`) or bundles (`theirs.zip`); `ConfigError` where there is none.
+    """
+    came = (folder for folder in sorted(PRECOMPUTED.glob("*")) if folder.is_dir())
+    found = {folder.name: OtherResults(folder) for folder in came if folder.name != scale}
+    for path in map(Path, named):
+        name = path.stem if path.suffix == ".zip" else path.name
+        if not (path.is_file() and path.suffix == ".zip") and not (path / "plan.json").is_file():
+            raise ConfigError(f"other_results '{path}': neither a scale's results, such as results/small, nor a bundle")
+        if name in found or name == scale:
+            raise ConfigError(f"other_results '{path}': there are results named {name} already")
+        found[name] = OtherResults(path)
+    return found
+
+
+def strength(scale: str) -> int:
+    """Of what is measured at a scale; one of the user's counts as `laptop`."""
+    return BY_STRENGTH.index(scale if scale in BY_STRENGTH else "laptop")

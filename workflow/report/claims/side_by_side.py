@@ -1,0 +1,31 @@
+"""One claim in several sets of results: a verdict for each, and that of the strongest which can tell."""
+
+from workflow.plan.other_results import strength
+
+TELLING = ("reproduced", "consistent", "not reproduced")
+SHOWN = ("verdict", "why", "effect", "low", "high", "n")
+
+
+def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
+    """The judged claims with `sets`, strongest first, and with `overall`, the verdict, and `by`, the set, to show.
+
+    own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
+    with `set`, `scale` and `claims` for each. Nothing is averaged across sets; where none can tell, the own
+    verdict stands.
+    """
+    return [line | _compare(line, own, others) for line in lines]
+
+
+def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
+    sets = [_of_set(*own, line)]
+    for other in others:
+        theirs = next((claim for claim in other["claims"] if claim["name"] == line["name"]), None)
+        if theirs is not None and theirs["effect"] is not None and theirs["ablation"] is not None:
+            sets.append(_of_set(other["set"], other["scale"], theirs))
+    sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
+    best = next((each for each in sets if each["verdict"] in TELLING), None)
+    return {"sets": sets, "overall": (best or line)["verdict"], "told_by": best["set"] if best else own[0]}
+
+
+def _of_set(name: str, scale: str, line: dict) -> dict:
+    return {"set": name, "scale": scale} | {key: line[key] for key in SHOWN}
