@@ -1,4 +1,5 @@
 """Throughput of the configurations of an ablation, through pytest-benchmark: a training step and one more character.
+Sparse normalisers are timed by our solvers and by the library's.
 
 Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...),
 so that a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from workflow.costs.library_solvers import use_library
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
 from workflow.tasks.spec import TASKS, load
@@ -24,7 +26,7 @@ TURNS = [
     (turn, kind, trained)
     for turn in range(MEASURE.passes if MEASURE else 0)
     for trained in RUNS
-    for kind in ("train", "predict")
+    for kind in trained.timed
 ]
 IDS = [f"{turn}-{kind}-{trained.job.configuration}" for turn, kind, trained in TURNS]
 
@@ -34,9 +36,11 @@ IDS = [f"{turn}-{kind}-{trained.job.configuration}" for turn, kind, trained in T
 def test_throughput(benchmark, turn, kind, trained):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
     job, net = trained.load(device)
+    if kind.startswith("library"):
+        use_library(net)
     torch.set_num_threads(job.training.threads)
     costs = load(TASKS[job.task].costs)
-    if kind == "train":
+    if kind.endswith("train"):
         step, tokens = costs.training_step(job, net, device)
     else:
         step, tokens = costs.prediction(job, net, device, MEASURE.predict_batch)

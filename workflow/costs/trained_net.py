@@ -10,6 +10,8 @@ from workflow.config.job import Job, read_job
 from workflow.results.precomputed import precomputed_costs
 from workflow.training import checkpoint
 
+SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that `library_solvers` has as well
+
 
 @dataclass(frozen=True)
 class TrainedRun:
@@ -44,6 +46,13 @@ class TrainedRun:
         net = build_net(self.job, device, count_symbols(state))
         net.load_state_dict(state)
         return self.job, net
+
+    @property
+    def timed(self) -> tuple[str, ...]:
+        """What its speed is measured of; of a sparse normaliser also as the papers computed it."""
+        ours = ("train", "predict")
+        by_library = self.job.attention.normaliser["name"] in SPARSE
+        return ours + tuple(f"library_{kind}" for kind in ours if by_library)
 
     def unmeasured_row(self, kind: str) -> dict:
         """The row of a run without weights: what came with the project, or why there is none."""

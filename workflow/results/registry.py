@@ -44,6 +44,16 @@ def _scores(tasks: tuple[str, ...], better: str, scores: dict[str, tuple[str, st
     ]
 
 
+def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
+    """What is kept of a step that was timed in turns."""
+    return [
+        Quantity(f"{kind}_tokens_per_s", speed, "tokens / s", "throughput", better="higher", claimable=True),
+        Quantity(f"{kind}_ms", step, "", "throughput", better="lower"),
+        Quantity(f"{kind}_spread", "its spread", "spread", "throughput"),
+        Quantity(f"{kind}_turns", "its turns", "ms", "throughput", number=False),
+    ]
+
+
 BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("BLEU of tokens", "BLEU"), "chrf": ("chrF", "chrF")}
 EVERY_KEY = {f"{name}_every_key": (f"{title}, every key", unit) for name, (title, unit) in BLEU.items()}
 CAPTIONS = {f"bleu_{n}": (f"BLEU-{n}", f"BLEU-{n}") for n in range(1, 5)}
@@ -98,14 +108,10 @@ _QUANTITIES = [
     Quantity("longest_S", "longest S that fits", "characters", "longest_span", STREAMS, "higher", claimable=True),
     Quantity("longest_S_ended", "what ended the search for it", "", "longest_span", STREAMS, number=False),
     Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span", STREAMS),
-    Quantity("train_tokens_per_s", "training speed", "tokens / s", "throughput", better="higher", claimable=True),
-    Quantity("train_ms", "a training step, ms", "", "throughput", better="lower"),
-    Quantity("train_spread", "its spread", "spread", "throughput"),
-    Quantity("train_turns", "its turns", "ms", "throughput", number=False),
-    Quantity("predict_tokens_per_s", "prediction speed", "tokens / s", "throughput", better="higher", claimable=True),
-    Quantity("predict_ms", "a prediction, ms", "", "throughput", better="lower"),
-    Quantity("predict_spread", "its spread", "spread", "throughput"),
-    Quantity("predict_turns", "its turns", "ms", "throughput", number=False),
+    *_timed("train", "training speed", "a training step, ms"),
+    *_timed("predict", "prediction speed", "a prediction, ms"),
+    *_timed("library_train", "training speed, entmax library", "a training step, entmax library, ms"),
+    *_timed("library_predict", "prediction speed, entmax library", "a prediction, entmax library, ms"),
 ]
 REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
 

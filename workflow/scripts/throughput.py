@@ -50,14 +50,14 @@ def pool_rounds(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
 
 
 def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) -> list[dict]:
-    """One object per configuration, with train_* and predict_* columns; one that was not timed says so."""
+    """One object per configuration, with columns for each kind of step that is timed; one that was not says so."""
     measured = []
     for trained in runs:
         if not trained.has_weights:
             measured.append(trained.unmeasured_row("throughput") | {"ablation": ablation})
             continue
         row = {**trained.about, "ablation": ablation, "device": device, "status": "ok", "reason": None}
-        for kind in ("train", "predict"):
+        for kind in trained.timed:
             speed = timed.get((trained.job.configuration, kind))
             if speed is None:
                 row |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}

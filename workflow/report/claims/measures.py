@@ -19,7 +19,8 @@ CLAIMABLE = {
 } | DERIVED
 UNITS = {name: unit for name, (unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval and need none
-TURNS = {"train_tokens_per_s": "train", "predict_tokens_per_s": "predict"}  # timed in turns, side by side
+TIMED = ("train", "predict", "library_train", "library_predict")  # in turns, side by side
+TURNS = {f"{kind}_tokens_per_s": kind for kind in TIMED}
 
 
 def has_measure(task: str, measure: str) -> bool:

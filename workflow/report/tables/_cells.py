@@ -119,9 +119,21 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
-def ratio(row: str, column: str, quantity: str, runs: pd.DataFrame, base: pd.DataFrame, base_name: str) -> dict:
-    """A cost over that of the base: of means over seeds where each run counts it, or of two values measured once."""
-    numerator, denominator = (measured(row, column, take_rows(side, quantity), quantity, "x") for side in (runs, base))
+def ratio(
+    row: str,
+    column: str,
+    quantity: str,
+    runs: pd.DataFrame,
+    base: pd.DataFrame,
+    base_name: str,
+    base_quantity: str = "",
+) -> dict:
+    """A cost over that of the base: of means over seeds where each run counts it, or of two values measured once.
+
+    base_quantity: where the base's cost has another name.
+    """
+    sides = ((runs, quantity), (base, base_quantity or quantity))
+    numerator, denominator = (measured(row, column, take_rows(side, name), name, "x") for side, name in sides)
     for cell, prefix in ((numerator, ""), (denominator, f"{base_name}: ")):
         if cell["status"] != "ok":
             note = prefix + cell["note"]
