@@ -69,6 +69,13 @@ def test_the_grid_holds_every_s_with_every_k():
     assert pairs == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
 
 
+def test_the_grid_may_end_earlier_for_a_variant():
+    """No fixed span beyond 2,048, which is where the paper's end."""
+    rows = plan(load_config({**BASE, "scale": "paper", "ablations": ["span_limit"]}))
+    longest = {name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")}
+    assert longest == {"fixed": 2048, "adaptive": 8192}
+
+
 def test_a_question_to_be_named_is_left_out_until_it_is():
     named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
     assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations

@@ -5,7 +5,7 @@ import pytest
 
 from tests._costs import split_costs
 from tests._layers import layer, layers
-from tests._runs import run, translated
+from tests._runs import failed, run, translated
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.claims import known_claims
@@ -203,8 +203,26 @@ def test_verdicts(changes, effect, low, high, p, holm, verdict):
 
 def test_one_score_is_held_against_a_printed_one_and_is_at_most_consistent():
     printed = claim(than=None, expect="equal", bound=2.0, within=0.05)
-    verdicts = [evidence_of(printed, both(ours=(bpc,)))["verdict"] for bpc in (2.04, 2.1)]
-    assert verdicts == ["consistent", "not reproduced"]
+    for bpc, verdict in ((2.04, "consistent"), (2.1, "not reproduced")):
+        assert evidence_of(printed, both(ours=(bpc,)))["verdict"] == verdict
+
+
+def test_the_best_of_three_is_held_against_the_best_of_three():
+    printed = claim(than=None, expect="equal", bound=2.0, within=0.05, best_of=3)
+    line = evidence_of(printed, both(ours=(2.3, 2.04, 2.5, 1.0)))
+    assert (line["effect"], line["verdict"]) == (2.04, "consistent") and "best of 3 seeds" in line["why"]
+    assert "the best of 3 runs, here are 2" in evidence_of(printed, both(ours=(2.0, 2.0)))["why"]
+    with pytest.raises(ConfigError, match="best_of goes with"):
+        claim(best_of=3)
+
+
+def test_a_common_limit_is_the_largest_that_both_sides_have():
+    rows = [run(variant="adaptive", seed=seed, S=S, dev_bpc=2 - S / 64) for S in (32, 64, 128) for seed in (1, 2)]
+    rows += [run(variant="fixed", seed=seed, S=S, dev_bpc=2.5 - S / 64) for S in (32, 64) for seed in (1, 2)]
+    rows += [failed(variant="fixed", S=128)]
+    sides = {side: {"variant": name, "S": "common"} for side, name in (("ours", "adaptive"), ("than", "fixed"))}
+    line = evidence_of(claim(**sides), as_table(rows))
+    assert (line["ours"], line["than"], line["n"]) == (1.0, 1.5, 2)
 
 
 def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
@@ -276,8 +294,7 @@ def test_layers_are_read_without_runs():
     rows = [layer(name, n, time(n)[0], d=8, turns=time(n)) for name, time in times.items() for n in (4, 512, 1024)]
     names = ("attention_grows_with_n_squared", "attention_is_faster_than_recurrence")
     growth, speed = (evidence_of(load_claim(name), None, layers(*rows)) for name in names)
-    assert growth["effect"] == pytest.approx(2.0)
-    assert speed["ours"] == 16 / 1e4  # at n = 4 alone, the one below d
+    assert growth["effect"] == pytest.approx(2.0) and speed["ours"] == 16 / 1e4  # at n = 4 alone, the one below d
     narrow = evidence_of(load_claim(names[1]), None, layers(*(row | {"d": 2} for row in rows)))
     assert (narrow["verdict"], narrow["why"]) == ("cannot tell", "nothing measured of self and rnn")
     assert evidence_of(load_claim(names[1]), both())["why"] == "layers was not run"

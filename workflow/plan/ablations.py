@@ -18,6 +18,7 @@ Values = StrictInt | str | list[StrictInt] | None
 class Variant(StrictModel):
     """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
 
+    largest_S: the grid ends there for this variant, as where a paper trained nothing longer.
     net and training replace sizes of the recipe, `times` multiplies sizes of its net.
     apply_to: see `Seq2SeqAttentionChoices`.
     """
@@ -28,6 +29,7 @@ class Variant(StrictModel):
     normaliser: str | dict | None = None
     position: str | dict | None = None
     S: Values = None
+    largest_S: PositiveStrictInt | None = None
     k: Values = None
     apply_to: list[str] | None = None
     net: dict[str, Any] = {}

@@ -118,7 +118,8 @@ def _jobs_of(variant: Variant, ablation: Ablation, scale: Scale, paper_corpus: s
         "evaluation": {**scale.evaluation, **recipe.evaluation},
     }
     sections = {name: parse(section(task, name), content, name) for name, content in contents.items()}
-    spans = _grid_values(variant.S if variant.S is not None else ablation.grid.S, scale.S, "S")
+    limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
+    spans = _grid_values(variant.S if variant.S is not None else ablation.grid.S, limits, "S")
     counts = _grid_values(variant.k if variant.k is not None else ablation.grid.k, scale.k, "k")
     for S, k, seed in product(spans, counts, scale.seeds[: ablation.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))

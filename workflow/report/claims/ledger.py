@@ -97,7 +97,8 @@ def _judge_constant(claim: Claim, effects: list[float]) -> dict:
         if claim.than is not None:
             return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
         verdict, where = ("consistent", "as claimed") if as_claimed else ("not reproduced", "not as claimed")
-        return {"verdict": verdict, "why": f"{where}, by one seed, which has no interval"}
+        what = f"the best of {claim.best_of} seeds" if claim.best_of else "one seed"
+        return {"verdict": verdict, "why": f"{where}, by {what}, which has no interval"}
     verdict = "reproduced" if as_claimed else "not reproduced"
     return {"verdict": verdict, "why": "it does not vary between seeds"}
 
@@ -130,10 +131,8 @@ def _too_early(line: dict) -> dict | None:
     gain = line["late_gain"] or 0.0
     if gain <= FLAT:
         return None
-    return {
-        "verdict": "too early",
-        "why": f"the interval lies on the other side, but the last quarter of training still brought {gain:.2g} bits",
-    }
+    why = f"the interval lies on the other side, but the last quarter of training still brought {gain:.2g} bits"
+    return {"verdict": "too early", "why": why}
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:
@@ -190,6 +189,8 @@ def _missing(claim: Claim, samples: list[Sample | None], frames: Frames) -> str 
         return f"it is about the sizes and texts of scale {claim.scale} alone"
     sides = zip((claim.ours, claim.than), samples, strict=True)
     empty = [side.variant for side, sample in sides if side and not sample.values]
+    if empty and claim.best_of and samples[0].digests:
+        return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
     if empty:
         return f"nothing measured of {' and '.join(dict.fromkeys(empty))}"
     ours, than = samples

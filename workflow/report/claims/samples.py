@@ -9,6 +9,7 @@ from workflow.report.claims.measures import LAYERS, TURNS, read_measure, split_t
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent
+from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 
 COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
@@ -48,7 +49,16 @@ def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
     points, fold = _finite(points), _slope if claim.by == "slope" else _mean
     folded = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
     digests = [digest for digest in points["digest"].unique() if digest is not None]
-    return Sample({key: value for key, value in folded.items() if value is not None}, digests, **training)
+    values = {key: value for key, value in folded.items() if value is not None}
+    return Sample(_best(values, claim) if claim.best_of else values, digests, **training)
+
+
+def _best(values: dict[tuple, float], claim: Claim) -> dict[tuple, float]:
+    """The best of the first `best_of` seeds on each text; none of a text with fewer."""
+    best = max if REGISTRY[claim.measure].better == "higher" else min
+    texts = {text: [value for (each, _), value in values.items() if each == text] for text, _ in values}
+    chosen = {text: scores[: claim.best_of] for text, scores in texts.items() if len(scores) >= claim.best_of}
+    return {(text, 0): best(scores) for text, scores in chosen.items()}
 
 
 def _finite(points: pd.DataFrame) -> pd.DataFrame:
@@ -71,12 +81,22 @@ def _is_stuck(rows: pd.DataFrame) -> bool:
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of a side, failed ones included."""
-    rows = runs[(runs["ablation"] == claim.ablation) & (runs["variant"] == side.variant)]
+    runs = runs[runs["ablation"] == claim.ablation]
     if claim.corpora:
-        rows = rows[rows["paper_corpus"].isin(claim.corpora)]
+        runs = runs[runs["paper_corpus"].isin(claim.corpora)]
+    rows = runs[runs["variant"] == side.variant]
     for column in ("S", "k"):
-        rows = rows[_selected(rows[column], getattr(side, column))]
+        wanted = getattr(side, column)
+        wanted = _common(claim, runs, column) if wanted == "common" else wanted
+        rows = rows[_selected(rows[column], wanted)]
     return rows
+
+
+def _common(claim: Claim, runs: pd.DataFrame, column: str) -> list:
+    """The largest value that every side has a run of which ended well."""
+    finished = runs[runs["status"] == "ok"]
+    values = [set(finished.loc[finished["variant"] == side.variant, column].dropna()) for side in claim.sides]
+    return sorted(set.intersection(*values))[-1:]
 
 
 def _selected(values: pd.Series, wanted) -> pd.Series:

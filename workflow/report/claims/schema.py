@@ -19,15 +19,15 @@ from workflow.results.registry import REGISTRY
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-GridValues = (
-    PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Literal["max", "min", "upper"] | None
-)
+Place = Literal["max", "min", "upper", "common"]
+GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Place | None
 
 
 class Side(StrictModel):
     """Which runs of the ablation, or which layer.
 
-    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid; None: all. Of a layer S is its
+    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid, or the
+    largest that is `common` to both sides; None: all. Of a layer S is its
     length n, and may be every n `below d`, its width. measure: where it differs from the claim's.
     """
 
@@ -44,7 +44,7 @@ class Claim(StrictModel):
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
     `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
-    comparable with the paper's.
+    comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
     """
 
     claim: str = Field(min_length=1)
@@ -62,6 +62,7 @@ class Claim(StrictModel):
     recomputed: list[Annotated[str, one_of("number with a formula", lambda: load_analytic().recomputed)]] = []
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
+    best_of: PositiveStrictInt | None = None
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
@@ -73,6 +74,8 @@ class Claim(StrictModel):
             raise ConfigError(f"'{missing[0]}' is missing")
         if (self.expect == "equal") != (self.within is not None):
             raise ConfigError("within, how far apart is equal, goes with expect: equal and nothing else")
+        if self.best_of and (self.than is not None or self.measure not in REGISTRY):
+            raise ConfigError("best_of goes with the score of one side that a paper prints, and has no than")
         if self.by == "ratio" and self.bound is not None and self.bound <= 0:
             raise ConfigError(f"bound of a ratio must be more than 0, got {self.bound:g}")
         return self
@@ -92,7 +95,9 @@ class Claim(StrictModel):
             if ablation is None and self.scale is not None:
                 raise ConfigError(f"scale = {self.scale}: layers belong to no scale's texts")
             if ablation and side.S == "below d":
-                raise ConfigError(f"S = below d: only for {LAYERS}; expected a number, several, max, min or upper")
+                raise ConfigError(
+                    f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"
+                )
         for paper_corpus in self.corpora:
             check_known(f"corpus of {self.ablation}", paper_corpus, ablation.corpora if ablation else ())
         return self
