@@ -11,14 +11,14 @@ from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun, build_net
 from workflow.results.registry import names
 from workflow.results.rows import read_rows
-from workflow.scripts import flops, longest_span, memory, throughput
+from workflow.scripts import costs, longest_span, throughput
 from workflow.scripts.throughput import pool_rounds
 
 MEASURE = json.dumps({"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2})
 TASKS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
 COMMANDS = {
-    "flops": lambda weights, out: flops.main([weights, out]),
-    "memory": lambda weights, out: memory.main([weights, out, "--device", "cpu"]),
+    "flops": lambda weights, out: costs.main([weights, "--flops", out, "--memory", f"{out}.memory"]),
+    "memory": lambda weights, out: costs.main([weights, "--flops", f"{out}.flops", "--memory", out, "--device", "cpu"]),
     "longest_span": lambda weights, out: longest_span.main([weights, out, "--measure", MEASURE, "--device", "cpu"]),
     "throughput": lambda weights, out: throughput.main(["span_limit", out, weights, "--measure", MEASURE]),
 }

@@ -84,8 +84,9 @@ def test_every_table_and_figure_plans_what_it_reads(targets, graph):
         jobs = jobs_behind(graph, name)
         ablation = targets.ablation_with(kinds[0], name)
         assert digests(jobs) == (set(targets.runs.digests_of(ablation)) if "runs" in wanted else set()), name
-        for measure in ("flops", "memory", "longest_span", "throughput", "layers"):
+        for measure in ("longest_span", "throughput", "layers"):
             assert bool(jobs[measure]) == (measure in wanted), (name, measure)
+        assert bool(jobs["costs"]) == bool({"flops", "memory"} & wanted), name
         assert len(jobs["throughput"]) <= 1 and not jobs["ablation_page"]
 
 
@@ -103,5 +104,5 @@ def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(graph):
 
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
-    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["flops"]) == len(targets.runs.configurations)
+    assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
     assert len(jobs["throughput"]) == len(targets.ablations) and not jobs["engine_benchmark"]

@@ -96,7 +96,7 @@ def detectable_effects(records: Iterable[Record], seeds: dict[str, int]) -> dict
     return effects
 
 
-EACH = {"flops": 6.0, "memory": 8.0, "longest_span": 15.0}  # seconds of a configuration, the start of Python included
+EACH = {"flops": 4.0, "memory": 3.0, "longest_span": 15.0}  # seconds of a configuration, the start of Python included
 START = 5.0  # seconds before a timing starts
 
 

@@ -1,40 +1,24 @@
-rule flops:
-    """Count the multiply-adds of one configuration: from shapes, by torch and by fvcore."""
+rule costs:
+    """Measure one configuration: count its multiply-adds, and weigh its peak memory in training and in evaluation."""
     input:
         lambda w: targets.runs.net_of(w.configuration),
     output:
-        "results/{scale}/flops/{configuration}.json",
+        flops="results/{scale}/flops/{configuration}.json",
+        memory="results/{scale}/memory/{configuration}.json",
     log:
-        "logs/{scale}/flops/{configuration}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        source=lambda w: targets.code.of_cost("flops", w.configuration),
-    message:
-        "count the multiply-adds of {configuration_label:{wildcards.configuration}}"
-    shell:
-        "python -m workflow.scripts.flops {input} {output} > {log} 2>&1"
-
-
-rule memory:
-    """Measure the peak memory of one configuration, in training and in evaluation."""
-    input:
-        lambda w: targets.runs.net_of(w.configuration),
-    output:
-        "results/{scale}/memory/{configuration}.json",
-    log:
-        "logs/{scale}/memory/{configuration}.log",
+        "logs/{scale}/costs/{configuration}.log",
     conda:
         "../../environment.yml"
     resources:
         gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.code.of_cost("memory", w.configuration),
+        source=lambda w: targets.code.of_cost("costs", w.configuration),
     message:
-        "measure the memory of {configuration_label:{wildcards.configuration}}"
+        "measure multiply-adds and memory of {configuration_label:{wildcards.configuration}}"
     shell:
-        "python -m workflow.scripts.memory {input} {output} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.costs {input} --flops {output.flops} --memory {output.memory} {params.options}"
+        " > {log} 2>&1"
 
 
 rule longest_span:
