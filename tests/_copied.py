@@ -15,7 +15,7 @@ def copied(folder: Path, *more: str) -> Path:
     """What a workflow needs, and `more`, in `folder`."""
     for name in (*PARTS, *more):
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name)  # compiled files too: they need not be made again
         else:
             shutil.copy2(ROOT / name, folder / name)
     return folder
