@@ -12,7 +12,7 @@ from tests._layers import layers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.results.registry import COSTS, names
 from workflow.results.rows import write_rows
-from workflow.results.runs_table import BEST_READER, Frames, as_frame
+from workflow.results.runs_table import BEST_READER, TOPIC_BORDERS, Frames, as_frame
 
 CURVE = [
     {"step": 5, "train_bpc": 3.0, "dev_bpc": 2.5, "mean_span": 37.0, "max_span": 60.0, "tokens_per_s": 1.0},
@@ -184,7 +184,7 @@ def _sequences(make) -> list[dict]:
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
     """All that a table or figure can read."""
-    return Frames(everything(make, costs), layers(), best_reader())
+    return Frames(everything(make, costs), layers(), best_reader(), topic_borders())
 
 
 def best_reader() -> pd.DataFrame:
@@ -194,15 +194,29 @@ def best_reader() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(BEST_READER)).astype({"window": float})
 
 
+def topic_borders() -> pd.DataFrame:
+    """Dynamic spans around the borders of a topic, and within words, of the runs that `every_run` makes."""
+    digests = [row["digest"] for row in every_run() if (row["ablation"], row["variant"]) == ("limit", "dynamic")]
+    places = [{"place": place, "span": 60.0 - 20 * place} for place in range(3)]
+    borders = [{"duration": 400, "low": low, "high": low + 100, "borders": 7, "span": 50.0} for low in (-100, 0)]
+    rows = [{"digest": digest, "corpus": "topics"} | row for digest in digests for row in places + borders]
+    return pd.DataFrame(rows, columns=list(TOPIC_BORDERS))
+
+
 def as_rows(frame: pd.DataFrame) -> list[dict]:
     """As a file of rows holds them: what is missing is null."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
+def of_texts() -> dict[str, list[dict]]:
+    """What is measured of a text of topics."""
+    return {"best_reader": as_rows(best_reader()), "topic_borders": as_rows(topic_borders())}
+
+
 def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[str]:
     """The files that a table or figure is made from: runs, each kind of cost, and what belongs to no run."""
     runs, costs = split_costs(every_run() if rows is None else rows)
-    kinds = {"runs": runs, **costs, "layers": as_rows(layers()), "best_reader": as_rows(best_reader())}
+    kinds = {"runs": runs, **costs, "layers": as_rows(layers()), **of_texts()}
     folder.mkdir(parents=True, exist_ok=True)
     for kind, content in kinds.items():
         (folder / f"{kind}.json").write_text(write_rows(kind, content))

@@ -10,7 +10,7 @@ from tests._costs import MEASURED, split_costs
 from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
-from tests._runs import as_rows, best_reader, every_run
+from tests._runs import every_run, of_texts
 from tests._training import origin
 from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation
@@ -20,7 +20,7 @@ from workflow.report.claims.measures import LAYERS
 from workflow.report.pages import learning
 from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
-from workflow.results.registry import COSTS, names
+from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
 from workflow.scripts import claims, figure, ledger, page, summary, table
 
@@ -96,7 +96,7 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
     if any(row["ablation"] == "transformer" for row in rows):
         files["layers", "layers"] = layers
     if any(row["ablation"] == "limit" for row in rows):
-        files["best_reader", "best_reader/topics"] = as_rows(best_reader())
+        files |= {(kind, f"{kind}/topics"): content for kind, content in of_texts().items()}
     for (kind, place), content in files.items():
         write_text(scale / f"{place}.json", write_rows(kind, content))
 
@@ -113,7 +113,7 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
     for kind in (kind for kind in COSTS if kind in wanted):
         places += [scale / kind / f"{name}.json" for name in ([ablation] if kind == "throughput" else configurations)]
     places += [scale / "layers.json"] if "layers" in wanted else []
-    places += [scale / "best_reader" / "topics.json"] if "best_reader" in wanted else []
+    places += [scale / kind / "topics.json" for kind in OF_TEXTS if kind in wanted]
     return [str(path) for path in places if path.exists()]
 
 

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
-from tests._runs import best_reader, everything
+from tests._runs import best_reader, everything, topic_borders
 from workflow.report.figures import limit as figure
+from workflow.report.figures import spans_at_borders as borders
 from workflow.report.tables import limit
 from workflow.report.tables._attainable import paying_window, with_share
 from workflow.results.runs_table import BEST_READER
@@ -47,3 +48,9 @@ def test_the_figure_shows_the_heads_of_the_largest_s():
     heads = drawn[drawn["source"] == "heads"]
     assert set(heads["S"]) == {64} and len(heads) == 2 * 4  # two seeds, two layers of two heads
     assert drawn[drawn["source"] == figure.WHOLE]["mean"].tolist() == [2.0]
+
+
+def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s():
+    drawn = borders.data(everything(), topic_borders())
+    assert drawn[drawn["duration"] == 400]["span"].tolist() == [50.0, 50.0]
+    assert drawn[drawn["place"].notna()]["span"].tolist() == [60.0, 40.0, 20.0] and set(drawn["nets"]) == {2}

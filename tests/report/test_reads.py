@@ -10,12 +10,12 @@ from tests._runs import all_frames
 from workflow.plan.ablations import builder_names
 from workflow.plan.reads import reads
 from workflow.report.builders import builder_inputs, load_builder
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames
 
 BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
 ENTRIES = [(kind, name, entry) for kind, name in BUILDERS for entry in reads(kind, name)]
-FRAMES = ("runs", "layers", "best_reader")
+FRAMES = ("runs", "layers", *OF_TEXTS)
 
 
 def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:

@@ -30,6 +30,10 @@ class Code:
     def of_best_reader(self) -> str:
         return sources.digest(sources.of_script("best_reader"))
 
+    def of_topic_borders(self, slug: str) -> str:
+        jobs = self.runs.dynamic_jobs(slug).values()
+        return sources.digest(sources.of_script("topic_borders", next(iter(jobs), None)))
+
     def of_layers(self) -> str:
         return sources.digest(sources.of_script("layers"))
 

@@ -56,8 +56,22 @@ class PlannedRuns:
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         limits = {job.attention.span["limit"] for job in jobs if job.attention.span.get("limit")}
         windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # to the first one beyond every S
-        scored = jobs[0].evaluation
-        return f"--windows {' '.join(map(str, sorted(windows)))} --streams {scored.streams} --tokens {scored.tokens}"
+        return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
+
+    def scored_part(self, slug: str) -> str:
+        """Which part of a text nets are scored on: streams, tokens."""
+        scored = next(job for job in self.jobs.values() if job.corpus == slug).evaluation
+        return f"--streams {scored.streams} --tokens {scored.tokens}"
+
+    def dynamic_jobs(self, slug: str) -> dict[str, Job]:
+        """By digest: the jobs with a dynamic span at its largest S that read a text, and are trained here."""
+        jobs = {
+            digest: job
+            for digest, job in self.jobs.items()
+            if job.corpus == slug and job.attention.span["name"] == "dynamic" and not precomputed(digest)
+        }
+        largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
+        return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
 
     @cached_property
     def without_job_file(self) -> list[str]:

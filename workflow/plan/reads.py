@@ -9,9 +9,9 @@ from functools import cache
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 
-READABLE = ("runs", *COSTS, "layers", "best_reader")
+READABLE = ("runs", *COSTS, "layers", *OF_TEXTS)
 
 
 @cache

@@ -18,7 +18,7 @@ from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.reads import reads
 from workflow.plan.scales import Measure
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 
 SHARED_PAGES = ("index", "analytic", "status", "pivot")  # written together: they lead to each other
 LAYERS = "layers"  # in place of an ablation: claims about the layers of Attention Is All You Need, Table 1
@@ -60,9 +60,10 @@ class Targets:
     # costs
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:
-        """The files with these costs of an ablation's configurations, and of the best readers of its texts."""
+        """The files with these costs of an ablation's configurations and texts."""
         names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation)) | {"throughput": [ablation]}
-        names |= {"longest_span": self.runs.longest_spans(ablation), "best_reader": self.runs.texts_of_topics(ablation)}
+        names |= {"longest_span": self.runs.longest_spans(ablation)}
+        names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(ablation))
         return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
 
     def measure_of(self, task: str) -> str:
@@ -98,7 +99,7 @@ class Targets:
 
     def _files(self, ablation: str, wanted: tuple[str, ...]) -> list[str]:
         files = [f"{self.results}/ablations/{ablation}.json"] if "runs" in wanted else []
-        files += self.cost_files(ablation, *(kind for kind in (*COSTS, "best_reader") if kind in wanted))
+        files += self.cost_files(ablation, *(kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted))
         return files + ([f"{self.results}/layers.json"] if "layers" in wanted else [])
 
     def artefact_files(self, ablation: str) -> list[str]:

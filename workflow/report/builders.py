@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.config.errors import ConfigError, check_known
 from workflow.plan.ablations import builder_names
 from workflow.plan.reads import reads
+from workflow.results.registry import OF_TEXTS
 from workflow.results.runs_table import Frames, describe
 
 
@@ -19,7 +20,7 @@ def load_builder(kind: str, name: str):
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
     """The frames that the functions of a table or figure take: those of `Frames` that it reads."""
     inputs = []
-    for frame in ("runs", "layers", "best_reader"):
+    for frame in ("runs", "layers", *OF_TEXTS):
         if frame in reads(kind, name):
             if getattr(frames, frame) is None:
                 raise ConfigError(f"{kind.removesuffix('s')} {name}: reads {frame}, but none were given")

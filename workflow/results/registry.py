@@ -14,6 +14,7 @@ STREAMS, SEQUENCES = ("char_lm",), ("translation", "captioning", "parsing")
 TASKS = (*STREAMS, *SEQUENCES)
 SPLITS = ("dev", "test")
 COSTS = ("flops", "memory", "longest_span", "throughput")  # what is measured of a configuration after its training
+OF_TEXTS = ("best_reader", "topic_borders")  # what is measured of a text of topics
 Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_span", "throughput"]
 
 

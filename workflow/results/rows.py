@@ -8,9 +8,9 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import parse_json
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 
-KINDS = ("runs", *COSTS, "layers", "best_reader")
+KINDS = ("runs", *COSTS, "layers", *OF_TEXTS)
 
 
 def write_rows(kind: str, rows: list[dict]) -> str:

@@ -18,6 +18,7 @@ SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 LAYERS = ("layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit")
 BEST_READER = ("corpus", "window", "bpc", "characters")
+TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
 
 def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
@@ -49,12 +50,14 @@ def _row(planned: dict, record: Record) -> dict:
 class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
 
-    layers: of Table 1. best_reader: its bpc on a text, window by window; empty where it is not known.
+    layers: of Table 1. best_reader: its bpc on a text, window by window. topic_borders: dynamic spans around the
+    borders of topics and within words. Both are empty where nothing is known.
     """
 
     runs: pd.DataFrame | None
     layers: pd.DataFrame | None
     best_reader: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEST_READER)))
+    topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
@@ -65,11 +68,12 @@ def read_frames(paths: Iterable[Path]) -> Frames:
         rows[kind] += content
     layers = pd.DataFrame(rows["layers"], columns=list(LAYERS)) if "layers" in rows else None
     best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
+    of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:
-        return Frames(None, layers, best_reader)
+        return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
-        return Frames(as_frame(rows["runs"], costs), layers, best_reader)
+        return Frames(as_frame(rows["runs"], costs), layers, *of_texts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         where = ", ".join(map(str, paths))
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None

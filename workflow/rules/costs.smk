@@ -94,6 +94,30 @@ rule best_reader:
         "python -m workflow.scripts.best_reader {params.name:q} {input} {output} {params.options} > {log} 2>&1"
 
 
+rule topic_borders:
+    """Read the dynamic spans over a text of topics: around the borders of topics, and within words."""
+    input:
+        data="results/data/{slug}.npz",
+        nets=lambda w: [f"results/runs/{each}/weights.pt" for each in targets.runs.dynamic_jobs(w.slug)],
+    output:
+        "results/{scale}/topic_borders/{slug}.json",
+    log:
+        "logs/{scale}/topic_borders/{slug}.log",
+    wildcard_constraints:
+        slug=pattern(targets.runs.texts_of_topics()),
+    conda:
+        "../../environment.yml"
+    params:
+        name=lambda w: targets.runs.corpora[w.slug],
+        options=lambda w: targets.runs.scored_part(w.slug),
+        source=lambda w: targets.code.of_topic_borders(w.slug),
+    message:
+        "read dynamic spans at the borders of the topics of {wildcards.slug}"
+    shell:
+        "python -m workflow.scripts.topic_borders {params.name:q} {input.data} {output} {input.nets} {params.options}"
+        " > {log} 2>&1"
+
+
 rule layers:
     """Time and weigh the four kinds of layer of Attention Is All You Need, Table 1."""
     output:

@@ -9,6 +9,7 @@ Weights are rounded to whole numbers, so that every machine draws the same text.
 """
 
 import random
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import product
 
@@ -51,18 +52,32 @@ class TopicText:
 
     def draw(self, length: int) -> bytes:
         """The first `length` characters of the text; it ends in a blank where that is a whole word's."""
+        return "".join(f"{word} " for word, _ in self._walk(length)).encode()[:length]
+
+    def borders(self, length: int) -> list[list[int]]:
+        """For each topic the places in the first `length` characters where a word begins that finds it changed."""
+        places: list[list[int]] = [[] for _ in self.renewal]
+        place, before = 0, None
+        for word, joint in self._walk(length):
+            for topic, (was, now) in enumerate(zip(before or joint, joint, strict=True)):
+                if was != now:
+                    places[topic].append(place)
+            place, before = place + len(word) + 1, joint
+        return places
+
+    def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The words of the first `length` characters, each with the joint state that it was drawn in."""
         generator, topics = random.Random(self.topics.seed + 1), range(len(self.renewal))
         cumulative = {
             joint: np.cumsum(row).tolist() for joint, row in zip(self.joint_states, self.weights, strict=True)
         }
         joint = tuple(generator.randrange(self.topics.states) for _ in topics)
-        parts, size = [], 0
+        size = 0
         while size < length:
             (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
-            parts.append(f"{word} ")
+            yield word, joint
             size += len(word) + 1
             joint = tuple(self._renew(joint[i], self.renewal[i], generator) for i in topics)
-        return "".join(parts).encode()[:length]
 
     def _renew(self, state: int, probability: float, generator: random.Random) -> int:
         return generator.randrange(self.topics.states) if generator.random() < probability else state

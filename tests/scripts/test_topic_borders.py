@@ -1,0 +1,76 @@
+"""Dynamic spans over a text of topics: where its borders lie, and what is averaged around them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests._jobs import VARIANTS, job
+from tests._training import CPU, write_weights
+from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import build_net
+from workflow.data.text import store
+from workflow.data.text.catalogue import Topics
+from workflow.data.text.topics import TopicText
+from workflow.results.rows import read_rows
+from workflow.scripts import topic_borders
+from workflow.tasks.topic_borders import around_borders, spans_over, within_words
+
+
+def test_a_border_is_where_a_word_tells_another_state():
+    """Two words that tell their state, one topic: borders are where the word changes."""
+    source = TopicText(Topics(words=2, states=2, durations=[40], spread=30.0, seed=2))
+    (places,) = source.borders(3000)
+    text = source.draw(3000).decode()
+    words = [text[place:].split(" ")[0] for place in [0, *places]]
+    assert len(places) > 20 and all(a != b for a, b in zip(words, words[1:], strict=False))
+    assert all(text[place - 1] == " " for place in places)
+    for begin, end in zip([0, *places], places, strict=False):
+        assert len({*text[begin:end].split()}) == 1
+
+
+def test_spans_are_averaged_at_the_blanks_around_a_border_and_by_place_in_a_word():
+    text = "ab c " * 200  # blanks at 2 and 4 of five
+    spans = np.array([10.0 if character == " " else 1.0 for character in text])
+    spans[500:] *= 2
+    rows = {(row["low"], row["high"]): row for row in around_borders(spans, text, [500])}
+    assert rows[-50, 0]["span"] == 10 and rows[0, 25]["span"] == 20 and rows[0, 25]["borders"] == 1
+    assert all(row["span"] is None for row in around_borders(spans, text, []))
+    assert [row["place"] for row in within_words(spans, text)] == [0, 1, 2]
+    assert within_words(spans, text)[0]["span"] == 15
+
+
+def test_spans_over_a_text_are_those_of_its_characters():
+    """With v = 0 the span hangs on nothing: S sigmoid(b) + R everywhere, whatever the block."""
+    net = build_net(job(**VARIANTS["dynamic"]), CPU, 7)
+    streams = torch.randint(7, (2, 50), generator=torch.Generator().manual_seed(0))
+    z = net.attentions[0].span.limit * torch.sigmoid(torch.tensor(net.attentions[0].span.bias[0].item()))
+    expected = min(z.item() + net.attentions[0].span.ramp, net.attentions[0].span.limit)
+    for layer in net.attentions:
+        layer.span.weight.data.zero_()
+    spans = spans_over(net, streams, 8)
+    assert spans.shape == (2, 50) and spans == pytest.approx(expected)
+
+
+def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
+    source = TopicText(topic_borders.load_corpora("char_lm").entry("topics").topics)
+    size = topic_borders.load_corpora("char_lm").entry("topics").bytes
+    text = source.draw(size).decode()[-2000:]
+    symbols = sorted({*text, "<eos>"})
+    ids = np.array([symbols.index(character) for character in text])
+    corpus = store.Corpus("topics", ids, ids, ids, symbols, "sha256:0", "character", "a test")
+    store.write(tmp_path / "topics.npz", corpus)
+    small = job(**VARIANTS["dynamic"])
+    weights = write_weights(small, tmp_path / "run", build_net(small, CPU, len(symbols)).state_dict())
+    options = [str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), str(weights)]
+    options += ["--streams", "2", "--tokens", "0"]
+    topic_borders.main(["topics", *options])
+    kind, rows = read_rows(tmp_path / "out.json")
+    assert kind == "topic_borders" and {row["digest"] for row in rows} == {small.digest}
+    assert {row.get("duration") for row in rows} == {None, 200, 400, 800, 1600, 3200, 6400}
+    with pytest.raises(ConfigError, match="only a text of kind topics has borders"):
+        topic_borders.main(["words", *options])
+    store.write(tmp_path / "topics.npz", replace(corpus, test=ids[::-1].copy()))
+    with pytest.raises(ConfigError, match="not the end of what its topics give"):
+        topic_borders.main(["topics", *options])
