@@ -146,6 +146,7 @@ def every_run(make=run) -> list[dict]:
         ),
         *(("dynamic_span", v, 64, None, "text8") for v in ("adaptive", "dynamic", "fixed")),
         *(("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") for S in (32, 64)),
+        ("head_spans", "adaptive", 64, None, "text8"),
         *(("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")),
         *(("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)),
         *(

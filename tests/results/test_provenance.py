@@ -25,7 +25,7 @@ def artefacts(tmp_path_factory):
 @pytest.mark.parametrize("ending", ["svg", "pdf", "png"])
 def test_a_figure_carries_its_runs_their_commit_and_its_numbers(ending, artefacts):
     trace = provenance.read(artefacts / f"f.{ending}")
-    assert trace.runs == ["span_limit-adaptive-64-None-1", "span_limit-adaptive-64-None-2"]
+    assert trace.runs == ["head_spans-adaptive-64-None-1", "head_spans-adaptive-64-None-2"]
     assert trace.commits == ["0123abc"] and trace.origin.startswith("scale test; a device; 2 seeds")
     assert trace.data == (artefacts / "f.csv").read_text()
 
@@ -41,7 +41,7 @@ def test_the_command_prints_them(artefacts, capsys):
     trace_command.main([str(artefacts / "f.pdf")])
     printed = capsys.readouterr().out
     assert "commit: 0123abc" in printed and "runs: 2\n" in printed
-    assert "results/runs/span_limit-adaptive-64-None-1/record.json" in printed
+    assert "results/runs/head_spans-adaptive-64-None-1/record.json" in printed
     trace_command.main([str(artefacts / "f.svg"), "--data"])
     assert capsys.readouterr().out == (artefacts / "f.csv").read_text()
 

@@ -19,7 +19,7 @@ CAPTION = (
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
     """The adaptive runs with the largest S."""
-    adaptive = pick(runs, ablation="span_limit", variant="adaptive", status="ok")
+    adaptive = pick(runs, ablation="head_spans", variant="adaptive", status="ok")
     return adaptive[adaptive["S"] == adaptive["S"].max()]
 
 

@@ -18,7 +18,7 @@ def number(value, unit: str = "") -> str:
     if unit == "bytes":
         return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:.1f} MiB"
     if unit in ("bpc", "bpb", "nats"):
-        return f"{value:.3f}"
+        return f"{round(value, 3) + 0.0:.3f}"  # no minus before a zero
     if unit in ("layers", "heads", "parameters") and abs(value) < 1e4:
         return f"{value:,.0f}"
     return _scaled(value)
