@@ -16,19 +16,31 @@ from workflow.scripts.throughput import pool_rounds
 
 MEASURE = json.dumps({"passes": 2, "seconds": 0.01, "memory_mb": 256, "longest_S": 96, "predict_batch": 2})
 TASKS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
-COMMANDS = {
-    "flops": lambda weights, out: costs.main([weights, "--flops", out, "--memory", f"{out}.memory"]),
-    "memory": lambda weights, out: costs.main([weights, "--flops", f"{out}.flops", "--memory", out, "--device", "cpu"]),
-    "longest_span": lambda weights, out: longest_span.main([weights, out, "--measure", MEASURE, "--device", "cpu"]),
-    "throughput": lambda weights, out: throughput.main(["span_limit", out, weights, "--measure", MEASURE]),
-}
+
+
+def measure_configuration(weights: str, folder) -> None:
+    outputs = ["--flops", str(folder / "flops.json"), "--memory", str(folder / "memory.json")]
+    costs.main([weights, *outputs, "--device", "cpu"])
+
+
+def measure_longest_span(weights: str, folder) -> None:
+    longest_span.main([weights, str(folder / "longest_span.json"), "--measure", MEASURE, "--device", "cpu"])
+
+
+def measure_throughput(weights: str, folder) -> None:
+    throughput.main(["span_limit", str(folder / "throughput.json"), weights, "--measure", MEASURE])
+
+
+COMMANDS = {"flops": measure_configuration, "memory": measure_configuration}
+COMMANDS |= {"longest_span": measure_longest_span, "throughput": measure_throughput}
 
 
 def measure(kind: str, small, folder, weights: dict) -> dict:
-    """The one row that a script writes for a run with these weights."""
+    """The one row that a script writes for a run with these weights; one script writes two kinds."""
     path = write_weights(small, folder / "run", weights)
-    COMMANDS[kind](str(path), str(folder / "out.json"))
-    written, rows = read_rows(folder / "out.json")
+    if not (folder / f"{kind}.json").exists():
+        COMMANDS[kind](str(path), folder)
+    written, rows = read_rows(folder / f"{kind}.json")
     assert written == kind and len(rows) == 1
     return rows[0]
 
