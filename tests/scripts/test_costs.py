@@ -57,8 +57,9 @@ def test_a_failed_run_gives_a_row_that_says_so(kind, tmp_path):
 @pytest.mark.parametrize("kind", COMMANDS)
 @pytest.mark.filterwarnings("ignore")
 def test_a_net_gives_a_row_with_every_registered_column(kind, tmp_path):
-    row = measure(kind, job(), tmp_path, build_net(job(), CPU, 7).state_dict())
-    assert row["status"] == "ok" and row["configuration"] == job().configuration
+    small = job(normaliser={"name": "sparsemax"})  # which the entmax library is timed with as well
+    row = measure(kind, small, tmp_path, build_net(small, CPU, 7).state_dict())
+    assert row["status"] == "ok" and row["configuration"] == small.configuration
     allocators = {"memory_reserved_bytes"}  # of a GPU
     assert all(row[name] is not None for name in set(names(kind)) - allocators)
 
