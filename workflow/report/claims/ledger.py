@@ -12,6 +12,7 @@ from workflow.results.runs_table import Frames, with_text
 from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
 
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell")
+CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text")
 )
@@ -31,7 +32,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 
     verdict is None where p still has to be corrected for the number of claims.
     """
-    line = EMPTY | {key: getattr(claim, key) for key in ("claim", "paper", "where", "ablation", "published", "by")}
+    line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "verdict": None, "expected": describe_expectation(claim)}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:

@@ -45,6 +45,7 @@ class Claim(StrictModel):
     `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
+    caveat: why it may not hold below the paper's sizes, besides too little training; shown where it is not reproduced.
     """
 
     claim: str = Field(min_length=1)
@@ -63,10 +64,11 @@ class Claim(StrictModel):
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
     best_of: PositiveStrictInt | None = None
+    caveat: str | None = Field(None, min_length=10)
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
-        keys = self.model_fields_set - {"claim", "paper", "where", "published"}
+        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat"}
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]

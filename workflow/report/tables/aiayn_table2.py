@@ -10,8 +10,8 @@ READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
 CAPTION = (
     "Ours are base and big at the scale named below, on the texts that stand in for WMT 2014; BLEU on the test text, "
-    "as docs/fidelity.md says. Comparable: whether big, whose dropout is the paper's .3, beats base, whose is the "
-    "scale's, and at how many times its cost. Not comparable: BLEU. The paper's cost is time x 8 GPUs x 9.5 TFLOP/s, "
+    "as docs/fidelity.md says. Comparable: whether big beats base, each with the dropout that the scale gives it, "
+    "and at how many times the cost. Not comparable: BLEU. The paper's cost is time x 8 GPUs x 9.5 TFLOP/s, "
     "the speed that it takes a P100 to sustain. Ours is time x the speed that the run itself sustained in its "
     "training steps: 6 x multiply-adds per target piece (2 operations, forward and twice as much back) x target "
     "pieces per second; scoring is part of the time. Counted like ours, by 6 x parameters x 25,000 pieces a step, "
