@@ -40,7 +40,7 @@ def draw(data: pd.DataFrame):
     borders.axvline(0, color=COLOURS["published"], linewidth=1)
     borders.set_xlabel("characters after a topic changed")
     borders.set_ylabel("mean span (characters)")
-    borders.set_ylim(0, None)
+    borders.set_ylim(0, 1.1 * data["span"].max())  # from zero: noise must not look like an effect
     borders.legend(fontsize=7, title="topics that last", title_fontsize=7)
     places = data[data["place"].notna()].sort_values("place")
     words.plot(places["place"], places["span"], "o-", color=COLOURS["dynamic"], markersize=4)
