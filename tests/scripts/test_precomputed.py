@@ -17,7 +17,7 @@ from workflow.results import precomputed as room
 from workflow.results.record import Record, read_record, write_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
-from workflow.scripts import flops, precomputed
+from workflow.scripts import costs, precomputed
 
 FOLDERS = sorted(path for path in room.PRECOMPUTED.iterdir() if path.is_dir())
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -64,7 +64,7 @@ def test_its_costs_are_found_and_one_that_did_not_come_is_an_error(came_with_the
     (came_with_the_project / "costs").mkdir(parents=True)
     (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [row]))
     record = write_job(job(), tmp_path / "run").with_name("record.json")
-    flops.main([str(record), str(tmp_path / "out.json")])
+    costs.main([str(record), "--flops", str(tmp_path / "out.json"), "--memory", str(tmp_path / "memory.json")])
     assert read_rows(tmp_path / "out.json") == ("flops", [row])
     assert TrainedRun.at(record).unmeasured_row("memory")["status"] == "error"
 
