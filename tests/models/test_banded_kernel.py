@@ -29,7 +29,7 @@ CASES = {  # T, K, heads' z or their reach, S
     "fixed spans": (20, 50, {"reach": [1, 16, 33]}, 33),
     "one key": (1, 1, {"reach": [1]}, 1),
 }
-BOTH = ("a stream begins", "one query", "one key")  # with and without the query's own key; the others take turns
+each_self = pytest.mark.parametrize("attends_self", [False, True])
 
 
 @pytest.fixture(autouse=True)
@@ -95,10 +95,8 @@ def assert_same(ours, oracle):
         torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")
 
 
-@pytest.mark.parametrize(
-    "case, attends_self",
-    [(case, own) for n, case in enumerate(CASES) for own in (False, True) if case in BOTH or own == (n % 2 == 0)],
-)
+@each_self
+@pytest.mark.parametrize("case", CASES)
 def test_output_and_gradients_are_the_definitions(case, attends_self):
     inputs, reach = drawn(*CASES[case])
     ours, oracle = (results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition))

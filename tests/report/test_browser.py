@@ -222,11 +222,10 @@ def command_pages(tmp_path_factory):
     return [folder / "progress.html", folder / "compare.html"]
 
 
-def one_of_each_kind(site, light: bool):
-    """In the dark, where colours alone differ, without those made of the same parts as the others."""
+def one_of_each_kind(site):
+    names = ["../index", "index", "analytic", "status", "pivot", "engine", "papers/adaptive_span"]
     question = "quality_against_cost"
-    names = ["../index", "index", "pivot", "engine", f"ablations/{question}/{question}-sparsemax-64-None-1"]
-    names += ["analytic", "status", "papers/adaptive_span", f"ablations/{question}/index"] if light else []
+    names += [f"ablations/{question}/index", f"ablations/{question}/{question}-sparsemax-64-None-1"]
     return [(site / f"{name}.html").resolve() for name in names]
 
 
@@ -235,7 +234,7 @@ def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, site,
     """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     page.emulate_media(color_scheme=scheme)
-    for path in (*one_of_each_kind(site, rules is None), *command_pages):
+    for path in (*one_of_each_kind(site), *command_pages):
         page.goto(path.as_uri())
         options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
         violations = axe.run(page, options=options).response["violations"]

@@ -55,8 +55,8 @@ def test_an_output_may_be_300_longer_than_its_sentence():
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}}])
 def test_it_learns_to_parse(variant, tmp_path):
-    small = parsing(net={"dropout": 0.0}, steps=400, tokens=160, evaluate_every=400, checkpoint_every=400, **variant)
+    small = parsing(net={"dropout": 0.0}, steps=600, tokens=160, evaluate_every=600, checkpoint_every=600, **variant)
     metrics, facts, _ = train_to_end(small, tmp_path, trees())
-    assert metrics["test_f1"] > 80 and metrics["test_tagging"] > 80  # how far above hangs on the processor's rounding
+    assert metrics["test_f1"] > 90 and metrics["test_tagging"] > 90
     if variant:
         assert np.array(facts["spans"]).shape == (2, 2) and 2 <= facts["mean_span"] <= 8
