@@ -64,7 +64,7 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
 
 
 @pytest.mark.parametrize(
-    "own, others, overall, told_by",
+    "own, others, overall, strongest",
     [
         ("consistent", [("small", "not reproduced")], "not reproduced", "small"),
         ("consistent", [("small", "too early"), ("small_cpu", "reproduced")], "reproduced", "small_cpu"),
@@ -75,10 +75,10 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
         ("reproduced", [("laptop", "not reproduced")], "reproduced", "laptop"),
     ],
 )
-def test_the_strongest_scale_that_can_tell_is_shown(own, others, overall, told_by):
+def test_the_strongest_scale_that_can_tell_is_shown(own, others, overall, strongest):
     sets = [{"set": f"{scale}", "scale": scale, "claims": [judged(verdict)]} for scale, verdict in others]
     (line,) = stand_side_by_side([judged(own)], ("laptop", "laptop"), sets)
-    assert (line["overall"], line["told_by"], line["verdict"]) == (overall, told_by, own)
+    assert (line["overall"], line["strongest"], line["verdict"]) == (overall, strongest, own)
     assert len(line["sets"]) == 1 + len(others)
 
 

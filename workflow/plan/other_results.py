@@ -30,16 +30,16 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
 
     named: folders of other scales (`results/small`) or bundles (`theirs.zip`); `ConfigError` where there is none.
     """
-    came = (folder for folder in sorted(PRECOMPUTED.glob("*")) if folder.is_dir())
-    found = {folder.name: OtherResults(folder) for folder in came if folder.name != scale}
+    folders = (folder for folder in sorted(PRECOMPUTED.glob("*")) if folder.is_dir())
+    results = {folder.name: OtherResults(folder) for folder in folders if folder.name != scale}
     for path in map(Path, named):
         name = path.stem if path.suffix == ".zip" else path.name
         if not (path.is_file() and path.suffix == ".zip") and not (path / "plan.json").is_file():
             raise ConfigError(f"other_results '{path}': neither a scale's results, such as results/small, nor a bundle")
-        if name in found or name == scale:
+        if name in results or name == scale:
             raise ConfigError(f"other_results '{path}': there are results named {name} already")
-        found[name] = OtherResults(path)
-    return found
+        results[name] = OtherResults(path)
+    return results
 
 
 def strength(scale: str) -> int:

@@ -83,7 +83,7 @@ class NamedPairEntry(PairEntry):
                 raise ValueError(f"files.{split}: each side takes at least one file name")
         return self
 
-    def as_found(self, data_dir: str | None) -> "NamedPairEntry":
+    def with_preferred_files(self, data_dir: str | None) -> "NamedPairEntry":
         """The entry with those preferred files that are in `data_dir`."""
         entry = self
         for split, other in self.preferred.items():
@@ -125,7 +125,7 @@ class PairCatalogue(BaseCatalogue):
             return entry.identity([user_file_checksum(what, path)[0] for what, path in files])
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
-        sources = entry.as_found(data_dir).file_sources()
+        sources = entry.with_preferred_files(data_dir).file_sources()
         return entry.identity([source.checksum or _checksum_of_files(name, source, data_dir) for source in sources])
 
 

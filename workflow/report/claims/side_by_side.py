@@ -7,7 +7,7 @@ SHOWN = ("verdict", "why", "effect", "low", "high", "n")
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
-    """The judged claims with `sets`, strongest first, and with `overall`, the verdict, and `by`, the set, to show.
+    """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, the set that gave it.
 
     own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
     with `set`, `scale` and `claims` for each. Nothing is averaged across sets; where none can tell, the own
@@ -24,7 +24,7 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
     best = next((each for each in sets if each["verdict"] in TELLING), None)
-    return {"sets": sets, "overall": (best or line)["verdict"], "told_by": best["set"] if best else own[0]}
+    return {"sets": sets, "overall": (best or line)["verdict"], "strongest": best["set"] if best else own[0]}
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:

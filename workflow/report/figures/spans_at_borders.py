@@ -11,7 +11,8 @@ TITLE = "The dynamic span at the borders of topics"
 CAPTION = (
     "Left: mean dynamic span at the blanks before and after a place where a topic changes, one line for each topic by "
     "its mean duration in characters; a slow topic changes seldom, so its line is less sure. Right: the same spans by "
-    "place in a word, 0 the blank before it. Test text, all heads, layers and seeds, the largest S."
+    "place in a word, 0 the blank before it. Test text, all heads, layers and seeds, the largest S. A flat line says "
+    "that the span takes no notice of a change."
 )
 
 
