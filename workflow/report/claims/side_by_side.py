@@ -7,7 +7,7 @@ SHOWN = ("verdict", "why", "effect", "low", "high", "n")
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
-    """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, which set gave it.
+    """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, whose it is.
 
     own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
     with `set`, `scale` and `claims` for each. Nothing is averaged across sets; where none can tell, the own
