@@ -9,8 +9,6 @@ from tests._jobs import job
 from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
-from workflow.plan.config import load_config
-from workflow.plan.plan import plan
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
@@ -77,23 +75,36 @@ def test_their_folders_hold_every_kind_of_cost():
 
 @each_folder
 def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
-    rows = plan(load_config({"scale": folder.name}))
+    targets = Targets.of({"scale": folder.name})
     records = {path.stem: read_record(path) for path in folder.glob("*.json")}
-    assert set(records) == {row.job.digest for row in rows}
+    assert set(records) <= set(targets.runs.jobs)
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
-    tasks = {row.job.configuration: row.job.task for row in rows}
+    tasks = {job.configuration: job.task for job in targets.runs.jobs.values()}
+    without_weights = {name for name, digest in targets.runs.configurations.items() if digest in records}
     for path in (folder / "costs").glob("*.json"):
         kind, costs = read_rows(path)
         configurations = {cost["configuration"] for cost in costs}
         assert kind == path.stem and configurations <= set(tasks)
-        assert configurations == set(tasks) or kind == "longest_span"
+        assert without_weights <= configurations or kind == "longest_span"
     for cost in json.loads((folder / "costs" / "longest_span.json").read_text())["rows"]:
         measure = load_scale(folder.name, tasks[cost["configuration"]]).measure
         assert cost["memory_budget_bytes"] == measure.memory_mb << 20
 
 
 @each_folder
-def test_its_runs_are_not_trained(folder: Path):
-    targets = Targets.of({"scale": folder.name})
-    assert set(targets.runs.precomputed) == set(targets.runs.jobs) and not targets.runs.trained
+def test_its_runs_are_not_trained_unless_the_config_says_so(folder: Path):
+    runs = Targets.of({"scale": folder.name}).runs
+    assert set(runs.precomputed) == {path.stem for path in folder.glob("*.json")}
+    assert set(runs.trained) == set(runs.jobs) - set(runs.precomputed)
+    anew = Targets.of({"scale": folder.name, "precomputed": False}).runs
+    assert anew.trained == list(anew.jobs) and not anew.precomputed
     assert not Targets.of({"scale": "smoke"}).runs.precomputed
+
+
+def test_timings_that_came_with_the_project_are_taken_for_all_configurations_or_none(came_with_the_project):
+    rows = [{"configuration": name, "ablation": "models", "train_ms": 1.0} for name in ("a", "b")]
+    (came_with_the_project / "costs").mkdir(parents=True)
+    (came_with_the_project / "costs" / "throughput.json").write_text(write_rows("throughput", rows))
+    assert room.precomputed_timings("models", {"a", "b"}) == rows
+    assert room.precomputed_timings("models", {"a", "c"}) is None
+    assert room.precomputed_timings("limit", {"a"}) is None

@@ -16,7 +16,6 @@ from workflow.config.strict import load_yaml, read_yaml
 from workflow.monitor import estimate
 from workflow.monitor.durations import spell
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import precomputed
 from workflow.results.record import Record, read_record
 
 
@@ -35,7 +34,7 @@ def read_records(runs: Path) -> list[Record]:
 def report_lines(targets: Targets, results: Path, lanes: int) -> list[str]:
     """What is printed."""
     jobs = targets.runs.jobs
-    waiting = {digest: job for digest, job in jobs.items() if not _has_record(digest, results)}
+    waiting = {digest: jobs[digest] for digest in targets.runs.trained if not _has_record(digest, results)}
     count = len(targets.runs.configurations)
     head = f"scale {targets.config.scale}: {len(jobs)} runs of {count} configurations"
     lines = [f"{head}, {len(jobs) - len(waiting)} cached"]
@@ -53,7 +52,7 @@ def report_lines(targets: Targets, results: Path, lanes: int) -> list[str]:
 
 
 def _has_record(digest: str, results: Path) -> bool:
-    return bool(precomputed(digest)) or (results / "runs" / digest / "record.json").exists()
+    return (results / "runs" / digest / "record.json").exists()
 
 
 def _measures_line(targets: Targets, results: Path, lanes: int) -> str:

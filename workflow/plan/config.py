@@ -26,6 +26,7 @@ class Config(StrictModel):
     ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
+    precomputed: bool = True
     other_results: list[str] = []
     device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
     backend: Annotated[str, one_of("backend", BACKENDS)] = "auto"
@@ -40,8 +41,8 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """What decides which runs there are, as JSON: neither the device nor where data lie, nor what stands beside."""
-        return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
+        """What decides which runs there are, as JSON: neither the device nor where data and records come from."""
+        return self.model_dump_json(exclude={"data_dir", "precomputed", "other_results", "device", "backend"})
 
     @property
     def gpus(self) -> int:

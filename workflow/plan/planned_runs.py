@@ -13,10 +13,11 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """rows: of the plan, in a stable order."""
+    """rows: of the plan, in a stable order. take_precomputed: whether records that came with the project are taken."""
 
-    def __init__(self, rows: list[PlanRow]):
+    def __init__(self, rows: list[PlanRow], *, take_precomputed: bool = True):
         self.rows = rows
+        self.take_precomputed = take_precomputed
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -68,7 +69,7 @@ class PlannedRuns:
         jobs = {
             digest: job
             for digest, job in self.jobs.items()
-            if job.corpus == slug and job.attention.span["name"] == "dynamic" and not precomputed(digest)
+            if job.corpus == slug and job.attention.span["name"] == "dynamic" and not self.is_precomputed(digest)
         }
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
         return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
@@ -78,15 +79,19 @@ class PlannedRuns:
         """The runs whose job is not written yet. What is there is no output: a digest never changes its content."""
         return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
-    @property
-    def precomputed(self) -> list[str]:
-        """The runs whose record came with the project."""
-        return [digest for digest in self.jobs if precomputed(digest)]
+    def is_precomputed(self, digest: str) -> bool:
+        """Whether the record of a run came with the project and is taken."""
+        return self.take_precomputed and precomputed(digest) is not None
 
-    @property
+    @cached_property
+    def precomputed(self) -> list[str]:
+        """The runs whose records are taken from what came with the project."""
+        return [digest for digest in self.jobs if self.is_precomputed(digest)]
+
+    @cached_property
     def trained(self) -> list[str]:
         """The runs that are trained here."""
-        return [digest for digest in self.jobs if not precomputed(digest)]
+        return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
     @property
     def records(self) -> list[str]:
@@ -115,7 +120,7 @@ class PlannedRuns:
     def net_of(self, configuration: str) -> str:
         """What a configuration is measured from: its weights, or the record alone where those did not come with it."""
         digest = self.configurations[configuration]
-        return f"results/runs/{digest}/{'record.json' if precomputed(digest) else 'weights.pt'}"
+        return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
 
     def nets_of(self, ablation: str) -> list[str]:
         return [self.net_of(configuration) for configuration in self.configurations_of(ablation)]

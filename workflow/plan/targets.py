@@ -37,7 +37,7 @@ class Targets:
     @classmethod
     def of(cls, raw: dict) -> "Targets":
         config = load_config(raw)
-        runs = PlannedRuns(plan(config))
+        runs = PlannedRuns(plan(config), take_precomputed=config.precomputed)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}

@@ -10,7 +10,7 @@ CAPTION = (
     "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "
     "dense definition, and what the engine executes after trimming to what the heads reach; torch's counter and"
     " fvcore check the count of the same graph. Ratios are to the fixed span with softmax. Speeds and memory "
-    "are measured once per configuration, in turns, on this device. Transformer-XL follows its own recipe."
+    "are measured once per configuration, in turns, on one device. Transformer-XL follows its own recipe."
 )
 BASE = "fixed"
 QUALITY = [

@@ -1,0 +1,62 @@
+"""Records of a scale, put among those that come with the project."""
+
+import pytest
+
+from tests._finished import finished
+from workflow.cli import precompute
+from workflow.config.errors import ConfigError
+from workflow.plan.targets import Targets
+from workflow.results.record import read_record, write_record
+from workflow.results.registry import COSTS
+from workflow.results.rows import read_rows, write_rows
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    """Records and costs of scale smoke, as if all of it had been run; what comes with the project is in a folder beside."""
+    monkeypatch.setattr(precompute, "PRECOMPUTED", tmp_path / "precomputed")
+    targets = Targets.of({"scale": "smoke"})
+    for digest, job in targets.runs.jobs.items():
+        record = finished(job).model_copy(update={"facts": {"maps": {"cross": []}, "mean_span": 3.0}})
+        write_record(tmp_path / "results" / "runs" / digest / "record.json", record)
+    for ablation in targets.ablations:
+        rows = [{"configuration": name, "ablation": ablation} for name in targets.runs.configurations_of(ablation)]
+        for kind in COSTS:
+            path = tmp_path / "results" / "smoke" / kind / f"{ablation}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(write_rows(kind, rows))
+    return tmp_path / "results"
+
+
+def test_all_records_but_those_to_be_trained_are_kept_without_maps(results, capsys):
+    precompute.main(["smoke", "--train", "translation", "--results", str(results)])
+    targets = Targets.of({"scale": "smoke"})
+    kept = {path.stem for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
+    assert kept == set(targets.runs.jobs) - set(targets.runs.digests_of("translation"))
+    facts = [read_record(path).facts for path in (results.parent / "precomputed" / "smoke").glob("*.json")]
+    assert all(fact == {"mean_span": 3.0} for fact in facts)
+    assert f"{len(kept)} records; {len(targets.runs.jobs) - len(kept)} runs are left to train" in capsys.readouterr().out
+
+
+def test_costs_are_kept_of_what_is_not_trained_and_timings_with_all_they_took_turns_with(results):
+    precompute.main(["smoke", "--train", "span_limit", "--results", str(results)])
+    runs = Targets.of({"scale": "smoke"}).runs
+    costs = results.parent / "precomputed" / "smoke" / "costs"
+    trained = set(runs.configurations_of("span_limit"))
+    assert {row["configuration"] for row in read_rows(costs / "flops.json")[1]} == set(runs.configurations) - trained
+    timed = {(row["ablation"], row["configuration"]) for row in read_rows(costs / "throughput.json")[1]}
+    assert timed >= {("models", name) for name in runs.configurations_of("models")}
+    assert trained & set(runs.configurations_of("models")) and not any(name == "span_limit" for name, _ in timed)
+
+
+def test_without_all_records_nothing_is_written(results):
+    digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
+    (results / "runs" / digest / "record.json").unlink()
+    with pytest.raises(ConfigError, match=f"{digest}/record.json: not there yet"):
+        precompute.main(["smoke", "--results", str(results)])
+    assert not (results.parent / "precomputed").exists()
+
+
+def test_an_unknown_question_is_refused(results):
+    with pytest.raises(ConfigError, match="unknown ablation 'model': did you mean 'models'"):
+        precompute.main(["smoke", "--train", "model", "--results", str(results)])
