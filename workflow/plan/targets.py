@@ -20,7 +20,7 @@ from workflow.plan.reads import reads
 from workflow.plan.scales import Measure
 from workflow.results.registry import COSTS, OF_TEXTS
 
-SHARED_PAGES = ("index", "analytic", "status", "pivot")  # written together: they lead to each other
+SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written together: they lead to each other
 LAYERS = "layers"  # in place of an ablation: claims about the layers of Attention Is All You Need, Table 1
 
 

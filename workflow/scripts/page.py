@@ -1,6 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
-KIND: ablation (with a page for each of its runs), paper, shared (index, status, pivot table, formulas, steps), engine.
+KIND: ablation (with a page for each of its runs), paper, engine, or shared: index, ledger, status, pivot table,
+formulas, training steps.
 INPUTS: what the rule depends on. Tables of runs and costs among them are read; the rest is read from results/SCALE.
 """
 
@@ -18,6 +19,7 @@ from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.engine import engine_page, steps_page
 from workflow.report.pages.index import ablations_in, analytic_page, index_page
 from workflow.report.pages.learning import draw_curve
+from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.run import find_uses, run_page
@@ -54,15 +56,16 @@ def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
     """The index, and the pages beside it."""
+    ledger, timed = read_ledger(site.results / "ledger.json"), site.results / "steps.json"
+    steps = steps_page(json.loads(timed.read_text(encoding="utf-8")), site.offer(timed)) if timed.exists() else None
     pages = {
-        "index": index_page(site, runs),
+        "index": index_page(site, runs, ledger, steps),
+        **({"ledger": ledger_page(site, ledger, set(runs["paper"]))} if ledger else {}),
         "analytic": analytic_page(),
         "status": status_page(site, ablations_in(runs).values()),
         "pivot": pivot_page(runs),
+        **({"steps": steps} if steps else {}),
     }
-    steps = site.results / "steps.json"
-    if steps.exists():
-        pages["steps"] = steps_page(json.loads(steps.read_text(encoding="utf-8")), site.offer(steps))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 

@@ -1,19 +1,24 @@
-"""Print what failed and where the report is: `python -m workflow.scripts.summary SCALE`. Run after every workflow.
+"""Print what was found, what failed, and where the report is: `python -m workflow.scripts.summary SCALE`.
 
-Writes reports/index.html, which leads to the reports of every scale.
+Run after every workflow. Writes reports/index.html, which leads to the reports of every scale.
 """
 
 import argparse
 from pathlib import Path
+from textwrap import fill
 
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.plan.plan import read_plan
+from workflow.report.pages.headlines import list_findings, read_limit
+from workflow.report.pages.ledger import count_verdicts, read_ledger
 from workflow.report.pages.root import root_page
 from workflow.report.pages.site import Site
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows
+
+WIDTH = 100  # characters of a line in the terminal
 
 
 def list_failures(results: Path, runs: Path) -> list[str]:
@@ -31,6 +36,19 @@ def list_failures(results: Path, runs: Path) -> list[str]:
         for file in (file for file in files if file.exists()):
             lines += _measure_failures(file, kind, configurations)
     return [" ".join(line.split()) for line in lines]
+
+
+def list_findings_of(site: Site) -> list[str]:
+    """The sentences that the report opens with, and how many claims have which verdict."""
+    ledger = read_ledger(site.results / "ledger.json")
+    if ledger is None:
+        return []
+    limit = read_limit(site)
+    lines = ([limit] if limit else []) + [
+        f"{each['text']} ({each['verdict']})" for each in list_findings(ledger.claims)
+    ]
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
+    return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]
 
 
 def _run_failure(path: Path) -> str | None:
@@ -60,11 +78,14 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="summary", description="Print what failed and where the report is.")
+    parser = argparse.ArgumentParser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
+    site = Site(options.results / options.scale, options.reports / options.scale)
+    for line in list_findings_of(site):
+        print(fill(line, WIDTH, initial_indent="- ", subsequent_indent="  "))
     lines = list_failures(options.results / options.scale, options.results / "runs")
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else "nothing failed")
     context = root_page(options.reports)

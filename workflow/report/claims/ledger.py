@@ -3,7 +3,9 @@
 import math
 
 from workflow.papers.published import find, load_analytic
-from workflow.report.claims.measures import COUNTED, LAYERS, UNITS
+from workflow.report.claims.expectation import claimed_range, describe_expectation, is_as_claimed, unit_of
+from workflow.report.claims.headlines import read_headline
+from workflow.report.claims.measures import COUNTED, LAYERS
 from workflow.report.claims.samples import Sample, effects_of, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds_to
@@ -11,8 +13,9 @@ from workflow.results.flatness import FLAT
 from workflow.results.runs_table import Frames, with_text
 from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
 
-VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell")
+VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat")
+NOT_RUN = "{} was not run"
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text")
 )
@@ -34,16 +37,19 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "verdict": None, "expected": describe_expectation(claim)}
+    line |= {"headline": read_headline(claim), "claimed": claimed_range(claim)}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return line | recompute(claim)
     line["unit"] = unit_of(claim)
     if not _was_run(claim, frames):
-        return line | {"verdict": "cannot tell", "why": f"{claim.ablation} was not run"}
+        return line | {"verdict": "not tested", "why": NOT_RUN.format(claim.ablation)}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
     line |= _means(samples)
-    missing = _missing(claim, samples, frames)
+    if elsewhere := _not_tested(claim, samples, frames):
+        return line | {"verdict": "not tested", "why": elsewhere}
+    missing = _missing(claim, samples)
     effects = {} if missing else effects_of(claim, *samples)
     if missing or not effects:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
@@ -102,14 +108,6 @@ def _judge_constant(claim: Claim, effects: list[float]) -> dict:
         return {"verdict": verdict, "why": f"{where}, by {what}, which has no interval"}
     verdict = "reproduced" if as_claimed else "not reproduced"
     return {"verdict": verdict, "why": "it does not vary between seeds"}
-
-
-def is_as_claimed(claim: Claim, effect: float) -> bool:
-    """Whether the effect lies where the paper says."""
-    if claim.expect == "equal":
-        distance = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
-        return abs(distance) <= claim.room
-    return effect < claim.against if claim.expect == "less" else effect > claim.against
 
 
 def judge(line: dict, claim: Claim) -> dict:
@@ -184,32 +182,20 @@ def _was_run(claim: Claim, frames: Frames) -> bool:
     return frames.runs is not None and claim.ablation in set(frames.runs["ablation"])
 
 
-def _missing(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
-    """Why the claim cannot be weighed; None where it can."""
+def _not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
+    """Why a claim is not about these runs; None where it is."""
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
         return f"it is about the sizes and texts of scale {claim.scale} alone"
+    ours, than = samples
+    same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
+    alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
+    return "both sides are the same at this scale" if alike and ours.values else None
+
+
+def _missing(claim: Claim, samples: list[Sample | None]) -> str | None:
+    """Why the claim cannot be weighed; None where it can."""
     sides = zip((claim.ours, claim.than), samples, strict=True)
     empty = [side.variant for side, sample in sides if side and not sample.values]
     if empty and claim.best_of and samples[0].digests:
         return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
-    if empty:
-        return f"nothing measured of {' and '.join(dict.fromkeys(empty))}"
-    ours, than = samples
-    same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
-    alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
-    return "both sides are the same at this scale" if alike else None
-
-
-def unit_of(claim: Claim) -> str:
-    """Of the effect."""
-    power = "power of n" if claim.ablation == LAYERS else "power of S"
-    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
-
-
-def describe_expectation(claim: Claim) -> str:
-    """What the claim says of the effect, as `< 0` or `= 1 within 5 %`."""
-    if claim.recomputed:
-        return "the printed digits"
-    room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
-    sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
-    return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")
+    return f"nothing measured of {' and '.join(dict.fromkeys(empty))}" if empty else None

@@ -2,9 +2,10 @@
 
 import math
 from functools import cache
+from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
@@ -19,6 +20,8 @@ from workflow.results.registry import REGISTRY
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+# What a sentence may say of an effect: its size without sign, as a share in per cent, as a factor, and both sides.
+FIGURES = ("size", "share", "times", "ours", "than")
 Place = Literal["max", "min", "upper", "common"]
 GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Place | None
 
@@ -37,6 +40,28 @@ class Side(StrictModel):
     measure: Measure | None = None
 
 
+class Headline(StrictModel):
+    """A claim that stands in the opening of the report.
+
+    ours, than: the printed numbers whose difference or ratio is the paper's effect. seen: the sentence that tells what
+    was found where the claim was reproduced or is consistent, failed: where it was not reproduced; without one the
+    opening is silent. Both may use `FIGURES`.
+    """
+
+    ours: Annotated[str, one_of("published value", load)] | None = None
+    than: Annotated[str, one_of("published value", load)] | None = None
+    seen: str
+    failed: str | None = None
+
+    @field_validator("seen", "failed")
+    @classmethod
+    def figures_exist(cls, sentence):
+        for _, name, _, _ in Formatter().parse(sentence or ""):
+            if name is not None:
+                check_known("figure of a sentence", name, FIGURES)
+        return sentence
+
+
 class Claim(StrictModel):
     """What a paper says, and what it means for the records.
 
@@ -46,6 +71,7 @@ class Claim(StrictModel):
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
     caveat: why it may not hold below the paper's sizes, besides too little training; shown where it is not reproduced.
+    headline: makes it one of the paper's headlines.
     """
 
     claim: str = Field(min_length=1)
@@ -65,10 +91,11 @@ class Claim(StrictModel):
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
     best_of: PositiveStrictInt | None = None
     caveat: str | None = Field(None, min_length=10)
+    headline: Headline | None = None
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
-        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat"}
+        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "headline"}
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]

@@ -3,7 +3,7 @@
 from workflow.plan.other_results import strength
 
 TELLING = ("reproduced", "consistent", "not reproduced")
-SHOWN = ("verdict", "why", "effect", "low", "high", "n")
+SHOWN = ("verdict", "why", "effect", "low", "high", "n", "ours", "than")
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:

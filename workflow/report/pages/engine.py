@@ -67,6 +67,7 @@ def steps_page(content: dict, file: str) -> dict:
     return {
         "title": "What a training step costs as the span limit S grows",
         "provenance": _origin(content),
+        "device": content["origin"]["device"],
         "gate": content["gate"],
         "picture": draw_steps(content) if ok else "",
         "rows": as_text(step_time_rows(Measured(content))) if ok else [],

@@ -1,31 +1,66 @@
-"""The ledger as the index shows it: every claim of the papers, its verdict, and the evidence in a line."""
+"""The page of the ledger: every claim of the papers, its verdict, and the evidence in a line."""
 
 import json
 from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
 
 from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
-from workflow.report.claims.ledger import VERDICTS
+from workflow.report.claims.ledger import NOT_RUN, VERDICTS
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
 
 
-def read_ledger(site: Site, with_page: set[str]) -> dict | None:
-    """The claims by paper; None where no ledger was made. with_page: papers that have a page to lead to."""
-    path = site.results / "ledger.json"
+@dataclass(frozen=True)
+class Ledger:
+    """set: the results it is about, by name. beside: the sets that stand beside it. claims: those that were asked."""
+
+    set: str
+    beside: list[dict]
+    claims: list[dict]
+
+    @property
+    def measured(self) -> list[dict]:
+        """The claims that rest on measurements, not on formulas alone."""
+        return [line for line in self.claims if line["ablation"] is not None]
+
+    @property
+    def by_formula(self) -> list[dict]:
+        return [line for line in self.claims if line["ablation"] is None]
+
+
+def read_ledger(path: Path) -> Ledger | None:
+    """Without the claims whose question was not asked; None where no ledger was made."""
     if not path.exists():
         return None
     content = json.loads(path.read_text(encoding="utf-8"))
     lines = sorted(content["claims"], key=lambda line: (line["where"], line["name"]))
+    return Ledger(content["set"], content["beside"], [line for line in lines if _was_asked(line)])
+
+
+def _was_asked(line: dict) -> bool:
+    """Whether its question was run here, or a set that stands beside can tell it."""
+    return line["overall"] != "not tested" or line["why"] != NOT_RUN.format(line["ablation"])
+
+
+def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
+    """Those that there are, from reproduced to not tested."""
     counts = Counter(line["overall"] for line in lines)
-    return {
-        "total": len(lines),
-        "set": content["set"],
-        "beside": content["beside"],
+    return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
+
+
+def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
+    """with_page: papers that have a page to lead to."""
+    lines, path = ledger.claims, site.results / "ledger.json"
+    content = {
+        "set": ledger.set,
+        "beside": ledger.beside,
         "tested": sum(line["holm"] is not None for line in lines),
-        "counts": [(verdict, counts[verdict]) for verdict in VERDICTS],
+        "counts": count_verdicts(ledger.measured),
+        "by_formula": count_verdicts(ledger.by_formula),
         "papers": [
             {
                 "title": papers()[name].title,
@@ -36,6 +71,7 @@ def read_ledger(site: Site, with_page: set[str]) -> dict | None:
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }
+    return {"title": "What the papers claim, and what was found", "ledger": content}
 
 
 def _line(line: dict) -> dict:

@@ -1,0 +1,129 @@
+"""What was found, in sentences, and the headline claims of each paper as a forest plot. Written from the ledger."""
+
+import json
+import math
+
+from workflow.papers import PAPERS
+from workflow.papers.published import papers
+from workflow.report.pages.numbers import number, quantity
+from workflow.report.pages.site import Site
+
+SEEN = ("reproduced", "consistent")
+BEST = "best reader, all of the past"  # a row of the table `limit`
+MOST = 5  # sentences of an opening
+MARGIN = 0.08  # of an axis, on either side of what it shows
+
+
+def list_headlines(lines: list[dict]) -> list[dict]:
+    """The headline claims of a ledger, each with `evidence`: the effect in the strongest set that can tell."""
+    headlines = [line for line in lines if line["headline"]]
+    return [line | {"evidence": _evidence(line)} for line in headlines]
+
+
+def list_findings(lines: list[dict]) -> list[dict]:
+    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set. Each paper's surest come first.
+
+    Silent about claims that no set of results can tell.
+    """
+    told = [line for line in list_headlines(lines) if _sentence(line)]
+    told.sort(key=lambda line: (line["overall"] not in SEEN, line["overall"] != "reproduced"))  # stable
+    papers = list(dict.fromkeys(line["paper"] for line in told))
+    by_turn = [(rank, line) for paper in papers for rank, line in enumerate(_of_paper(told, paper))]
+    chosen = [line for _, line in sorted(by_turn, key=lambda each: each[0])[:MOST]]
+    return [_finding(line) for line in sorted(chosen, key=lambda line: papers.index(line["paper"]))]
+
+
+def _of_paper(lines: list[dict], paper: str) -> list[dict]:
+    return [line for line in lines if line["paper"] == paper]
+
+
+def _evidence(line: dict) -> dict:
+    """Of the strongest set that can tell; of the own one where none can, or where there is only a formula."""
+    return next((each for each in line["sets"] if each["set"] == line["strongest"]), line)
+
+
+def _sentence(line: dict) -> str | None:
+    if line["overall"] in SEEN:
+        return line["headline"]["seen"]
+    return line["headline"]["failed"] if line["overall"] == "not reproduced" else None
+
+
+def _finding(line: dict) -> dict:
+    evidence, unit = line["evidence"], line["unit"]
+    effect = evidence["effect"]
+    figures = {
+        "size": quantity(None if effect is None else abs(effect), unit),
+        "share": "" if effect is None else f"{100 * effect:.0f} %",
+        "times": "" if effect is None else f"{_two_digits(effect)} times",
+        "ours": number(evidence["ours"], unit),
+        "than": number(evidence["than"], unit),
+    }
+    text = _sentence(line).format(**figures)
+    return {key: line[key] for key in ("name", "paper")} | {
+        "text": text,
+        "verdict": line["overall"],
+        "set": line["strongest"],
+    }
+
+
+def _two_digits(value: float) -> str:
+    """6.7, 12, 0.13"""
+    digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:.{digits}f}"
+
+
+def read_limit(site: Site) -> str | None:
+    """The sentence on the text of known limit; None where its table was not made."""
+    path = site.results / "tables" / "limit.json"
+    return find_limit(json.loads(path.read_text(encoding="utf-8"))["cells"]) if path.exists() else None
+
+
+def find_limit(cells: list[dict]) -> str | None:
+    """What the table `limit` says of adaptive and fixed spans at the largest S; None where it has no such rows."""
+    values = {(cell["row"], cell["column"]): cell["value"] for cell in cells}
+    rows = [row for row, _ in values if row.startswith("adaptive, S = ")]
+    if not rows:
+        return None
+    S = max(int(row.removeprefix("adaptive, S = ")) for row in rows)
+    adaptive, fixed = f"adaptive, S = {S}", f"fixed, S = {S}"
+    figures = [values.get((row, column)) for row in (adaptive, fixed) for column in ("test", "executed")]
+    span, best = values.get((adaptive, "avg. span")), values.get((BEST, "test"))
+    if None in (*figures, span, best):
+        return None
+    ours, our_work, theirs, their_work = figures
+    return (
+        f"On a text whose best possible reader is known ({number(best, 'bpc')} bpc), an adaptive span of at most {S} "
+        f"characters scores {number(ours, 'bpc')} bpc where a fixed one scores {number(theirs, 'bpc')}, with "
+        f"{100 * our_work / their_work:.0f} % of its multiply-adds; the average learned span is {span:.0f} characters."
+    )
+
+
+def forest_of(lines: list[dict]) -> list[dict]:
+    """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
+    headlines = list_headlines(lines)
+    by_paper = [(papers()[name].title, _of_paper(headlines, name)) for name in PAPERS]
+    return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
+
+
+def _row(line: dict) -> dict:
+    """low, effect, high, printed: places from 0 to 100. claimed: (from, to), the stretch that the paper claims."""
+    evidence, printed = line["evidence"], line["headline"]["printed"]
+    numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
+    axis = _Axis([*numbers.values(), *line["claimed"]], log=line["by"] == "ratio")
+    low, high = line["claimed"]
+    claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
+    return line | {"numbers": numbers, "places": {name: axis.place(x) for name, x in numbers.items()}, "span": claimed}
+
+
+class _Axis:
+    """From numbers to places between 0 and 100."""
+
+    def __init__(self, values: list[float | None], *, log: bool):
+        self.scale = math.log if log else float
+        known = [self.scale(value) for value in values if value is not None]
+        low, high = (min(known), max(known)) if known else (0.0, 0.0)
+        room = (high - low) * MARGIN or 1.0
+        self.low, self.high = low - room, high + room
+
+    def place(self, value: float | None) -> float | None:
+        return None if value is None else round(100 * (self.scale(value) - self.low) / (self.high - self.low), 1)
