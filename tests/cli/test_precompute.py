@@ -13,7 +13,7 @@ from workflow.results.rows import read_rows, write_rows
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """Records and costs of scale smoke, as if all of it had been run; what comes with the project is in a folder beside."""
+    """Records and costs of scale smoke, as if all of it had been run."""
     monkeypatch.setattr(precompute, "PRECOMPUTED", tmp_path / "precomputed")
     targets = Targets.of({"scale": "smoke"})
     for digest, job in targets.runs.jobs.items():
@@ -35,7 +35,9 @@ def test_all_records_but_those_to_be_trained_are_kept_without_maps(results, caps
     assert kept == set(targets.runs.jobs) - set(targets.runs.digests_of("translation"))
     facts = [read_record(path).facts for path in (results.parent / "precomputed" / "smoke").glob("*.json")]
     assert all(fact == {"mean_span": 3.0} for fact in facts)
-    assert f"{len(kept)} records; {len(targets.runs.jobs) - len(kept)} runs are left to train" in capsys.readouterr().out
+    assert (
+        f"{len(kept)} records; {len(targets.runs.jobs) - len(kept)} runs are left to train" in capsys.readouterr().out
+    )
 
 
 def test_costs_are_kept_of_what_is_not_trained_and_timings_with_all_they_took_turns_with(results):

@@ -154,8 +154,6 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     "rows, changes, why",
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
-        (both(), {"scale": "paper"}, "of scale paper alone"),
-        (both(ablation="top_k"), {}, "span_limit was not run"),
         (both(ours=()), {}, "nothing measured of adaptive"),
         (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
@@ -164,6 +162,19 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
 def test_what_cannot_be_told(rows, changes, why):
     line = evidence_of(claim(**changes), rows)
     assert line["verdict"] == "cannot tell" and why in line["why"] and line["p"] is None
+
+
+@pytest.mark.parametrize(
+    "rows, changes, why",
+    [
+        (both(), {"scale": "paper"}, "of scale paper alone"),
+        (both(ablation="top_k"), {}, "span_limit was not run"),
+        (both(), {"than": {"variant": "adaptive"}}, "both sides are the same"),
+    ],
+)
+def test_what_is_not_tested_here(rows, changes, why):
+    line = evidence_of(claim(**changes), rows)
+    assert line["verdict"] == "not tested" and why in line["why"] and line["p"] is None
 
 
 def test_the_effect_on_each_text_stands_beside_that_on_both():

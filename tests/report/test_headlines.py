@@ -1,0 +1,107 @@
+"""What was found, in sentences, and the forest plot of headline claims: from a ledger made by hand."""
+
+import pytest
+
+from tests.report.test_claims import claim
+from workflow.config.errors import ConfigError
+from workflow.plan.claims import known_claims
+from workflow.report.claims.expectation import claimed_range
+from workflow.report.claims.headlines import read_headline
+from workflow.report.claims.schema import load_claim
+from workflow.report.pages.headlines import MOST, find_limit, forest_of, list_findings
+
+SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
+
+
+def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
+    """A judged claim of one set of results."""
+    evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
+    base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
+    sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
+    headline = {"printed": -0.04, "seen": SEEN, "failed": FAILED}
+    return base | evidence | {"claimed": [None, 0.0], "sets": sets, "headline": headline} | changes
+
+
+def test_a_sentence_says_the_effect_as_size_share_and_factor():
+    (seen,) = list_findings([line("a", "consistent", -0.16)])
+    assert seen["text"] == "It is 0.160 bpc better: 2.000, 2.160." and seen["verdict"] == "consistent"
+    (failed,) = list_findings([line("a", "not reproduced", 0.65)])
+    assert failed["text"] == "It takes 65 %, 0.65 times of it."
+
+
+@pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
+def test_without_a_verdict_the_opening_is_silent(verdict):
+    assert list_findings([line("a", verdict, -0.16)]) == []
+    assert list_findings([line("a", "reproduced", -0.16, headline=None)]) == []
+
+
+def test_every_paper_has_its_surest_finding_before_any_has_a_second():
+    lines = [line(f"a{rank}", "consistent", -0.1, "adaptive_span") for rank in range(6)]
+    lines += [line("t", "not reproduced", 0.5, "explicit_sparse"), line("b", "reproduced", -0.1, "adaptive_span")]
+    found = list_findings(lines)
+    assert len(found) == MOST and [each["name"] for each in found if each["paper"] == "explicit_sparse"] == ["t"]
+    assert found[0]["name"] == "b"
+
+
+def test_what_another_set_tells_is_said_with_its_numbers():
+    told = line("a", "reproduced", -0.16, strongest="small")
+    told["sets"] = [{**told["sets"][0], "set": "small", "scale": "small", "effect": -0.5}, *told["sets"]]
+    assert list_findings([told])[0]["text"].startswith("It is 0.500 bpc") and list_findings([told])[0]["set"] == "small"
+
+
+def test_marks_lie_in_order_along_the_axis_of_a_claim():
+    ((row,),) = [paper["rows"] for paper in forest_of([line("a", "reproduced", -0.16)])]
+    places = row["places"]
+    assert 0 < places["low"] < places["effect"] < places["printed"] < row["span"][1] < 100 and row["span"][0] == 0
+    assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)
+
+
+def test_ratios_lie_on_a_logarithmic_axis():
+    evidence = {"effect": 1.0, "low": 0.5, "high": 2.0}
+    told = line(
+        "a", "reproduced", 1.0, by="ratio", claimed=[None, 1.0], headline={"printed": None, "seen": "", "failed": None}
+    )
+    told["sets"] = [told["sets"][0] | evidence]
+    places = forest_of([told])[0]["rows"][0]["places"]
+    assert places["effect"] == 50 and places["printed"] is None
+    assert places["high"] - 50 == pytest.approx(50 - places["low"], abs=0.2)
+
+
+def test_the_claimed_stretch_of_an_axis():
+    assert claimed_range(claim()) == (None, 0.0) and claimed_range(claim(expect="more", bound=2.0)) == (2.0, None)
+    assert claimed_range(claim(expect="equal", bound=1.0, within=0.5)) == (0.5, 1.5)
+    low, high = claimed_range(claim(expect="equal", by="ratio", bound=2.0, within=0.1))
+    assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))
+
+
+def test_the_printed_effect_is_ours_against_than():
+    assert read_headline(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
+    assert read_headline(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(
+        6600 / 3000
+    )
+    assert read_headline(claim()) is None
+
+
+def test_every_paper_has_three_to_five_headlines():
+    papers = [load_claim(name).paper for name in known_claims() if load_claim(name).headline]
+    assert all(3 <= papers.count(paper) <= 5 for paper in set(papers)) and len(set(papers)) == 3
+
+
+def test_an_unknown_figure_in_a_sentence_is_refused():
+    with pytest.raises(ConfigError, match="figure of a sentence 'sise': did you mean 'size'"):
+        claim(headline={"seen": "It is {sise} better."})
+
+
+def test_the_sentence_on_the_text_of_known_limit():
+    rows = {"adaptive, S = 256": (1.24, 200.0, 86.0), "fixed, S = 256": (1.23, 400.0, 256.0)}
+    columns = ("test", "executed", "avg. span")
+    cells = [
+        {"row": r, "column": c, "value": v} for r, values in rows.items() for c, v in zip(columns, values, strict=True)
+    ]
+    assert find_limit(cells) is None  # without the best reader there is no limit
+    text = find_limit([*cells, {"row": "best reader, all of the past", "column": "test", "value": 1.18}])
+    assert (
+        "known (1.180 bpc)" in text
+        and "1.240 bpc where a fixed one scores 1.230, with 50 %" in text
+        and "86 char" in text
+    )
