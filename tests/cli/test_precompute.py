@@ -28,27 +28,21 @@ def results(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-def test_all_records_but_those_to_be_trained_are_kept_without_maps(results, capsys):
-    precompute.main(["smoke", "--train", "translation", "--results", str(results)])
-    targets = Targets.of({"scale": "smoke"})
-    kept = {path.stem for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
-    assert kept == set(targets.runs.jobs) - set(targets.runs.digests_of("translation"))
-    facts = [read_record(path).facts for path in (results.parent / "precomputed" / "smoke").glob("*.json")]
-    assert all(fact == {"mean_span": 3.0} for fact in facts)
-    assert (
-        f"{len(kept)} records; {len(targets.runs.jobs) - len(kept)} runs are left to train" in capsys.readouterr().out
-    )
+def test_all_records_are_kept_without_maps(results, capsys):
+    precompute.main(["smoke", "--results", str(results)])
+    kept = {path.stem: read_record(path) for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
+    assert set(kept) == set(Targets.of({"scale": "smoke"}).runs.jobs)
+    assert all(record.facts == {"mean_span": 3.0} for record in kept.values())
+    assert f"{len(kept)} records and their costs" in capsys.readouterr().out
 
 
-def test_costs_are_kept_of_what_is_not_trained_and_timings_with_all_they_took_turns_with(results):
-    precompute.main(["smoke", "--train", "span_limit", "--results", str(results)])
+def test_timings_are_kept_by_ablation(results):
+    precompute.main(["smoke", "--results", str(results)])
     runs = Targets.of({"scale": "smoke"}).runs
     costs = results.parent / "precomputed" / "smoke" / "costs"
-    trained = set(runs.configurations_of("span_limit"))
-    assert {row["configuration"] for row in read_rows(costs / "flops.json")[1]} == set(runs.configurations) - trained
+    assert {row["configuration"] for row in read_rows(costs / "flops.json")[1]} == set(runs.configurations)
     timed = {(row["ablation"], row["configuration"]) for row in read_rows(costs / "throughput.json")[1]}
-    assert timed >= {("models", name) for name in runs.configurations_of("models")}
-    assert trained & set(runs.configurations_of("models")) and not any(name == "span_limit" for name, _ in timed)
+    assert timed == {(row.ablation, row.job.configuration) for row in runs.rows}
 
 
 def test_without_all_records_nothing_is_written(results):
@@ -57,8 +51,3 @@ def test_without_all_records_nothing_is_written(results):
     with pytest.raises(ConfigError, match=f"{digest}/record.json: not there yet"):
         precompute.main(["smoke", "--results", str(results)])
     assert not (results.parent / "precomputed").exists()
-
-
-def test_an_unknown_question_is_refused(results):
-    with pytest.raises(ConfigError, match="unknown ablation 'model': did you mean 'models'"):
-        precompute.main(["smoke", "--train", "model", "--results", str(results)])

@@ -10,9 +10,8 @@ import pytest
 from tests import _site
 from workflow.papers import PAPERS
 from workflow.plan.ablations import builder_names, load_ablation
-from workflow.report.pages.numbers import number, percent
 from workflow.report.pages.paper import order_in_paper
-from workflow.report.pages.site import Site, embed_svg
+from workflow.report.pages.site import Site
 from workflow.report.pages.status import artefacts, status_page
 from workflow.scripts import summary
 
@@ -234,38 +233,6 @@ def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
         "translation_k",
         "sparse_where",
     ]  # Tables 1, 4, Figure 3
-
-
-@pytest.mark.parametrize(
-    "value, unit, text",
-    [
-        (41_607_168, "multiply-adds / character", "41.61M"),
-        (1.0512, "bpc", "1.051"),
-        (314, "characters", "314"),
-        (5 << 20, "bytes", "5.0 MiB"),
-        (3 << 30, "bytes", "3.00 GiB"),
-        (22e9, "", "22G"),
-        (2504, "parameters", "2,504"),
-        (None, "", ""),
-        (float("nan"), "bpc", ""),
-    ],
-)
-def test_numbers_as_people_read_them(value, unit, text):
-    assert number(value, unit) == text
-
-
-def test_percentages():
-    assert (percent(-0.94), percent(2.0), percent(None)) == ("-0.9 %", "+2.0 %", "")
-
-
-def test_ids_in_figures_become_the_figures_own():
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
-    svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
-    assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
-
-
-def test_an_id_that_a_figure_has_twice_stands_once():
-    assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'
 
 
 def test_reports_hold_what_they_offer(site):

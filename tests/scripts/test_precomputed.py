@@ -15,7 +15,7 @@ from workflow.results import precomputed as room
 from workflow.results.record import Record, read_record, write_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
-from workflow.scripts import costs, precomputed
+from workflow.scripts import precomputed
 
 FOLDERS = sorted(path for path in room.PRECOMPUTED.iterdir() if path.is_dir())
 each_folder = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -36,35 +36,53 @@ def record_of(small) -> Record:
     return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
 
 
+def taken(folder: Path, *files: str) -> None:
+    """What the rule does."""
+    precomputed.main(["--scale", "elsewhere", *(str(folder / file) for file in files)])
+
+
 def test_a_record_that_came_with_the_project_is_taken_as_it_is(came_with_the_project, tmp_path, capsys):
     record = record_of(job())
     write_record(came_with_the_project / f"{record.digest}.json", record)
-    precomputed.main([str(write_job(job(), tmp_path / "run"))])
+    write_job(job(), tmp_path / "run")
+    taken(tmp_path / "run", "record.json", "curve.csv")
     assert read_record(tmp_path / "run" / "record.json") == record
     assert (tmp_path / "run" / "curve.csv").read_text().splitlines()[1].startswith("4,2.0,1.9")
     assert not (tmp_path / "run" / "weights.pt").exists()
-    assert "came with the project: elsewhere" in capsys.readouterr().out
+    assert "2 files came with the project" in capsys.readouterr().out
 
 
 def test_a_job_without_such_a_record_is_refused(came_with_the_project, tmp_path):
+    write_job(job(), tmp_path / "run")
     with pytest.raises(ConfigError, match=f"no record of job {job().digest} came with the project"):
-        precomputed.main([str(write_job(job(), tmp_path / "run"))])
+        taken(tmp_path / "run", "record.json")
 
 
 def test_the_record_of_another_job_is_refused(came_with_the_project, tmp_path):
     write_record(came_with_the_project / f"{job().digest}.json", record_of(job(seed=2)))
+    write_job(job(), tmp_path / "run")
     with pytest.raises(ConfigError, match="the record of another job"):
-        precomputed.main([str(write_job(job(), tmp_path / "run"))])
+        taken(tmp_path / "run", "record.json")
 
 
-def test_its_costs_are_found_and_one_that_did_not_come_is_an_error(came_with_the_project, tmp_path):
+def test_costs_are_taken_by_configuration_and_timings_by_ablation(came_with_the_project, tmp_path):
+    rows = [{"configuration": name, "ablation": ablation} for name in ("a", "b") for ablation in ("models", "limit")]
+    (came_with_the_project / "costs").mkdir(parents=True)
+    (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [{"configuration": "a"}]))
+    (came_with_the_project / "costs" / "throughput.json").write_text(write_rows("throughput", rows))
+    taken(tmp_path, "flops/a.json", "throughput/models.json")
+    assert read_rows(tmp_path / "flops" / "a.json") == ("flops", [{"configuration": "a"}])
+    assert read_rows(tmp_path / "throughput" / "models.json") == ("throughput", [rows[0], rows[2]])
+    with pytest.raises(ConfigError, match="flops of b: did not come with the project at scale elsewhere"):
+        taken(tmp_path, "flops/b.json")
+
+
+def test_a_net_without_weights_is_measured_by_what_came_with_the_project_or_not_at_all(came_with_the_project, tmp_path):
     row = {"configuration": job().configuration, "digest": "elsewhere", "status": "ok", "macs_torch": 7}
     (came_with_the_project / "costs").mkdir(parents=True)
     (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [row]))
-    record = write_job(job(), tmp_path / "run").with_name("record.json")
-    costs.main([str(record), "--flops", str(tmp_path / "out.json"), "--memory", str(tmp_path / "memory.json")])
-    assert read_rows(tmp_path / "out.json") == ("flops", [row])
-    assert TrainedRun.at(record).unmeasured_row("memory")["status"] == "error"
+    record = TrainedRun.at(write_job(job(), tmp_path / "run").with_name("record.json"))
+    assert record.unmeasured_row("flops") == row and record.unmeasured_row("memory")["status"] == "error"
 
 
 def test_their_folders_hold_every_kind_of_cost():
@@ -92,19 +110,25 @@ def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
 
 
 @each_folder
-def test_its_runs_are_not_trained_unless_the_config_says_so(folder: Path):
-    runs = Targets.of({"scale": folder.name}).runs
-    assert set(runs.precomputed) == {path.stem for path in folder.glob("*.json")}
-    assert set(runs.trained) == set(runs.jobs) - set(runs.precomputed)
-    anew = Targets.of({"scale": folder.name, "precomputed": False}).runs
-    assert anew.trained == list(anew.jobs) and not anew.precomputed
+def test_what_is_trained_although_its_record_came_is_what_the_config_says(folder: Path):
+    came = {path.stem for path in folder.glob("*.json")}
+
+    def runs(train: str):
+        return Targets.of({"scale": folder.name, "train": train}).runs
+
+    assert set(runs("nothing").precomputed) == came
+    assert not runs("everything").precomputed and runs("everything").trained == list(runs("everything").jobs)
+    some = runs("first_seed")
+    first = {digest for name in some.train_first for digest in some.digests_of(name)}
+    assert set(some.precomputed) == came - first.intersection(some.configurations.values())
     assert not Targets.of({"scale": "smoke"}).runs.precomputed
 
 
-def test_timings_that_came_with_the_project_are_taken_for_all_configurations_or_none(came_with_the_project):
-    rows = [{"configuration": name, "ablation": "models", "train_ms": 1.0} for name in ("a", "b")]
-    (came_with_the_project / "costs").mkdir(parents=True)
-    (came_with_the_project / "costs" / "throughput.json").write_text(write_rows("throughput", rows))
-    assert room.precomputed_timings("models", {"a", "b"}) == rows
-    assert room.precomputed_timings("models", {"a", "c"}) is None
-    assert room.precomputed_timings("limit", {"a"}) is None
+@each_folder
+def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where nothing is there yet
+    targets = Targets.of({"scale": folder.name, "train": "nothing"})
+    assert targets.precomputed.measured_here == [] and targets.precomputed.timed_here == []
+    assert set(targets.precomputed.missing) == set(targets.precomputed.files)
+    anew = Targets.of({"scale": folder.name, "train": "everything"}).precomputed
+    assert anew.files == [] and anew.timed_here == list(targets.ablations)

@@ -60,15 +60,7 @@ def _read_precomputed(path: Path) -> ResultSet:
     scales = sorted({record.job.scale for record in records.values()})
     rows = [row.record() for scale in scales for row in plan(load_config({**config, "scale": scale}))]
     costs = {kind: _read_costs(kind, sorted((path / "costs").glob(f"{kind}.json"))) for kind in COSTS}
-    costs["throughput"] = [row | {"ablation": name} for row in costs["throughput"] for name in _ablations(rows, row)]
     return _join(str(path), rows, records, costs)
-
-
-def _ablations(plan_rows: list[dict], cost: dict) -> list[str]:
-    """Those that a precomputed timing serves: it was measured once, not ablation by ablation."""
-    if "ablation" in cost:
-        return [cost["ablation"]]
-    return sorted({row["ablation"] for row in plan_rows if row["configuration"] == cost["configuration"]})
 
 
 def _read_costs(kind: str, files: list[Path]) -> list[dict]:

@@ -57,7 +57,8 @@ class TrainedRun:
     def unmeasured_row(self, kind: str) -> dict:
         """The row of a run without weights: what came with the project, or why there is none."""
         failure = {"status": "error", "reason": "not measured: the run left no weights"}
-        return precomputed_costs(kind).get(self.job.configuration) or {**self.about, **failure}
+        known = (row for row in precomputed_costs(kind) if row["configuration"] == self.job.configuration)
+        return next(known, None) or {**self.about, **failure}
 
 
 def count_symbols(state: dict) -> int:

@@ -16,6 +16,8 @@ from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, load_corpora, load_scale
 from workflow.tasks.spec import TASKS
 
+TRAIN = ("nothing", "first_seed", "everything")  # of the runs whose record came with the project
+
 
 class Config(StrictModel):
     """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
@@ -26,7 +28,7 @@ class Config(StrictModel):
     ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
-    precomputed: bool = True
+    train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
     other_results: list[str] = []
     device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
     backend: Annotated[str, one_of("backend", BACKENDS)] = "auto"
@@ -42,7 +44,7 @@ class Config(StrictModel):
     @property
     def identity(self) -> str:
         """What decides which runs there are, as JSON: neither the device nor where data and records come from."""
-        return self.model_dump_json(exclude={"data_dir", "precomputed", "other_results", "device", "backend"})
+        return self.model_dump_json(exclude={"data_dir", "train", "other_results", "device", "backend"})
 
     @property
     def gpus(self) -> int:
@@ -69,7 +71,7 @@ class Config(StrictModel):
         default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
         wanted = default if self.ablations is None else self.ablations
         for scale in scales.values():
-            for name in scale.ablations or []:
+            for name in (*(scale.ablations or []), *scale.train_first):
                 check_known(f"ablation in config/scales/{self.scale}", name, known)
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
         return {
@@ -77,6 +79,11 @@ class Config(StrictModel):
             for name, ablation in known.items()
             if ablation.paper in self.papers and name in wanted and name in paid.get(ablation.task, ())
         }
+
+    @property
+    def train_first(self) -> list[str]:
+        """The ablations whose first seed is trained here although its record came with the project."""
+        return [name for scale in self.load_scales().values() for name in scale.train_first]
 
     def load_scales(self) -> dict[str, Scale]:
         """The scale's settings by task, of the tasks that are asked for."""

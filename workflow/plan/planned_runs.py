@@ -1,6 +1,7 @@
 """The runs of a plan: which ablation asks for which, and which of them stands for a configuration."""
 
 import hashlib
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
@@ -13,11 +14,12 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """rows: of the plan, in a stable order. take_precomputed: whether records that came with the project are taken."""
+    """rows: of the plan, in a stable order. train, train_first: as in the config and the scale."""
 
-    def __init__(self, rows: list[PlanRow], *, take_precomputed: bool = True):
+    def __init__(self, rows: list[PlanRow], *, train: str = "nothing", train_first: Iterable[str] = ()):
         self.rows = rows
-        self.take_precomputed = take_precomputed
+        self.train = train
+        self.train_first = frozenset(train_first)
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -79,9 +81,17 @@ class PlannedRuns:
         """The runs whose job is not written yet. What is there is no output: a digest never changes its content."""
         return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
+    @cached_property
+    def trained_anyway(self) -> frozenset[str]:
+        """The runs that are trained here although their record came with the project."""
+        if self.train == "everything":
+            return frozenset(self.jobs)
+        named = {row.job.digest for row in self.rows if row.ablation in self.train_first}
+        return frozenset(named.intersection(self.configurations.values()) if self.train == "first_seed" else ())
+
     def is_precomputed(self, digest: str) -> bool:
         """Whether the record of a run came with the project and is taken."""
-        return self.take_precomputed and precomputed(digest) is not None
+        return digest not in self.trained_anyway and precomputed(digest) is not None
 
     @cached_property
     def precomputed(self) -> list[str]:

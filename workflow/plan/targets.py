@@ -3,7 +3,6 @@
 Every table, figure, claim and page depends on the runs, costs and code that it reads, and on no others.
 """
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.precomputed_files import PrecomputedFiles
 from workflow.plan.reads import reads
 from workflow.plan.scales import Measure
 from workflow.results.registry import COSTS, OF_TEXTS
@@ -37,12 +37,17 @@ class Targets:
     @classmethod
     def of(cls, raw: dict) -> "Targets":
         config = load_config(raw)
-        runs = PlannedRuns(plan(config), take_precomputed=config.precomputed)
+        runs = PlannedRuns(plan(config), train=config.train, train_first=config.train_first)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
         check_owners(ablations)
         return cls(config, runs, Code(runs), ablations, measures)
+
+    @cached_property
+    def precomputed(self) -> PrecomputedFiles:
+        """What is written from what came with the project."""
+        return PrecomputedFiles(self.runs, self.config.scale, self.folder, list(self.ablations))
 
     @property
     def folder(self) -> str:
@@ -207,8 +212,3 @@ class Targets:
             raise ConfigError(f"target '{target}': this config leaves it out; --config 'ablations=[{target}]' runs it")
         hint = f"did you mean '{near}'? " if (near := nearest(target, [*self.named, *rules])) else ""
         raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")
-
-
-def pattern(names) -> str:
-    """A regular expression that matches these names and nothing else."""
-    return "|".join(map(re.escape, names)) or "(?!)"

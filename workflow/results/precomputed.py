@@ -1,4 +1,4 @@
-"""Records that came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json."""
+"""What came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and costs/ beside them."""
 
 from functools import cache
 from pathlib import Path
@@ -13,20 +13,6 @@ def precomputed(digest: str) -> Path | None:
 
 
 @cache
-def precomputed_costs(kind: str) -> dict[str, dict]:
-    """What came with the project of one kind of cost, by configuration."""
-    files = sorted(PRECOMPUTED.glob(f"*/costs/{kind}.json"))
-    return {row["configuration"]: row for file in files for row in read_rows(file)[1]}
-
-
-def precomputed_timings(ablation: str, configurations: set[str]) -> list[dict] | None:
-    """The timings of an ablation that came with the project, where they hold all of these configurations.
-
-    Those of one machine alone stand side by side.
-    """
-    for file in sorted(PRECOMPUTED.glob("*/costs/throughput.json")):
-        rows = [row for row in read_rows(file)[1] if row.get("ablation", ablation) == ablation]
-        timed = {row["configuration"]: row | {"ablation": ablation} for row in rows}
-        if configurations <= set(timed):
-            return [timed[name] for name in sorted(configurations)]
-    return None
+def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
+    """The rows of one kind of cost; of timings a row for each ablation of a configuration."""
+    return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/costs/{kind}.json")) for row in read_rows(file)[1]]

@@ -7,6 +7,8 @@ rule costs:
         memory="results/{scale}/memory/{configuration}.json",
     log:
         "logs/{scale}/costs/{configuration}.log",
+    wildcard_constraints:
+        configuration=pattern(targets.precomputed.measured_here),
     conda:
         "../../environment.yml"
     resources:
@@ -31,6 +33,8 @@ rule longest_span:
         "logs/{scale}/longest_span/{configuration}.log",
     benchmark:
         "logs/{scale}/longest_span/{configuration}.tsv"
+    wildcard_constraints:
+        configuration=pattern(targets.precomputed.measured_here),
     conda:
         "../../environment.yml"
     resources:
@@ -56,6 +60,8 @@ rule throughput:
         "logs/{scale}/throughput/{ablation}.log",
     benchmark:
         "logs/{scale}/throughput/{ablation}.tsv"
+    wildcard_constraints:
+        ablation=pattern(targets.precomputed.timed_here),
     conda:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself

@@ -1,6 +1,7 @@
-"""Take the record of a job that came with the project: `python -m workflow.scripts.precomputed JOB`.
+"""Write files from what came with the project: `python -m workflow.scripts.precomputed --scale SCALE FILES...`
 
-JOB is a job.json; record.json and curve.csv are written beside it.
+FILES: record.json and curve.csv of runs, whose job.json lies beside them, and files of costs: KIND/CONFIGURATION.json,
+or throughput/ABLATION.json. Nothing is trained or measured.
 """
 
 import argparse
@@ -9,24 +10,47 @@ from pathlib import Path
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.job import read_job
-from workflow.results.precomputed import precomputed
-from workflow.results.record import curve_text, read_record, write_record, write_text
+from workflow.results.precomputed import precomputed, precomputed_costs
+from workflow.results.record import Record, curve_text, read_record, write_record, write_text
+from workflow.results.registry import COSTS
+from workflow.results.rows import write_rows
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="precomputed", description="Take a record that came with the project.")
-    parser.add_argument("job", type=Path)
-    options = parser.parse_args(argv)
-    job = read_job(options.job)
+def take_record(folder: Path) -> Record:
+    """The record of the job in a folder; `ConfigError` where none came, or another job's."""
+    job = read_job(folder / "job.json")
     path = precomputed(job.digest)
     if path is None:
-        raise ConfigError(f"{options.job}: no record of job {job.digest} came with the project")
+        raise ConfigError(f"{folder / 'job.json'}: no record of job {job.digest} came with the project")
     record = read_record(path)
     if record.job != job:
         raise ConfigError(f"{path}: the record of another job; delete it")
-    write_text(options.job.parent / "curve.csv", curve_text(record))
-    write_record(options.job.parent / "record.json", record)
-    print(f"record of job {job.digest} came with the project: {path.parent.name}")
+    return record
+
+
+def take_costs(kind: str, name: str, scale: str) -> list[dict]:
+    """The rows of one file of costs. name: a configuration, or the ablation that timings are about."""
+    key = "ablation" if kind == "throughput" else "configuration"
+    rows = [row for row in precomputed_costs(kind, scale) if row.get(key) == name]
+    if not rows:
+        raise ConfigError(f"{kind} of {name}: did not come with the project at scale {scale}")
+    return rows
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="precomputed", description="Write files from what came with the project.")
+    parser.add_argument("--scale", required=True)
+    parser.add_argument("files", type=Path, nargs="+")
+    options = parser.parse_args(argv)
+    for file in options.files:
+        kind = file.parent.name
+        if kind in COSTS:
+            write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))
+        elif file.name == "curve.csv":
+            write_text(file, curve_text(take_record(file.parent)))
+        else:
+            write_record(file, take_record(file.parent))
+    print(f"{len(options.files)} files came with the project")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
     python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE
 
 Runs benchmarks/test_throughput.py with the device to itself and pools each configuration's rounds over all passes.
-Where a run came without weights, the timings of all of them are those that came with the project.
 """
 
 import argparse
@@ -19,7 +18,6 @@ from workflow.costs.benchmark import run_benchmark
 from workflow.costs.lease import lease
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
-from workflow.results.precomputed import precomputed_timings
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.training.origin import pick_device
@@ -69,13 +67,6 @@ def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) 
     return measured
 
 
-def came_with_project(runs: list[TrainedRun], ablation: str) -> list[dict] | None:
-    """The timings that came with the project, where a run did so; None where all are measured here."""
-    if all(trained.path.name == "weights.pt" for trained in runs):
-        return None
-    return precomputed_timings(ablation, {trained.job.configuration for trained in runs})
-
-
 def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) -> list[dict]:
     """The benchmark's reports of these runs, one for each turn, with the device to themselves."""
     if not runs:
@@ -99,10 +90,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     runs = [TrainedRun.at(path) for path in options.weights]
-    rows = came_with_project(runs, options.ablation)
-    if rows is None:
-        reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, device)
-        rows = build_rows(runs, pool_rounds(reports), options.ablation, device.type)
+    reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, device)
+    rows = build_rows(runs, pool_rounds(reports), options.ablation, device.type)
     write_text(options.out, write_rows("throughput", rows))
 
 

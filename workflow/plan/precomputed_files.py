@@ -1,0 +1,58 @@
+"""Which files are written from what came with the project, in place of training and measuring."""
+
+from functools import cached_property
+from pathlib import Path
+
+from workflow.plan.planned_runs import PlannedRuns
+from workflow.results.precomputed import precomputed_costs
+
+OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
+
+
+class PrecomputedFiles:
+    """folder: of the scale, under results/. ablations: those that are asked for."""
+
+    def __init__(self, runs: PlannedRuns, scale: str, folder: str, ablations: list[str]):
+        self.runs, self.scale, self.folder, self.ablations = runs, scale, folder, ablations
+
+    @cached_property
+    def configurations(self) -> list[str]:
+        """Those whose net was not trained here, so that nothing can be measured of it."""
+        return [name for name, digest in self.runs.configurations.items() if self.runs.is_precomputed(digest)]
+
+    @cached_property
+    def timed(self) -> list[str]:
+        """The ablations whose timings are taken whole: a net is missing, and all were timed elsewhere, side by side."""
+        came = {}
+        for row in precomputed_costs("throughput", self.scale):
+            came.setdefault(row["ablation"], set()).add(row["configuration"])
+        wanted = {name: set(self.runs.configurations_of(name)) for name in self.ablations}
+        missing = set(self.configurations)
+        return [name for name, nets in wanted.items() if nets & missing and nets <= came.get(name, set())]
+
+    @property
+    def measured_here(self) -> list[str]:
+        """The configurations whose net is trained here."""
+        taken = set(self.configurations)
+        return [name for name in self.runs.configurations if name not in taken]
+
+    @property
+    def timed_here(self) -> list[str]:
+        return [name for name in self.ablations if name not in self.timed]
+
+    @property
+    def files(self) -> list[str]:
+        """Records, curves and costs."""
+        files = [
+            f"results/runs/{digest}/{name}" for digest in self.runs.precomputed for name in ("record.json", "curve.csv")
+        ]
+        for kind in OF_CONFIGURATIONS:
+            known = {row["configuration"] for row in precomputed_costs(kind, self.scale)}
+            names = [name for name in self.configurations if name in known or kind != "longest_span"]
+            files += [f"results/{self.folder}/{kind}/{name}.json" for name in names]
+        return files + [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
+
+    @cached_property
+    def missing(self) -> list[str]:
+        """Those that are not there yet. What is there is no output: what came with the project does not change."""
+        return [file for file in self.files if not Path(file).exists()]
