@@ -1,14 +1,18 @@
 # make        the environment, every run, table, figure and page of scale `laptop`, and where the report is
+# make report the same report from what came with the project: nothing is trained
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
 
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-.PHONY: all test check lint clean
+.PHONY: all report test check lint clean
 
 all: .venv/installed
 	snakemake
+
+report: .venv/installed
+	snakemake --config train=nothing
 
 test: lint
 	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
