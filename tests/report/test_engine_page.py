@@ -1,13 +1,14 @@
-"""The engine's page: its ratios, its verdicts, and what it says of what could not be measured."""
+"""The engine's page: its ratios, the targets that stand beside it, and what it says of what could not be measured."""
 
 import json
 
 import pytest
 
+from benchmarks import targets
 from tests._engine import measured
 from workflow.papers import formulas
 from workflow.report.pages.engine import steps_page
-from workflow.report.pages.engine_rows import SIZES, build_tables
+from workflow.report.pages.engine_rows import build_tables
 from workflow.scripts import page
 
 
@@ -17,24 +18,31 @@ def cell(row: list[str], *words: str) -> bool:
 
 def test_a_share_is_the_floor_over_the_time():
     rows = build_tables(measured())["steps"]
-    assert len(rows) == 4 and all(cell(row, "0.9", "met") for row in rows)
+    assert len(rows) == 4 and all(row[4] == "0.9" for row in rows)
     assert rows[0][-1] == "10"  # the definition takes ten times as long
 
 
-def test_a_target_that_is_missed_says_so():
+def told(content: dict, tmp_path, capsys) -> tuple[int, list[str]]:
+    """The exit and the lines of the benchmark's targets."""
+    path = tmp_path / "engine.json"
+    path.write_text(json.dumps(content))
+    return targets.main([str(path)]), capsys.readouterr().out.splitlines()
+
+
+def test_a_target_that_is_missed_says_so(tmp_path, capsys):
     content = measured()
     for case in content["cases"]:
         if (case["what"], case["name"], case["implementation"]) == ("step", "adaptive", "engine"):
             case["ms"] *= 2
-    rows = build_tables(content)
-    assert [row[6] for row in rows["steps"]] == ["met", "met", "missed", "missed"]
-    assert cell(rows["ratios"][2], "2", "≤ 1.25", "missed")  # adaptive at the longest S beside fixed at the shortest
+    code, lines = told(content, tmp_path, capsys)
+    shares = {line.split(", ", 1)[1]: line.split()[0] for line in lines if "share of the floor" in line}
+    assert code == 1 and {shares[f"fixed, S = {S}"] for S in (256, 1024)} == {"met"}
+    assert {shares[f"adaptive, S = {S}"] for S in (256, 1024)} == {"missed"}
 
 
-def test_targets_hold_for_the_nets_they_were_set_for_alone():
-    tables = build_tables(measured(layers=SIZES["layers"] // 2))
-    rows = [row for name in ("steps", "memory", "sparse", "ratios") for row in tables[name]]
-    assert rows and not any(word in row for row in rows for word in ("met", "missed"))
+def test_targets_hold_for_the_nets_they_were_set_for_alone(tmp_path, capsys):
+    code, lines = told(measured(layers=targets.SIZES["layers"] // 2), tmp_path, capsys)
+    assert (code, lines) == (2, ["the targets were set for nets of other sizes"])
 
 
 def test_what_failed_is_shown_as_failed():

@@ -53,7 +53,6 @@ def engine_page(content: dict, file: str) -> dict:
         "title": "What does the engine cost?",
         "provenance": _origin(content),
         "gate": content["gate"],
-        "targets": Measured(content).targets,
         "picture": draw_steps(content) if ok else "",
         "tables": build_tables(content) if ok else {},
         "chosen": content.get("chosen", []),

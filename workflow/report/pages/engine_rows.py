@@ -1,17 +1,9 @@
-"""The engine's measurements beside its definition and its targets, as rows of text."""
+"""The engine's measurements beside its definition, as rows of text."""
 
 from collections.abc import Iterator
 
 from workflow.report.pages.numbers import number
 
-SHARE = {  # of the product floor, at least, by span and S
-    "adaptive": {256: 0.85, 1024: 0.85, 2048: 0.85, 4096: 0.80},
-    "fixed": {256: 0.85, 1024: 0.88, 2048: 0.88, 4096: 0.85},
-}
-MEMORY = {256: 1 / 2, 1024: 1 / 4, 2048: 1 / 6, 4096: 1 / 8}  # of the definition's, at most, adaptive
-BESIDE_SOFTMAX = {("top-k, k = 8", 1024): 0.8, ("top-k, k = 64", 1024): 1.7}
-STEP_WITH_TOP_K, ONE_STEP, ANEW, LONG_BESIDE_SHORT = {1024: 1.02}, 1.3, 5.0, 1.25
-SIZES = {"layers": 8, "d_model": 256, "heads": 4, "d_ff": 1024, "block": 256, "batch": 8}  # what the targets are for
 SPANS = ("fixed", "adaptive")
 
 
@@ -25,7 +17,6 @@ class Measured:
         }
         self.macs = {(count["name"], count["S"]): count for count in content.get("macs", [])}
         self.memory = {(peak["name"], peak["S"], peak["implementation"]): peak for peak in content.get("memory", [])}
-        self.targets = all(self.how[key] == value for key, value in SIZES.items())
 
     def cell(self, what: str, name: str, S: int, implementation: str = "engine") -> dict:
         return self.cells.get((what, name, S, implementation), {"ms": None, "status": "error", "reason": "not timed"})
@@ -39,12 +30,15 @@ class Measured:
         cell = self.cell("product", "feed-forward", 0)
         return None if cell["ms"] is None else cell["macs"] / (cell["ms"] / 1000)
 
-    def verdict(self, value: float | None, target: float | None, least: bool = False) -> list[str]:
-        """The target and whether it is met; empty where the nets are not those that the targets were set for."""
-        if value is None or target is None or not self.targets:
-            return ["", ""]
-        met = value >= target if least else value <= target
-        return [("≥ " if least else "≤ ") + number(target), "met" if met else "missed"]
+    def share_of_floor(self, name: str, S: int) -> float | None:
+        """Time that the operations of a step cannot do without, at the speed of the largest product, over its time."""
+        cell, speed = self.cell("step", name, S), self.product_speed
+        return None if cell["ms"] is None or not speed else self.macs[name, S]["floor"] / speed / (cell["ms"] / 1000)
+
+    def share_of_memory(self, name: str, S: int) -> float | None:
+        """The engine's peak over the definition's."""
+        ours, theirs = (self.memory[name, S, implementation] for implementation in ("engine", "definition"))
+        return None if ours["status"] != "ok" or theirs["status"] != "ok" else ours["bytes"] / theirs["bytes"]
 
 
 def milliseconds(cell: dict) -> str:
@@ -57,28 +51,21 @@ def milliseconds(cell: dict) -> str:
 
 
 def step_rows(measured: Measured) -> Iterator[list]:
-    speed = measured.product_speed
     for name in SPANS:
         for S in measured.how["lengths"]:
             ours, theirs = (
                 measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
             )
-            floor = measured.macs[name, S]["floor"]
-            share = None if ours["ms"] is None or not speed else floor / speed / (ours["ms"] / 1000)
-            faster = measured.ratio(theirs, ours)
-            verdict = measured.verdict(share, SHARE[name].get(S), least=True)
-            engine = [number(2.0 * floor), milliseconds(ours), number(share), *verdict]
-            yield [name, S, *engine, milliseconds(theirs), number(faster)]
+            floor, share = 2.0 * measured.macs[name, S]["floor"], measured.share_of_floor(name, S)
+            faster = number(measured.ratio(theirs, ours))
+            yield [name, S, number(floor), milliseconds(ours), number(share), milliseconds(theirs), faster]
 
 
 def memory_rows(measured: Measured) -> Iterator[list]:
     for name in SPANS:
         for S in measured.how["lengths"]:
             ours, theirs = (measured.memory[name, S, implementation] for implementation in ("engine", "definition"))
-            failed = any(peak["status"] != "ok" for peak in (ours, theirs))
-            share = None if failed else ours["bytes"] / theirs["bytes"]
-            verdict = measured.verdict(share, MEMORY.get(S) if name == "adaptive" else None)
-            yield [name, S, _size(ours), _size(theirs), number(share), *verdict]
+            yield [name, S, _size(ours), _size(theirs), number(measured.share_of_memory(name, S))]
 
 
 def _size(peak: dict) -> str:
@@ -91,12 +78,10 @@ def sparse_rows(measured: Measured) -> Iterator[list]:
         for S in measured.how["lengths"]:
             cell, dense = measured.cell("attention", name, S), measured.cell("attention", "softmax", S)
             ratio = measured.ratio(cell, dense)
-            yield [name, S, milliseconds(cell), number(ratio), *measured.verdict(ratio, BESIDE_SOFTMAX.get((name, S)))]
+            yield [name, S, milliseconds(cell), number(ratio)]
     for S in measured.how["lengths"]:
         cell, dense = measured.cell("step", "top-k", S), measured.cell("step", "fixed", S)
-        ratio = measured.ratio(cell, dense)
-        verdict = measured.verdict(ratio, STEP_WITH_TOP_K.get(S))
-        yield ["whole step, top-k, k = 8", S, milliseconds(cell), number(ratio), *verdict]
+        yield ["whole step, top-k, k = 8", S, milliseconds(cell), number(measured.ratio(cell, dense))]
 
 
 def ratio_rows(measured: Measured) -> Iterator[list]:
@@ -107,14 +92,13 @@ def ratio_rows(measured: Measured) -> Iterator[list]:
         measured.cell("predict", "adaptive", far, "anew"),
     )
     pairs = [
-        (f"one character, adaptive S = {far:,} / fixed S = {near}", adaptive, fixed, ONE_STEP, False),
-        (f"one character, adaptive S = {far:,}: all anew / remembered", anew, adaptive, ANEW, True),
+        (f"one character, adaptive S = {far:,} / fixed S = {near}", adaptive, fixed),
+        (f"one character, adaptive S = {far:,}: all anew / remembered", anew, adaptive),
     ]
     short, wide = measured.cell("step", "fixed", near), measured.cell("step", "adaptive", long)
-    pairs += [(f"training step, adaptive S = {long:,} / fixed S = {near}", wide, short, LONG_BESIDE_SHORT, False)]
-    for label, cell, base, target, least in pairs:
-        ratio = measured.ratio(cell, base)
-        yield [label, milliseconds(cell), milliseconds(base), number(ratio), *measured.verdict(ratio, target, least)]
+    pairs += [(f"training step, adaptive S = {long:,} / fixed S = {near}", wide, short)]
+    for label, cell, base in pairs:
+        yield [label, milliseconds(cell), milliseconds(base), number(measured.ratio(cell, base))]
 
 
 def count_rows(measured: Measured) -> Iterator[list]:
