@@ -95,9 +95,8 @@ def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast
     seconds = wall_seconds(left, other, cores)
     learned = sum(count for rule, count in left.items() if rule in other.seconds)
     lines = [f"besides: about {spell(seconds)} for {describe_jobs(left)}"]
-    lines.append(
-        f"  {learned} of these {sum(left.values())} jobs told from jobs that have run here, the others by default"
-    )
+    here = f"{learned} of these {sum(left.values())} jobs told from jobs that have run here"
+    lines.append(f"  {here}, the others from scale laptop on two cores")
     if forecast.pairs and (forecast.on_gpu or not forecast.estimator.gpu) and forecast.wall[1] <= TOO_LONG:
         low, likely, high = (seconds + training for training in forecast.wall)
         lines.append(f"in all: about {spell(likely)}, likely {spell_range(low, high)}")

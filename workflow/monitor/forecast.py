@@ -4,7 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workflow.config.job import Job
-from workflow.monitor.estimate import FAR, Errors, Estimate, Estimator
+from workflow.monitor.estimate import FAR, START, Errors, Estimate, Estimator
+
+MANY = 1000  # times the work of the nearest run; how many more says nothing
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,11 @@ class Forecast:
         """
         low, likely, high = 0.0, 0.0, 0.0
         for job, estimate in self.pairs:
-            share = estimate.seconds * self._threads(job) / self._lanes
-            low, likely, high = low + share / estimate.error, likely + share, high + share * estimate.error
+            share = self._threads(job) / self._lanes
+            computing = max(0.0, estimate.seconds - START)
+            low += share * (estimate.seconds - computing + computing / estimate.error)
+            likely += share * estimate.seconds
+            high += share * (estimate.seconds - computing + computing * estimate.error)
         longest = max(estimate.seconds for _, estimate in self.pairs)
         return low, max(likely, longest), max(high, longest)
 
@@ -60,8 +65,9 @@ class Forecast:
         lines = [f"learned from {runs} runs on {', '.join(sorted(devices))}"]
         lines.append(f"{same} of {len(self.pairs)} repeat a configuration that has run")
         if same < len(self.pairs):
-            lines[-1] += f"; the farthest computes {min(far, 1000):.3g} times as much, or as little, as the nearest run"
-            lines[-1] += f"{' and more' if far > 1000 else ''}{': its time is a guess' if far > FAR else ''}"
+            lines[-1] += f"; the farthest computes {min(far, MANY):,.0f} times as much, or as little,"
+            lines[-1] += f"{' and more' if far > MANY else ''} as the nearest run"
+            lines[-1] += ": its time is a guess" if far > FAR else ""
         if unknown := sorted({job.task for job, estimate in self.pairs if not estimate.same_task}):
             lines.append(f"no run of {', '.join(unknown)} has a record: their time is a guess from another task")
         kinds = {"again": "told from other seeds", "near": "told from other configurations"}
@@ -74,6 +80,5 @@ def _describe(errors: Errors, words: str) -> str | None:
     """How far off the estimates of runs were that have ended here; None where nothing was measured."""
     if not errors.measured:
         return None
-    return (
-        f"error, over {errors.count} {words}: median {errors.median - 1:.0%}, nine in ten within {errors.most - 1:.0%}"
-    )
+    off = f"half are off by less than {errors.median - 1:.0%}, nine in ten by less than {errors.most - 1:.0%}"
+    return f"tried on {errors.count} runs that have ended here, {words}: {off}, other work on the machine included"

@@ -1,15 +1,24 @@
 """How long the workflow that runs now still takes: all jobs that are left, in lanes, at the pace seen so far."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean, median
 
 from workflow.config.job import Job
+from workflow.config.strict import parse
+from workflow.monitor.durations import spell
 from workflow.monitor.estimate import Estimator
 from workflow.monitor.other_jobs import ALONE, OtherJobs
-from workflow.monitor.workflow_log import WorkflowLog
+from workflow.monitor.states import QUIET
+from workflow.monitor.timed import read_timed
+from workflow.monitor.workflow_log import LOGS, WorkflowLog, finished_jobs, newest_log, read_workflow_log
+from workflow.plan.plan import WrittenRow, read_plan
+from workflow.plan.planned_runs import PlannedRuns
 
 LAST = 24  # trainings that tell the pace: an hour ago the machine may have had other work
+MARKED = 0.15  # how far the pace may be from 1 without being told
 LEAST = 0.1  # of its time, that a job still takes which has taken longer than expected
 
 
@@ -21,6 +30,11 @@ class Progress:
     done: int
     jobs: int
     pace: float
+
+    def __str__(self) -> str:
+        """about 35 min left, 120 of 228 jobs done, runs take 1.2 times as long as estimated"""
+        pace = f", runs take {self.pace:.1f} times as long as estimated" if abs(self.pace - 1) > MARKED else ""
+        return f"about {spell(self.seconds)} left, {self.done} of {self.jobs} jobs done{pace}"
 
 
 def read_pace(log: WorkflowLog, jobs: Mapping[str, Job], estimator: Estimator) -> float:
@@ -58,3 +72,23 @@ def read_progress(
     if wanted and wanted <= lanes:  # nothing fills the lanes beside the longest
         shared = max(shared, *trainings)
     return Progress(alone + shared, len(log.finished), sum(log.counts.values()), pace)
+
+
+def watch_progress(
+    results: Path, runs: Path, logs: Path, workflows: Path = LOGS, now: float | None = None
+) -> Progress | None:
+    """Of the workflow that runs now; None where none does. results: the scale's; workflows: the logs of Snakemake."""
+    path, now = newest_log(workflows), time.time() if now is None else now
+    if path is None or (log := read_workflow_log(path)).over:
+        return None
+    written = max(file.stat().st_mtime for file in (path, *(logs / "train").glob("*.log")))
+    if now - written > QUIET:  # killed: nothing says that it is over
+        return None
+    planned = PlannedRuns([parse(WrittenRow, row, "plan.json") for row in read_plan(results / "plan.json")])
+    jobs = {f"train {planned.labels.run:{digest}}": job for digest, job in planned.jobs.items()}
+    waiting = [job for digest, job in planned.jobs.items() if not (runs / digest / "record.json").exists()]
+    known = read_timed(runs)
+    newest = max((run for run in known if run.here), key=lambda run: run.record.origin.started, default=None)
+    estimator = Estimator(known, gpu=newest is not None and not newest.record.origin.device.startswith("cpu"))
+    other = OtherJobs.learn(finished_jobs(workflows), logs / results.name)
+    return read_progress(log, jobs, waiting, estimator, other, now)

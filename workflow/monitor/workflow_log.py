@@ -67,12 +67,10 @@ def parse_workflow_log(text: str) -> WorkflowLog:
     return log
 
 
-def newest_log(folder: Path = LOGS) -> WorkflowLog | None:
+def newest_log(folder: Path = LOGS) -> Path | None:
     """Of the workflow that was started last; None where none has made a plan."""
-    for path in sorted(folder.glob("*.snakemake.log"), reverse=True):
-        if (log := read_workflow_log(path)).counts:
-            return log
-    return None
+    logs = sorted(folder.glob("*.snakemake.log"), reverse=True)
+    return next((path for path in logs if read_workflow_log(path).counts), None)
 
 
 def finished_jobs(folder: Path = LOGS) -> list[Finished]:
