@@ -23,7 +23,7 @@ START, BETWEEN = 5.0, 0.2  # seconds before a timing starts, and between its tur
 OTHERWISE = 1.0  # seconds of a job of any other rule
 GROUPS = {
     "data sets": ("corpus",),
-    "records that come with the project": ("precomputed",),
+    "jobs for what comes with the project": ("precomputed",),
     "costs": ("costs", "longest_span", *OF_TEXTS),
     "timings": ALONE,
     "tables and figures": ("table", "figure"),
@@ -77,14 +77,14 @@ def timing_seconds(targets: Targets) -> dict[str, float]:
 
 
 def files_of_rules(targets: Targets) -> dict[str, list[str]]:
-    """What `snakemake` makes besides runs, a file for each job, by rule."""
+    """What `snakemake` makes besides trainings, by rule: a file for each job, but for what came with the project."""
     names, runs = targets.ablations, targets.runs
     costs = {kind: _files(targets, kind) for kind in ("flops", "longest_span", "throughput", *OF_TEXTS)}
     artefacts = [file for name in names for file in targets.artefact_files(name)]
     layers = any("layers" in reads("tables", name) for name in targets.artefacts("tables"))
     return {
         "corpus": [f"results/data/{slug}.npz" for slug in runs.corpora],
-        "precomputed": [f"results/runs/{digest}/record.json" for digest in runs.precomputed],
+        "precomputed": targets.precomputed.files,
         "costs": costs.pop("flops"),
         **costs,
         "layers": [f"{targets.results}/layers.json"] if layers else [],
@@ -108,7 +108,8 @@ def _files(targets: Targets, kind: str) -> list[str]:
         named = [*(("tables", each) for each in ablation.tables), *(("figures", each) for each in ablation.figures)]
         if kind in targets.costs_shown(name) or any(kind in reads(*artefact) for artefact in named):
             files.update(dict.fromkeys(targets.cost_files(name, kind)))
-    return list(files)
+    came = set(targets.precomputed.files)
+    return [file for file in files if file not in came]
 
 
 def jobs_left(targets: Targets, root: Path) -> dict[str, int]:
@@ -118,6 +119,7 @@ def jobs_left(targets: Targets, root: Path) -> dict[str, int]:
     """
     files = files_of_rules(targets)
     left = {rule: [file for file in each if not (root / file).exists()] for rule, each in files.items()}
+    left["precomputed"] = left["precomputed"][:1]  # one job writes all that came with the project
     waiting = any(not (root / record).exists() for record in targets.runs.records)
     if waiting or any(each for rule, each in left.items() if rule not in MADE_FROM_RUNS):
         left |= {rule: files[rule] for rule in MADE_FROM_RUNS}
