@@ -23,7 +23,9 @@ def machine(slower=None):
         for steps in (12, 60, 240, 600):
             for seed in (1, 2, 3):
                 planned = job(**choices, steps=steps, seed=seed)
-                runs.append(timed(planned, spent(planned, (slower or {}).get((name, seed), 1 + 0.02 * (number + seed)))))
+                runs.append(
+                    timed(planned, spent(planned, (slower or {}).get((name, seed), 1 + 0.02 * (number + seed))))
+                )
     return Estimator(runs)
 
 

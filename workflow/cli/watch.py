@@ -15,6 +15,7 @@ from workflow.config.command_line import printable, run
 from workflow.config.errors import ConfigError
 from workflow.monitor.progress import Progress, watch_progress
 from workflow.monitor.states import State, count_states, read_states
+from workflow.monitor.workflow_log import LOGS
 from workflow.report.pages.site import Site
 
 CLEAR = "\x1b[2J\x1b[H"
@@ -50,7 +51,7 @@ def main(argv: list[str] | None = None) -> None:
         states = read_states(results, options.results / "runs", options.logs)
         over = options.once or all(run.state in ("done", "failed") for run in states)
         every = None if over else max(1, round(options.every))
-        head = describe(states, watch_progress(results, options.results / "runs", options.logs))
+        head = describe(states, watch_progress(results, options.results.parent / LOGS, options.logs))
         context = {"title": "Progress of the runs", "counts": head, "states": states, "every": every}
         site.write("progress.html.j2", "progress.html", **context)
         width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (None, 24)

@@ -13,7 +13,7 @@ from workflow.monitor.estimate import Estimator
 from workflow.monitor.other_jobs import ALONE, OtherJobs
 from workflow.monitor.states import QUIET
 from workflow.monitor.timed import read_timed
-from workflow.monitor.workflow_log import LOGS, WorkflowLog, finished_jobs, newest_log, read_workflow_log
+from workflow.monitor.workflow_log import WorkflowLog, finished_jobs, newest_log, read_workflow_log
 from workflow.plan.plan import WrittenRow, read_plan
 from workflow.plan.planned_runs import PlannedRuns
 
@@ -74,9 +74,7 @@ def read_progress(
     return Progress(alone + shared, len(log.finished), sum(log.counts.values()), pace)
 
 
-def watch_progress(
-    results: Path, runs: Path, logs: Path, workflows: Path = LOGS, now: float | None = None
-) -> Progress | None:
+def watch_progress(results: Path, workflows: Path, logs: Path, now: float | None = None) -> Progress | None:
     """Of the workflow that runs now; None where none does. results: the scale's; workflows: the logs of Snakemake."""
     path, now = newest_log(workflows), time.time() if now is None else now
     if path is None or (log := read_workflow_log(path)).over:
@@ -84,6 +82,7 @@ def watch_progress(
     written = max(file.stat().st_mtime for file in (path, *(logs / "train").glob("*.log")))
     if now - written > QUIET:  # killed: nothing says that it is over
         return None
+    runs = results.parent / "runs"
     planned = PlannedRuns([parse(WrittenRow, row, "plan.json") for row in read_plan(results / "plan.json")])
     jobs = {f"train {planned.labels.run:{digest}}": job for digest, job in planned.jobs.items()}
     waiting = [job for digest, job in planned.jobs.items() if not (runs / digest / "record.json").exists()]
