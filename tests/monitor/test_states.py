@@ -83,6 +83,8 @@ def test_the_progress_line_tells_how_long_the_whole_workflow_still_takes(running
     text = "Provided cores: 2\nJob stats:\njob  count\n-----  -----\ntrain  2\ntable  4\ntotal  6\n\nSelect jobs\n"
     write_text(log, text)
     assert watched(running, capsys).endswith("1 waiting; about 17 s left, 0 of 6 jobs done")  # (2 x 14 + 4 x 1.5) / 2
+    write_text(log, text + "[Sun Nov 22 12:00:00 2026]\nJob 1: train a run of another scale\n")
+    assert "left" not in watched(running, capsys)
     write_text(log, text + "Complete log(s): here\n")
     assert watched(running, capsys).endswith("1 waiting")
     write_text(log, text)

@@ -61,9 +61,7 @@ def _training_lines(forecast: Forecast, waiting: dict[str, Job]) -> list[str]:
     if not forecast.pairs:
         return ["training: no record is at hand, so what it takes is not known"]
     if forecast.estimator.gpu and not forecast.on_gpu:
-        return [
-            "training: no record of a GPU is at hand, so what it takes here is not known; the scale's files say above"
-        ]
+        return ["training: no record of a GPU is at hand, so how long it takes is not known but from the scale's files"]
     low, likely, high = forecast.wall
     where = "on one GPU" if forecast.on_gpu else f"on {forecast.cores} cores that do nothing else"
     if likely > TOO_LONG:

@@ -85,6 +85,9 @@ def watch_progress(results: Path, workflows: Path, logs: Path, now: float | None
     runs = results.parent / "runs"
     planned = PlannedRuns([parse(WrittenRow, row, "plan.json") for row in read_plan(results / "plan.json")])
     jobs = {f"train {planned.labels.run:{digest}}": job for digest, job in planned.jobs.items()}
+    trained = {words for words in (*log.running, *(job.words for job in log.finished)) if words.startswith("train ")}
+    if trained and not trained & set(jobs):  # it is of another scale
+        return None
     waiting = [job for digest, job in planned.jobs.items() if not (runs / digest / "record.json").exists()]
     known = read_timed(runs)
     newest = max((run for run in known if run.here), key=lambda run: run.record.origin.started, default=None)
