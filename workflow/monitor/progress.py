@@ -57,21 +57,22 @@ def read_progress(
     Which trainings Snakemake still wants is not in its log, only how many: those that wait stand for them.
     """
     pace, began = read_pace(log, jobs, estimator), {job.digest: log.running.get(words) for words, job in jobs.items()}
-    trainings = []
+    running, others, wanted = [], [], log.left["train"]
     for job in waiting or jobs.values():
         if estimate := estimator.estimate(job):
             whole, since = pace * estimate.seconds, began.get(job.digest)
-            trainings.append(whole if since is None else max(whole - (now - since), LEAST * whole))
-    wanted = log.left["train"]
-    if wanted and not trainings:
+            if since is None:
+                others.append(whole)
+            else:
+                running.append(max(whole - (now - since), LEAST * whole))
+    if wanted and not (running or others):
         return None
+    train = sum(running) + max(0, wanted - len(running)) * fmean(others or running or [0.0])
     seconds = {rule: pace * other.of(rule) * count for rule, count in log.left.items() if rule != "train"}
     alone = sum(each for rule, each in seconds.items() if rule in ALONE)
     lanes = 1 if estimator.gpu else log.cores  # a GPU trains one after the other
-    shared = (wanted * fmean(trainings) / lanes if wanted else 0.0) + (sum(seconds.values()) - alone) / log.cores
-    if wanted and wanted <= lanes:  # nothing fills the lanes beside the longest
-        shared = max(shared, *trainings)
-    return Progress(alone + shared, len(log.finished), sum(log.counts.values()), pace)
+    shared = train / lanes + (sum(seconds.values()) - alone) / log.cores
+    return Progress(alone + max(shared, *running, 0.0), len(log.finished), sum(log.counts.values()), pace)
 
 
 def watch_progress(results: Path, workflows: Path, logs: Path, now: float | None = None) -> Progress | None:
