@@ -41,7 +41,7 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
     for start in ("training: about ", "  learned from ", "in all: about "):
         assert any(line.startswith(start) for line in lines), start
-    assert "(another machine)" in "\n".join(lines)  # those that came with the project
+    assert "(came with the project)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
 
 

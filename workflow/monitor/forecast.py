@@ -59,7 +59,7 @@ class Forecast:
         """What it is learned from, how far that is, and how far off such estimates were."""
         nearest = {id(estimate.nearest): estimate.nearest for _, estimate in self.pairs}.values()
         runs = sum(len(known.digests) for known in nearest)
-        devices = {f"{known.device} ({'this machine' if known.here else 'another machine'})" for known in nearest}
+        devices = {f"{known.device} ({'run here' if known.here else 'came with the project'})" for known in nearest}
         same = sum(estimate.nearest.job.configuration == job.configuration for job, estimate in self.pairs)
         far = max(estimate.times for _, estimate in self.pairs)
         lines = [f"learned from {runs} runs on {', '.join(sorted(devices))}"]

@@ -23,7 +23,6 @@ START, BETWEEN = 5.0, 0.2  # seconds before a timing starts, and between its tur
 OTHERWISE = 1.0  # seconds of a job of any other rule
 GROUPS = {
     "data sets": ("corpus",),
-    "jobs for what comes with the project": ("precomputed",),
     "costs": ("costs", "longest_span", *OF_TEXTS),
     "timings": ALONE,
     "tables and figures": ("table", "figure"),
