@@ -1,6 +1,6 @@
 """Set results of several machines side by side: `python -m workflow.cli.merge OUT.csv SET SET ... [--page X.html]`.
 
-A SET is a bundle, the results folder of a scale or a folder of results/precomputed. A line for each cell and hardware.
+A SET is a bundle, the results folder of a scale or a folder of results/precomputed. A row for each cell and device.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main(argv: list[str] | None = None) -> None:
         sections = split_by_ablation(merged)
         context = {"title": "Results of several machines", "sets": options.sets, "sections": sections}
         Site(options.out.parent, options.page.parent).write("merged.html.j2", options.page.name, **context)
-    print(f"{options.out}: {len(merged)} lines, {merged['hardware'].nunique()} kinds of hardware")
+    print(f"{options.out}: {len(merged)} rows, from {merged['hardware'].nunique()} devices")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Begin a choice, a question or a claim of your own: `python -m workflow.cli.new KIND NAME`.
+"""Start a choice of attention, an ablation or a claim of your own: `python -m workflow.cli.new KIND NAME`.
 
 KIND: span, selection, normaliser (a file of maths, named in models/attention/__init__.py; the contract tests fail until
 the maths is there), ablation or claim (a file of config that works as it stands). Each gets a section in docs/added.md.
@@ -107,14 +107,16 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="new", description="Begin a choice, a question or a claim of your own.")
+    parser = argparse.ArgumentParser(
+        prog="new", description="Start a choice of attention, an ablation or a claim of your own."
+    )
     parser.add_argument("kind", choices=FOLDERS)
     parser.add_argument("name")
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
-        print(path.relative_to(Path.cwd()))
+        print(f"written: {path.relative_to(Path.cwd())}")
     then = "pytest tests/models/test_contract.py" if options.kind in REGISTRIES else "snakemake"
-    print(f"write what it is, then: {then}")
+    print(f"next: fill it in, then run {then}")
 
 
 if __name__ == "__main__":
