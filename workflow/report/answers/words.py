@@ -1,0 +1,46 @@
+"""Numbers and names as the answers say them."""
+
+import math
+
+import pandas as pd
+
+from workflow.report.figures._colours import LABELS
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def label(variant: str) -> str:
+    """`adaptive` is an adaptive span in every figure; a variant without a name of its own keeps that of its file."""
+    return LABELS.get(variant, variant)
+
+
+def to_digits(value: float | None, half: float | None = None) -> str:
+    """A number with the digits of its interval: two of half its width; four in all where there is none.
+
+    >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
+    ('−1.235', '94.4', '2')
+    """
+    if value is None or pd.isna(value):
+        return ""
+    if half:
+        text = f"{value:,.{min(6, max(0, 1 - math.floor(math.log10(half))))}f}"
+    else:
+        text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return text.replace("-", MINUS)
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """`95 % interval −0.03 to 0.01`; nothing where there is none."""
+    if low is None:
+        return ""
+    half = (high - low) / 2
+    return f"95 % interval {to_digits(low, half)} to {to_digits(high, half)}"
+
+
+def join(parts: list[str]) -> str:
+    """`a, b and c`"""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
