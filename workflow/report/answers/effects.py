@@ -98,10 +98,15 @@ def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
     """All other variants beside the first, at each S and k, over all texts."""
     first = runs["variant"].iloc[0]
     return [
-        Comparison(variant, S, k, effect_of(pair(group, beside(runs, S, k), quantity)))
+        Comparison(variant, S, k, effect_beside(group, beside(runs, S, k), quantity))
         for variant, S, k, group in places(runs)
         if variant != first
     ]
+
+
+def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
+    """None where the two have no pair, or are the same runs, as where a scale makes no difference between variants."""
+    return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:

@@ -38,6 +38,16 @@ def chance(comparisons: list[Comparison]) -> list[str]:
     ]
 
 
+def same_runs(runs: pd.DataFrame) -> list[str]:
+    """The variants that are the first one at this scale: they name its very jobs."""
+    first = runs["variant"].iloc[0]
+    known = set(runs.loc[runs["variant"] == first, "digest"])
+    same = [label(variant) for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
+    return (
+        [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {label(first)} at this scale."] if same else []
+    )
+
+
 def costs(finished: pd.DataFrame) -> list[str]:
     """Each cost that was measured as a ratio to that of the first variant, at the largest S and k of each."""
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}

@@ -35,7 +35,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     still = remarks.learning(finished)
     status = EARLY if status == FOUND and still else status
     basis = f"over {count(finished['seed'].nunique(), 'seed')} on {join([*finished['corpus'].unique()])}"
-    also = [*remarks.by_text(comparisons, unit), *remarks.chance(comparisons), *remarks.costs(finished)]
+    also = [
+        *remarks.by_text(comparisons, unit),
+        *remarks.chance(comparisons),
+        *remarks.same_runs(runs),
+        *remarks.costs(finished),
+    ]
     also += [*remarks.growth(finished), *remarks.spans(finished, task.tokens)]
     also += [*still, *remarks.failures(runs)]
     return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
