@@ -12,6 +12,7 @@ from workflow.results.runs_table import with_text
 
 COSTS = ("macs_executed", "train_tokens_per_s")
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
+OFFSETS = (5, 4), (5, -10), (-16, 4)  # of names from their points, in points
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
 
@@ -22,7 +23,8 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     keys, kept = ["text", "variant", "S", "k"], []
     for cost in (name for name in COSTS if name in runs):
         means = finished.groupby(keys, dropna=False, sort=False)[cost].mean().dropna().rename(cost).reset_index()
-        if len(means) > 1 and means[cost].max() > DIFFERS * means[cost].min() > 0:
+        on_texts = means.groupby("text")[cost]
+        if (on_texts.max() > DIFFERS * on_texts.min()).any():
             scores, kept = scores.merge(means.astype({"S": float, "k": float}), on=keys, how="left"), [*kept, cost]
     return scores if kept else scores.head(0)
 
@@ -60,7 +62,7 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
         style = {"marker": line.mark if len(lines) <= LEGEND else "o", "mec": INK, "mew": 0.4, "elinewidth": 0.9}
         panel.errorbar(mine[cost], mine["mean"], bars, label=line.name, ms=6, lw=0.9, color=colour, **style)
         for row in mine.itertuples() if len(mine) > 1 else ():
-            _name(panel, f"{getattr(row, axis):g}", row, cost, below=number % 2)
+            _name(panel, f"{getattr(row, axis):g}", row, cost, OFFSETS[number % len(OFFSETS)])
     far_apart = rows[cost].max() > FAR * rows[cost].min()
     panel.set_xscale("log" if far_apart else "linear")
     panel.margins(x=0.12, y=0.12)
@@ -68,11 +70,9 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
     panel.tick_params(labelsize=8)
 
 
-def _name(panel, text: str, row, cost: str, below: bool = False) -> None:
+def _name(panel, text: str, row, cost: str, offset: tuple = OFFSETS[0]) -> None:
     place = (getattr(row, cost), row.mean)
-    panel.annotate(
-        text, place, (5, -10 if below else 4), textcoords="offset points", fontsize=7, color=INK, parse_math=False
-    )
+    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7, color=INK, parse_math=False)
 
 
 def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:

@@ -27,7 +27,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, title: str, scale: str):
-    """A panel for each text where there are few variants, else for each variant, the first in grey behind it."""
+    """A panel for each text where there are few variants, else for each variant, the first dotted behind it."""
     if not len(data):
         return draw_message("no run has left a learning curve")
     few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
@@ -45,10 +45,9 @@ def _scale(panel, rows: pd.DataFrame, scale: str) -> None:
     panel.set_yscale(scale)
     shown = rows.loc[rows["step"] >= START * rows["step"].max(), "value"]
     low, high = shown.min(), shown.max()
-    if scale == "log":
-        panel.set_ylim(low / (high / low) ** ROOM, high * (high / low) ** ROOM)
-    elif high > low:
-        panel.set_ylim(low - ROOM * (high - low), high + ROOM * (high - low))
+    if low < high:  # else there is one value, and matplotlib makes room around it
+        log_room, room = (high / low) ** ROOM, ROOM * (high - low)
+        panel.set_ylim(*((low / log_room, high * log_room) if scale == "log" else (low - room, high + room)))
     set_count_ticks(panel.yaxis, log=scale == "log")
     panel.locator_params(axis="x", nbins=4)
     set_count_ticks(panel.xaxis)
@@ -60,18 +59,18 @@ def _by_text(data: pd.DataFrame):
     groups, axis, lines = list(data.groupby("text", sort=False)), drawn_axis(data), lines_of(data, drawn_axis(data))
     figure, axes = panels(len(groups), 3, 2.4)
     for panel, (text, rows) in zip(axes, groups, strict=True):
-        for line in lines:
-            _plot_places(panel, line, line.rows(rows, axis), axis)
+        for number, line in enumerate(lines):
+            _plot_places(panel, line, line.rows(rows, axis), axis, number)
         panel.set_title(text, fontsize=8, parse_math=False)
     return figure, [(panel, rows) for panel, (_, rows) in zip(axes, groups, strict=True)]
 
 
-def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None) -> None:
-    """A variant in its colour; where it has a grid, each place of it with its own kind of line."""
+def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
+    """A variant in its colour and its kind of line; where it has a grid, each place of it has its own kind."""
     places = list(rows.groupby(axis or "variant", dropna=False))
-    for number, (place, runs) in enumerate(places):
+    for order, (place, runs) in enumerate(places):
         name = f"{line.name}, {axis} = {place:g}" if len(places) > 1 else line.name
-        _plot_runs(panel, runs, line.colour, name, ls=DASHES[number % len(DASHES)])
+        _plot_runs(panel, runs, line.colour, name, ls=DASHES[(order if len(places) > 1 else number) % len(DASHES)])
 
 
 def _by_variant(data: pd.DataFrame):
@@ -81,7 +80,7 @@ def _by_variant(data: pd.DataFrame):
     in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text
     share = "row" if in_rows else texts == 1
     number = texts * variants if in_rows else len(groups)
-    figure, axes = panels(number, variants if in_rows else WIDE, 1.5 if number > 6 else 2.2, sharex=True, sharey=share)
+    figure, axes = panels(number, variants if in_rows else WIDE, 1.5 if number > 6 else 2.2, sharex=share, sharey=share)
     values = sorted(data[axis].dropna().unique()) if axis else []
     colours = dict(zip(values, shades(len(values)), strict=True))
     for value, colour in colours.items():
@@ -90,20 +89,22 @@ def _by_variant(data: pd.DataFrame):
     for panel, ((text, variant), rows) in zip(axes, groups, strict=False):
         same_text = data[data["text"] == text]
         _plot_variant(panel, rows, same_text, axis, colours)
-        panel.set_title(label(variant) + (f"\n{text}" if texts > 1 else ""), fontsize=8, parse_math=False)
+        title = f"{label(variant)}\n{text}".replace(" for ", "\nfor ") if texts > 1 else label(variant)
+        panel.set_title(title, fontsize=7 if texts > 1 else 8, parse_math=False)
         drawn.append((panel, same_text))
     return figure, drawn
 
 
 def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str | None, colours: dict) -> None:
     first = same_text["variant"].iloc[0]
-    if rows["variant"].iloc[0] != first:
-        _plot_runs(panel, same_text[same_text["variant"] == first], GREY, f"{label(first)}, beside it", lw=0.6)
+    behind = same_text[same_text["variant"] == first]
+    if rows["variant"].iloc[0] != first and not (axis and behind[axis].nunique() > 1):  # a grid is compared by colour
+        _plot_runs(panel, behind, GREY, f"{label(first)}, behind the others", ls=":")
     for place, runs in rows.groupby(axis or "variant", dropna=False):
         name = f"{axis} = {place:g}" if place in colours else "the variant, each seed"
         _plot_runs(panel, runs, colours.get(place, INK), name)
 
 
-def _plot_runs(panel, runs: pd.DataFrame, colour: str, name: str, ls: str = "-", lw: float = 1.0) -> None:
+def _plot_runs(panel, runs: pd.DataFrame, colour: str, name: str, ls: str = "-") -> None:
     for _, curve in runs.groupby("digest", sort=False):
-        panel.plot(curve["step"], curve["value"], lw=lw, ls=ls, alpha=0.8, color=colour, label=name)
+        panel.plot(curve["step"], curve["value"], lw=1.0, ls=ls, alpha=0.8, color=colour, label=name)

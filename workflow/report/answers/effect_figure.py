@@ -12,7 +12,7 @@ from workflow.results.runs_table import with_text
 from workflow.results.statistics import mean_interval
 
 ROW = 0.27  # inches of a variant
-SEED = 0.05  # of an octave: single seeds stand to the right of their mean
+SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
 COLUMNS = ["text", "variant", "S", "k", "mean", "low", "high", "points"]
 
 
@@ -62,13 +62,16 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
     texts, lines = dict(texts_of(data)), lines_of(data, axis)
     figure, axes = panels(len(texts), 2, 3.0)
     values = sorted(data[axis].dropna().unique())
+    placed = [line for line in lines if line.rows(data, axis)[axis].notna().any()]
     for panel, (text, rows) in zip(axes, texts.items(), strict=True):
-        for number, line in enumerate(lines):
+        for line in lines:
             mine = line.rows(rows, axis)
-            _draw_line(panel, line, mine.assign(place=aside(mine[axis], number, len(lines))))
+            beside = aside(mine[axis], placed.index(line), len(placed)) if line in placed else mine[axis]
+            _draw_line(panel, line, mine.assign(place=beside))
         panel.set_xscale("log", base=2)
         panel.set_xticks(values, [f"{value:g}" for value in values])
         panel.minorticks_off()
+        panel.set_xlim(values[0] / 2**MARGIN, values[-1] * 2**MARGIN)
         panel.set_xlabel({"S": "span limit S", "k": "number of kept keys k"}[axis])
         panel.set_title(text, fontsize=9, parse_math=False)
     axes[0].set_ylabel(score)

@@ -15,18 +15,16 @@ def label(variant: str) -> str:
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:
-    """A number with the digits of its interval: two of half its width; four in all where there is none.
+    """A number with the digits of its interval: two of half its width; four of its own where there is none.
 
     >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
-    ('−1.235', '94.4', '2')
+    ('\u22121.235', '94.4', '2.000')
     """
     if value is None or pd.isna(value):
         return ""
-    if half:
-        text = f"{value:,.{min(6, max(0, 1 - math.floor(math.log10(half))))}f}"
-    else:
-        text = f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-    return text.replace("-", MINUS)
+    size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
+    decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
+    return f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -15,7 +15,7 @@ EFFECT = (
     "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
 )
 CURVES = "The loss on dev of every run while it was trained, a line each; lower is better. The steep start is cut off."
-COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration."
+COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration. Small numbers are S or k."
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
