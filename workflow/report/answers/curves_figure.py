@@ -67,7 +67,7 @@ def _by_text(data: pd.DataFrame):
 
 def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
     """A variant in its colour and its kind of line; where it has a grid, each place of it has its own kind."""
-    places = list(rows.groupby(axis or "variant", dropna=False))
+    places = [*iter(rows.groupby(axis or "variant", dropna=False))]
     for order, (place, runs) in enumerate(places):
         name = f"{line.name}, {axis} = {place:g}" if len(places) > 1 else line.name
         _plot_runs(panel, runs, line.colour, name, ls=DASHES[(order if len(places) > 1 else number) % len(DASHES)])
