@@ -75,7 +75,8 @@ def _one_seed(score: Score, paired: list[Comparison], finished: pd.DataFrame) ->
     if not paired:
         return f"{chance}; {_level(score, finished)}"
     widest = max(paired, key=lambda each: abs(each.effect.mean))
-    return f"{chance}; {label(widest.variant)}{widest.place} is {score.size(widest.effect)} " + (
+    place = widest.place if axes_of(score.runs) else ""
+    return f"{chance}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
         f"{score.direction(widest.effect)} than {label(score.first)}"
     )
 

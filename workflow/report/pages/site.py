@@ -14,7 +14,7 @@ from workflow.report.pages import numbers
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js"}  # ours, and not escaped
+ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
