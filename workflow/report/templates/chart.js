@@ -1,5 +1,5 @@
 // A small chart as inline SVG: a mark with its interval for each row and series; rows are places from left to right.
-const WIDE = 640, HIGH = 320, EDGE = { left: 62, right: 12, bottom: 28 }, LEGEND = 18, PER_LINE = 3;
+const WIDE = 640, HIGH = 320, LEFT = 62, RIGHT = 12, LEGEND = 18, PER_LINE = 3;
 const MARKS = ["M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,5l-5,5l-5,-5z", "M0,-5l5,9h-10z", "M-5,-1h4v-4h2v4h4v2h-4v4h-2v-4h-4z"];
 
 const svg = (name, attributes, text = "") => {
@@ -27,19 +27,25 @@ function chart(place, { title, rows, series, joined }) {
   if (!points.length) return;
   const ends = [Math.min(...points.map((point) => point.low)), Math.max(...points.map((point) => point.high))];
   const room = (ends[1] - ends[0] || Math.abs(ends[0]) || 1) * 0.08;
-  const top = 30 + LEGEND * Math.ceil(series.length / PER_LINE), foot = HIGH - EDGE.bottom;
+  const step = (WIDE - LEFT - RIGHT) / rows.length, letters = Math.max(...rows.map((row) => row.length));
+  const slanted = letters * 7 > step; // names that are too long to stand side by side
+  const top = 30 + LEGEND * Math.ceil(series.length / PER_LINE), foot = HIGH - (slanted ? Math.min(110, 20 + 5 * letters) : 28);
   const y = (value) => foot - ((value - ends[0] + room) / (ends[1] - ends[0] + 2 * room)) * (foot - top);
-  const step = (WIDE - EDGE.left - EDGE.right) / rows.length, aside = Math.min(14, (step * 0.7) / series.length);
-  const x = (row, number) => EDGE.left + step * (row + 0.5) + aside * (number - (series.length - 1) / 2);
+  const aside = Math.min(14, (step * 0.7) / series.length);
+  const x = (row, number) => LEFT + step * (row + 0.5) + aside * (number - (series.length - 1) / 2);
   const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "font-family": "inherit" });
   picture.append(write(4, 14, title, "start"));
   for (const value of ticks(ends[0] - room, ends[1] + room)) {
-    picture.append(stroke([[EDGE.left, y(value)], [WIDE - EDGE.right, y(value)]], "#dddddd", 1), write(EDGE.left - 6, y(value) + 4, number(value), "end"));
+    picture.append(stroke([[LEFT, y(value)], [WIDE - RIGHT, y(value)]], "#dddddd", 1), write(LEFT - 6, y(value) + 4, number(value), "end"));
   }
-  rows.forEach((row, place) => picture.append(write(EDGE.left + step * (place + 0.5), foot + 18, row.slice(0, Math.max(4, step / 7)))));
+  rows.forEach((row, number) => {
+    const name = write(0, 0, row, slanted ? "end" : "middle");
+    name.setAttribute("transform", `translate(${LEFT + step * (number + 0.5)},${foot + 16})${slanted ? " rotate(-45)" : ""}`);
+    picture.append(name);
+  });
   series.forEach(({ name, colour, points }, order) => {
     const line = points.map((point, row) => point && [x(row, order), y(point.value)]).filter(Boolean);
-    const at = [EDGE.left + 8 + (order % PER_LINE) * 190, 32 + LEGEND * Math.floor(order / PER_LINE)];
+    const at = [LEFT + 8 + (order % PER_LINE) * 190, 32 + LEGEND * Math.floor(order / PER_LINE)];
     picture.append(mark(at[0], at[1] - 4, order, colour), write(at[0] + 10, at[1], name, "start"));
     if (joined) picture.append(stroke(line, colour));
     points.forEach((point, row) => {
