@@ -24,8 +24,10 @@ function choose(view) {
   const { cells, measures } = questions[fields.question.value];
   const varied = axes.filter((axis) => of(cells, axis).length > 1);
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
-  options(fields.rows, offered, view.rows ?? ["S", "k"].find((axis) => of(cells, axis).filter((value) => value !== null).length > 1) ?? varied[0]);
-  options(fields.columns, offered, view.columns ?? varied.find((axis) => axis !== fields.rows.value) ?? "text");
+  const gridded = ["S", "k"].filter((axis) => of(cells, axis).filter((value) => value !== null).length > 1);
+  const usual = [...gridded.slice(0, 1), ...["variant", "text"].filter((axis) => varied.includes(axis)), ...gridded.slice(1), "text"];
+  options(fields.rows, offered, view.rows ?? usual[0]);
+  options(fields.columns, offered, view.columns ?? usual.find((axis) => axis !== fields.rows.value));
   for (const axis of axes) {
     const values = of(cells, axis), left = ![fields.rows.value, fields.columns.value].includes(axis) && values.length > 1;
     const each = values.map((value) => [String(value), label(axis, value)]), all = ["", `mean over every ${axis}`];
