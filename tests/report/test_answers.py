@@ -65,7 +65,7 @@ def test_a_difference_beyond_its_interval_is_found():
 def test_one_whose_interval_holds_zero_is_not_answered_yet():
     said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.1, 2.0, 2.2)])
     assert said.status == "Not answered yet"
-    assert "long cannot be told apart from short (difference: 0.00 bpc, 95 % interval −0.25 to 0.25)" in said.sentence
+    assert "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)" in said.sentence
 
 
 def test_one_seed_is_not_enough():
@@ -97,7 +97,7 @@ def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():
     assert "top-k is worse than softmax at k = 1 and cannot be told apart from it at k = 2 (there the difference" in (
         said.sentence
     )
-    assert "from k = 1 to 2 top-k gets 30.03 BLEU better (95 % interval" in said.sentence
+    assert "from k = 1 to 2 top-k gets better by 30.03 BLEU (95 % interval" in said.sentence
 
 
 def test_of_many_variants_it_is_counted_and_chance_is_named():

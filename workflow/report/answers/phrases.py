@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, beside
-from workflow.report.answers.words import interval, join, label, to_digits
+from workflow.report.answers.words import intervals, join, label, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
@@ -34,15 +34,15 @@ class Score:
     def size(self, effect: Effect) -> str:
         return f"{to_digits(abs(effect.mean), effect.half)} {self.unit}"
 
-    def signed(self, effect: Effect) -> str:
-        return f"{to_digits(effect.mean, effect.half)} {self.unit}"
+    def bounds(self, effect: Effect) -> tuple[float | None, float | None]:
+        """The interval of the size of an effect, in its own direction."""
+        turned = effect.low is not None and effect.mean < 0
+        return (-effect.high, -effect.low) if turned else (effect.low, effect.high)
 
-    def interval(self, effect: Effect) -> str:
-        """Of the size of an effect, in its own direction."""
-        if effect.low is None:
-            return "one pair, no interval"
-        low, high = (effect.low, effect.high) if effect.mean > 0 else (-effect.high, -effect.low)
-        return interval(low, high)
+    def differences(self, effects: list[Effect]) -> str:
+        """`−0.1 and 0.2 bpc, 95 % intervals ...`, with their signs."""
+        numbers = join([to_digits(effect.mean, effect.half) for effect in effects])
+        return f"{numbers} {self.unit}, {intervals([(effect.low, effect.high) for effect in effects])}"
 
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
@@ -52,33 +52,30 @@ def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
         by_variant.setdefault(each.variant, []).append(each)
     if len(by_variant) > NAMED:
         return _count(score, [group[-1] for group in by_variant.values()])
-    said: dict[str, list[tuple[str, str, str]]] = {}  # what is said -> of whom, where, with which evidence
+    said: dict[str, list[tuple[str, str | None, Effect]]] = {}  # what is said -> of whom, where, the effect there
     for variant, group in by_variant.items():
-        words, where, evidence = _one(score, group[0]) if len(group) == 1 else _along(score, group)
-        said.setdefault(words, []).append((label(variant), where, evidence))
-    return "; ".join(_of_whom(words, whom) for words, whom in said.items())
+        words, where = _one(score, group[0]) if len(group) == 1 else _along(score, group)
+        said.setdefault(words, []).append((label(variant), where, group[-1].effect))
+    return "; ".join(_of_whom(score, words, whom) for words, whom in said.items())
 
 
-def _of_whom(words: str, whom: list[tuple[str, str, str]]) -> str:
-    """`a is better` or `a and b are better`, with the evidence for each in brackets."""
-    names, (where, *_), evidence = zip(*whom, strict=True)
-    if len(names) > 1:
-        evidence = [f"{name} {each}" for name, each in zip(names, evidence, strict=True)]
-    return f"{join([*names])} {words.format(_verb(len(names)))} ({where}{'; '.join(evidence)})"
+def _of_whom(score: Score, words: str, whom: list[tuple[str, str | None, Effect]]) -> str:
+    """`a is better` or `a and b are better`, with the differences in brackets where the words have none."""
+    names, (where, *_), effects = zip(*whom, strict=True)
+    said = f"{join([*names])} {words.format(_verb(len(names)))}"
+    if where is None:
+        return said
+    are = "differences are" if len(effects) > 1 else "difference is"
+    return f"{said} ({f'{where} the {are}'.strip()} {score.differences([*effects])})"
 
 
-def _one(score: Score, comparison: Comparison) -> tuple[str, str, str]:
-    """Of a variant without a grid: what is said, `{}` for the verb, what the evidence is of, and the evidence."""
+def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
+    """Of a variant without a grid: what is said, `{}` for the verb, and where the differences in brackets are from."""
     effect, first = comparison.effect, label(score.first)
     if not effect.told:
-        return f"cannot be told apart from {first}", "difference: ", _difference(score, effect)
-    words = f"{{}} {score.size(effect)} {score.direction(effect)} than {first}"
-    return words, "", f"{_means(score, comparison)}{score.interval(effect)}"
-
-
-def _difference(score: Score, effect: Effect) -> str:
-    bounds = interval(effect.low, effect.high) if effect.low is not None else "no interval from one pair"
-    return f"{score.signed(effect)}, {bounds}"
+        return f"cannot be told apart from {first}", ""
+    evidence = f"{_means(score, comparison)}{intervals([score.bounds(effect)])}"
+    return f"{{}} {score.size(effect)} {score.direction(effect)} than {first} ({evidence})", None
 
 
 def _means(score: Score, comparison: Comparison) -> str:
@@ -91,8 +88,8 @@ def _means(score: Score, comparison: Comparison) -> str:
     return f"{means[0]} against {means[1]}, "
 
 
-def _along(score: Score, group: list[Comparison]) -> tuple[str, str, str]:
-    """The same of a variant on a grid: where it is better, worse, or not told apart; evidence from the last place."""
+def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:
+    """The same of a variant on a grid: where it is better, worse, or not told apart; the last place is named."""
     axes = [axis for axis in "Sk" if len({getattr(each, axis) for each in group}) > 1]
     states: dict[str, list[Comparison]] = {}
     for each in group:
@@ -102,9 +99,8 @@ def _along(score: Score, group: list[Comparison]) -> tuple[str, str, str]:
         than = "it" if parts else label(score.first)
         words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
         parts.append(f"{words} {_places(axes, members, group)}")
-    last = group[-1]
-    there = "there" if members == [last] else last.place.strip()  # the place that was named just before
-    return join(parts), f"{there} the difference is ", _difference(score, last.effect)
+    named = members == [group[-1]]  # the last place was named just before
+    return join(parts), "there" if named else group[-1].place.strip()
 
 
 def _places(axes: list[str], members: list[Comparison], group: list[Comparison]) -> str:
@@ -121,7 +117,7 @@ def _count(score: Score, last: list[Comparison]) -> str:
     states, first = [score.state(each.effect) for each in last], label(score.first)
     if set(states) == {ALIKE}:
         widest = max(last, key=lambda each: abs(each.effect.mean))
-        apart = f"the farthest from it is {label(widest.variant)} ({_difference(score, widest.effect)})"
+        apart = f"the farthest from it is {label(widest.variant)} ({score.differences([widest.effect])})"
         return f"none of {len(last)} variants can be told apart from {first}; {apart}"
     words = ", ".join(_part(states.count(state), state, first) for state in STATES if state in states)
     if len(set(states)) == 1:
@@ -146,5 +142,5 @@ def _verb(number: int) -> str:
 
 
 def _extreme(score: Score, comparison: Comparison) -> str:
-    effect = comparison.effect
-    return f"{label(comparison.variant)} is {score.size(effect)} {score.direction(effect)} ({score.interval(effect)})"
+    effect, bounds = comparison.effect, intervals([score.bounds(comparison.effect)])
+    return f"{label(comparison.variant)} is {score.size(effect)} {score.direction(effect)} ({bounds})"

@@ -6,8 +6,8 @@ import pandas as pd
 
 from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
-from workflow.report.answers.phrases import Score, describe_comparisons
-from workflow.report.answers.words import count, interval, join, label, to_digits
+from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
+from workflow.report.answers.words import count, intervals, join, label, to_digits
 from workflow.results.runs_table import with_text
 from workflow.tasks.spec import TaskSpec
 
@@ -92,15 +92,22 @@ def _changes(score: Score) -> list[tuple[str, str, Effect]]:
 
 
 def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> list[str]:
-    """A part of the sentence for each pair of ends."""
-    said: dict[str, list[str]] = {}
+    """A part of the sentence for each pair of ends; variants that change alike are named together."""
+    said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:
-        words = f"gets {score.size(effect)} {score.direction(effect)} ({score.interval(effect)})"
-        if not effect.told:
-            words = f"does not change beyond chance ({score.signed(effect)}{_bound(effect)})"
-        said.setdefault(ends, []).append(f"{label(variant)} {words}")
-    return [f"{ends} {join(parts)}" for ends, parts in said.items()]
+        said.setdefault(ends, {}).setdefault(score.state(effect), []).append((label(variant), effect))
+    return [
+        f"{ends} {join([_describe_alike(score, state, members) for state, members in states.items()])}"
+        for ends, states in said.items()
+    ]
 
 
-def _bound(effect: Effect) -> str:
-    return f", {interval(effect.low, effect.high)}" if effect.low is not None else ""
+def _describe_alike(score: Score, state: str, members: list[tuple[str, Effect]]) -> str:
+    names, effects = zip(*members, strict=True)
+    several = len(names) > 1
+    if state == ALIKE:
+        verb = "do" if several else "does"
+        return f"{join([*names])} {verb} not change beyond chance ({score.differences([*effects])})"
+    sizes = join([to_digits(abs(effect.mean), effect.half) for effect in effects])
+    bounds = intervals([score.bounds(effect) for effect in effects])
+    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit} ({bounds})"

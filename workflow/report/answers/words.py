@@ -27,12 +27,15 @@ def to_digits(value: float | None, half: float | None = None) -> str:
     return f"{value:,.{decimals}f}".replace("-", MINUS)
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """`95 % interval −0.03 to 0.01`; nothing where there is none."""
-    if low is None:
-        return ""
-    half = (high - low) / 2
-    return f"95 % interval {to_digits(low, half)} to {to_digits(high, half)}"
+def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
+    """`95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; of one pair there is none."""
+    said = [
+        "none (one pair)"
+        if low is None
+        else f"{to_digits(low, (high - low) / 2)} to {to_digits(high, (high - low) / 2)}"
+        for low, high in bounds
+    ]
+    return f"95 % interval{'s' * (len(said) > 1)} {join(said)}"
 
 
 def join(parts: list[str]) -> str:
