@@ -65,7 +65,10 @@ def test_a_difference_beyond_its_interval_is_found():
 def test_one_whose_interval_holds_zero_is_not_answered_yet():
     said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.1, 2.0, 2.2)])
     assert said.status == "Not answered yet"
-    assert "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)" in said.sentence
+    assert (
+        "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)"
+        in said.sentence
+    )
 
 
 def test_one_seed_is_not_enough():
