@@ -2,8 +2,10 @@
 const WIDE = 640, HIGH = 320, LEFT = 62, RIGHT = 12, LEGEND = 18, PER_LINE = 3;
 const MARKS = ["M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,5l-5,5l-5,-5z", "M0,-5l5,9h-10z", "M-5,-1h4v-4h2v4h4v2h-4v4h-2v-4h-4z"];
 
+const NAMESPACE = document.querySelector("#chart svg").namespaceURI; // no page names an address
+
 const svg = (name, attributes, text = "") => {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  const element = document.createElementNS(NAMESPACE, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.textContent = text;
   return element;
