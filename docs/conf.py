@@ -1,0 +1,21 @@
+"""How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source without importing it."""
+
+project = "Attention Ledger"
+extensions = ["myst_parser", "autoapi.extension"]
+html_theme = "furo"
+html_title = project
+html_copy_source = False
+html_show_copyright = False
+exclude_patterns = ["added.md"]  # begun by `python -m workflow.cli.new` where somebody adds a choice
+
+myst_heading_anchors = 3
+suppress_warnings = ["myst.header", "autoapi.python_import_resolution"]
+
+default_role = "code"  # docstrings write `name` as Markdown does
+autoapi_dirs = ["../models", "../workflow"]
+autoapi_root = "api"
+autoapi_python_use_implicit_namespaces = True
+autoapi_generate_api_docs = False
+autoapi_add_toctree_entry = False
+autoapi_python_class_content = "class"
+autoapi_options = ["members"]
