@@ -1,4 +1,4 @@
-"""How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source without importing it."""
+"""How `make docs` makes a site of these pages: Markdown by MyST, docstrings read from the source, never imported."""
 
 project = "Attention Ledger"
 extensions = ["myst_parser", "autoapi.extension"]
@@ -9,7 +9,7 @@ html_show_copyright = False
 exclude_patterns = ["added.md"]  # begun by `python -m workflow.cli.new` where somebody adds a choice
 
 myst_heading_anchors = 3
-suppress_warnings = ["myst.header", "autoapi.python_import_resolution"]
+suppress_warnings = ["autoapi.python_import_resolution"]
 
 default_role = "code"  # docstrings write `name` as Markdown does
 autoapi_dirs = ["../models", "../workflow"]
