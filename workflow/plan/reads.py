@@ -25,4 +25,4 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
             for each in wanted:
                 check_known(f"entry of READS in {place}", each, READABLE)
             return wanted
-    raise ConfigError(f'{place}: says not what it reads; expected a line such as READS = ("runs",)')
+    raise ConfigError(f'{place}: does not say what it reads; expected a line such as READS = ("runs",)')
