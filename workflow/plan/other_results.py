@@ -1,4 +1,4 @@
-"""Results that stand beside this scale's in the ledger: what came with the project, and what the config names."""
+"""Results shown next to this scale's in the ledger: those that came with the project or that the config names."""
 
 import hashlib
 import json

@@ -1,5 +1,5 @@
 rule ablation_page:
-    """Write the page of one ablation, and a page for each of its runs beside it."""
+    """Write the page of one ablation, and a page for each of its runs."""
     input:
         lambda w: targets.ablation_page_inputs(w.ablation),
     output:

@@ -70,7 +70,7 @@ class Claim(StrictModel):
     `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
-    caveat: why it may not hold below the paper's sizes, besides too little training; shown where it is not reproduced.
+    caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
     headline: makes it one of the paper's headlines.
     """
 
