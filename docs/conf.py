@@ -6,6 +6,8 @@ html_theme = "furo"
 html_title = project
 html_copy_source = False
 html_show_copyright = False
+html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 exclude_patterns = ["added.md"]  # begun by `python -m workflow.cli.new` where somebody adds a choice
 
 myst_heading_anchors = 3
@@ -18,4 +20,5 @@ autoapi_python_use_implicit_namespaces = True
 autoapi_generate_api_docs = False
 autoapi_add_toctree_entry = False
 autoapi_python_class_content = "class"
-autoapi_options = ["members"]
+autoapi_options = ["members", "undoc-members"]
+autodoc_member_order = "bysource"
