@@ -94,7 +94,7 @@ def rewrite_manifest(content, **changes):
             "index.html is not what the manifest says",
         ),
         (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
-        (lambda content: content.pop("manifest.json"), "which is no bundle of this suite"),
+        (lambda content: content.pop("manifest.json"), "which is not a bundle of this suite"),
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
         (lambda content: rewrite_manifest(content, files={"../evil": "0"}), "lies outside the bundle"),
         (lambda content: rewrite_manifest(content, files={"/evil": "0"}), "lies outside the bundle"),

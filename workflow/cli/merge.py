@@ -23,7 +23,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     merged = merge_sets([read_set(path) for path in options.sets])
     if not len(merged):
-        raise ConfigError("no run in these sets ended well: there is nothing to merge")
+        raise ConfigError("no run in these sets succeeded: there is nothing to merge")
     write_text(options.out, merged.to_csv(index=False))
     if options.page:
         sections = split_by_ablation(merged)

@@ -52,13 +52,13 @@ def begin(root: Path, kind: str, name: str) -> list[Path]:
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
         raise ConfigError(
-            f"name '{name}': expected small letters, digits and _, beginning with a letter, no word of Python's"
+            f"name '{name}': expected small letters, digits and _, beginning with a letter, and no Python keyword"
         )
     path = root / FOLDERS[kind].format(name)
     if path.exists():
-        raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} is there already")
+        raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} already exists")
     if kind in REGISTRIES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
-        raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
+        raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} already has; choose another")
     if kind == "ablation":
         taken = {
             *PAPERS,
@@ -70,7 +70,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
         if name in taken:
             raise ConfigError(
-                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; take another"
+                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; choose another"
             )
 
 

@@ -73,7 +73,7 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
-        raise ConfigError(f"papers: no ablation asked for belongs to {', '.join(config.papers)}; see config/ablations/")
+        raise ConfigError(f"papers: no chosen ablation belongs to {', '.join(config.papers)}; see config/ablations/")
     return list(rows.values())
 
 
@@ -150,7 +150,7 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
     sizes = {key: round(net[key] * factor) for key, factor in times.items()}
     for key, size in sizes.items():
         if size < 1 or abs(size - net[key] * times[key]) > 0.01:
-            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is no whole number")
+            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is not a whole number")
     return {**net, **sizes}
 
 

@@ -1,4 +1,4 @@
-"""Quality against cost, one point per way of attending."""
+"""Quality against cost, one point per attention variant."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ READS = ("runs", "throughput")
 TITLE = "Quality against cost"
 CAPTION = (
     "Down is better; at the top left is cheaper, below right is faster. Bars: 95 % interval over seeds. Speeds are "
-    "measured once per way of attending."
+    "measured once per attention variant."
 )
 PANELS = (
     ("macs_executed", "executed multiply-adds / character"),
