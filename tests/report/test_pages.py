@@ -195,7 +195,7 @@ def test_the_index_opens_with_what_was_found(site):
         'id="figure-limit"',
         'id="headlines"',
         'id="steps"',
-        "<h2>Questions</h2>",
+        "<h2>Questions and answers</h2>",
         "<h2>Failed</h2>",
     )
     assert [*order] == sorted(order, key=text.index)
