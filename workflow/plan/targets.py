@@ -6,9 +6,8 @@ Every table, figure, claim and page depends on the runs, costs and code that it 
 from dataclasses import dataclass
 from functools import cached_property
 
-from workflow.config.errors import ConfigError, nearest
 from workflow.papers import PAPERS
-from workflow.plan.ablations import Ablation, check_owners, known_ablations, load_ablation
+from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -206,9 +205,3 @@ class Targets:
         """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
 
-    def refuse_unknown(self, target: str, rules: list[str]) -> None:
-        """`ConfigError` with the nearest name of a target, or how to ask for a question that is left out."""
-        if target in known_ablations() and load_ablation(target).by_name:
-            raise ConfigError(f"target '{target}': this config leaves it out; --config 'ablations=[{target}]' runs it")
-        hint = f"did you mean '{near}'? " if (near := nearest(target, [*self.named, *rules])) else ""
-        raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")
