@@ -13,9 +13,9 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import load_config
+from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
 from workflow.plan.scales import load_scale
-from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
 
@@ -87,10 +87,10 @@ def test_a_question_to_be_named_is_left_out_until_it_is():
 @pytest.mark.parametrize(
     "target, line",
     [
-        ("modles", "unknown target 'modles': did you mean 'models'? `snakemake --list-target-rules` says what there is"),
-        ("bundel", "unknown target 'bundel': did you mean 'bundle'? `snakemake --list-target-rules` says what there is"),
+        ("modles", "unknown target 'modles': did you mean 'models'? `snakemake --list-target-rules`"),
+        ("bundel", "unknown target 'bundel': did you mean 'bundle'? `snakemake --list-target-rules`"),
         ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` says what there is"),
-        ("explicit_sparse_table2", "target 'explicit_sparse_table2': it belongs to the ablation captioning, which"),
+        ("explicit_sparse_table2", "target 'explicit_sparse_table2': this config's papers"),
     ],
 )
 def test_an_unknown_target_ends_in_one_line_with_the_nearest_name(target, line):

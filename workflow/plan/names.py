@@ -1,4 +1,4 @@
-"""What can be asked for by name, in words: for `snakemake --list`, for Snakemake's own report, and for typing errors."""
+"""What can be asked for by name, in words: in the list of targets, in Snakemake's report, and where one is misspelt."""
 
 import re
 from collections import defaultdict
@@ -59,7 +59,7 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     ablation = left_out[near]
     if load_ablation(ablation).by_name:
         return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
-    return f"{line} it belongs to the ablation {ablation}, which this config's papers, tasks, ablations or scale leave out"
+    return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"
 
 
 def _ablations_behind() -> dict[str, str]:
