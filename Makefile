@@ -20,7 +20,7 @@ test: lint
 check: lint
 	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
-lint: .venv/installed
+lint: .venv/installed-for-tests
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
@@ -33,6 +33,10 @@ lint: .venv/installed
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt .
+	touch $@
+
+.venv/installed-for-tests: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt '.[test]'
 	touch $@
 
 clean:

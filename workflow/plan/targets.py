@@ -167,12 +167,17 @@ class Targets:
         return [*rows, *artefacts, *(self.page_of(name) for name in names)]
 
     @property
+    def all_rows(self) -> list[str]:
+        """The runs of all ablations, and the costs that their pages show."""
+        files = [file for name in self.ablations for file in self._files(name, ("runs", *self.costs_shown(name)))]
+        return list(dict.fromkeys(files))
+
+    @property
     def shared_page_inputs(self) -> list[str]:
         """What the index and the pages beside it stand on."""
-        rows = [file for name in self.ablations for file in self._files(name, ("runs", *self.costs_shown(name)))]
         artefacts = [file for name in self.ablations for file in self.artefact_files(name)]
         steps = [f"{self.results}/steps.json"] if self.has_engine else []
-        return [*dict.fromkeys([*rows, *artefacts]), f"{self.results}/ledger.json", *steps]
+        return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv", *steps]
 
     @property
     def shared_pages(self) -> list[str]:
