@@ -2,11 +2,12 @@
 # make report the same report from what came with the project: nothing is trained
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
+# make LOCK=1 the same as make, and every package but torch is checked against its hash in lock.txt; see CONTRIBUTING.md
 
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-.PHONY: all report test check lint clean
+.PHONY: all report test check lint lock clean
 
 all: .venv/installed
 	snakemake
@@ -31,6 +32,7 @@ lint: .venv/installed-for-tests
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) --version 2>&1): make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
+	$(if $(LOCK),$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement lock.txt)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt .
 	touch $@
@@ -38,6 +40,13 @@ lint: .venv/installed-for-tests
 .venv/installed-for-tests: .venv/installed
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt '.[test]'
 	touch $@
+
+# torch has a build for each kind of machine, each with an index and a hash of its own, so that it is pinned by version alone
+lock: .venv/installed-for-tests
+	$(BIN)/python -m pip install --quiet pip-tools
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --extra test \
+	  --unsafe-package torch --constraint constraints.txt --no-emit-index-url --no-emit-find-links \
+	  --no-emit-trusted-host --output-file lock.txt pyproject.toml
 
 clean:
 	rm -rf .venv .snakemake logs reports/*/ reports/index.html $(filter-out results/precomputed/ results/README.md,$(wildcard results/*/))

@@ -8,7 +8,7 @@ rule table:
             caption="../report/captions/table.rst",
             category=lambda w: title_of_paper(targets.paper_with("tables", w.name)),
             subcategory="Tables",
-            labels={"table": "{name}", "scale": "{scale}"},
+            labels=lambda w: {"table": w.name, "shows": title_of_artefact("tables", w.name)},
         ),
         tex="results/{scale}/tables/{name}.tex",
         json="results/{scale}/tables/{name}.json",
@@ -37,7 +37,7 @@ rule figure:
             caption="../report/captions/figure.rst",
             category=lambda w: title_of_paper(targets.paper_with("figures", w.name)),
             subcategory="Figures",
-            labels={"figure": "{name}", "scale": "{scale}"},
+            labels=lambda w: {"figure": w.name, "shows": title_of_artefact("figures", w.name)},
         ),
         others=multiext("results/{scale}/figures/{name}", ".pdf", ".png", ".csv"),
     log:
