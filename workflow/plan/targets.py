@@ -209,4 +209,3 @@ class Targets:
     def all_files(self) -> list[str]:
         """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
-

@@ -97,5 +97,5 @@ rule run_files:
         source=targets.code.of_report_script("run_files"),
     message:
         "write all runs as one table"
-    shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0013-runs-as-one-table.md
+    shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
         "python -m workflow.scripts.run_files {output} {input} > {log} 2>&1"
