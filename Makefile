@@ -3,11 +3,12 @@
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
 # make docs   the pages of docs/ as a site that needs no network: site/index.html
+# make LOCK=1 the same as make, and every package but torch is checked against its hash in lock.txt; see CONTRIBUTING.md
 
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-.PHONY: all report test check lint docs clean
+.PHONY: all report test check lint docs lock clean
 
 all: .venv/installed
 	snakemake
@@ -21,7 +22,7 @@ test: lint
 check: lint
 	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
-lint: .venv/installed
+lint: .venv/installed-for-tests
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
@@ -40,9 +41,21 @@ docs: .venv/docs
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed, '$(PYTHON)' is $$($(PYTHON) --version 2>&1): make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv .venv
+	$(if $(LOCK),$(BIN)/python -m pip install --quiet --require-hashes --no-deps --requirement lock.txt)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt .
 	touch $@
+
+.venv/installed-for-tests: .venv/installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt '.[test]'
+	touch $@
+
+# torch has a build for each kind of machine, each with an index and a hash of its own, so that it is pinned by version alone
+lock: .venv/installed-for-tests
+	$(BIN)/python -m pip install --quiet pip-tools
+	CUSTOM_COMPILE_COMMAND='make lock' $(BIN)/pip-compile --quiet --generate-hashes --strip-extras --extra test \
+	  --unsafe-package torch --constraint constraints.txt --no-emit-index-url --no-emit-find-links \
+	  --no-emit-trusted-host --output-file lock.txt pyproject.toml
 
 clean:
 	rm -rf .venv .snakemake logs site reports/*/ reports/index.html $(filter-out results/precomputed/ results/README.md,$(wildcard results/*/))

@@ -13,6 +13,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_yaml
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import load_config
+from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
@@ -80,7 +81,32 @@ def test_a_question_to_be_named_is_left_out_until_it_is():
     named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
     assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations
     with pytest.raises(ConfigError, match=r"this config leaves it out; --config 'ablations=\[span_by_k\]' runs it"):
-        unnamed.refuse_unknown("span_by_k", [])
+        refuse_unknown(unnamed, "span_by_k", [], [])
+
+
+@pytest.mark.parametrize(
+    "target, line",
+    [
+        ("modles", "unknown target 'modles': did you mean 'models'? `snakemake --list-target-rules`"),
+        ("bundel", "unknown target 'bundel': did you mean 'bundle'? `snakemake --list-target-rules`"),
+        ("qqqqqq", "unknown target 'qqqqqq': `snakemake --list-target-rules` says what there is"),
+        ("explicit_sparse_table2", "target 'explicit_sparse_table2': this config's papers"),
+    ],
+)
+def test_an_unknown_target_ends_in_one_line_with_the_nearest_name(target, line):
+    targets = Targets.of({**BASE, "scale": "smoke", "tasks": ["char_lm"]})
+    with pytest.raises(SystemExit) as ended:
+        refuse_unknown(targets, target, ["bundle"], {target})
+    assert str(ended.value).startswith(f"config error: {line}")
+
+
+def test_every_target_says_what_it_is():
+    targets = Targets.of({**BASE, "scale": "smoke"})
+    said = describe(targets)
+    assert said.keys() == targets.named.keys() and all(len(line) > 20 for line in said.values())
+    assert said["models"].startswith("Ablation. What do adaptive spans cost and buy")
+    assert said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
+    assert said["quality_against_cost"].count(". ") > 2  # an ablation, a table and a figure of one name
 
 
 def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):

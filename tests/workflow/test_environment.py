@@ -2,15 +2,17 @@
 
 import re
 import tomllib
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 PINS = dict(re.findall(r"^([\w.-]+)==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
 PINS = {canonicalize_name(name): version for name, version in PINS.items()}
@@ -37,14 +39,36 @@ def test_conda_and_pip_ask_for_the_same():
     assert f"python{PROJECT['requires-python']}" in CONDA["dependencies"]
 
 
-def test_everything_that_gets_installed_is_pinned():
-    assert set(needed(list(PROJECT["dependencies"]))) <= set(PINS)
+@pytest.mark.parametrize("extra", [None, *EXTRAS])
+def test_everything_that_gets_installed_is_pinned(extra):
+    asked = PROJECT["dependencies"] if extra is None else EXTRAS[extra]
+    try:
+        assert set(needed(list(asked))) <= set(PINS)
+    except PackageNotFoundError as error:
+        pytest.skip(f"{error.name} of the extra {extra} is not installed")
 
 
 def test_every_pin_is_one_that_the_project_allows():
-    for line in PROJECT["dependencies"]:
+    for line in [*PROJECT["dependencies"], *(line for lines in EXTRAS.values() for line in lines)]:
         one = Requirement(line)
         assert one.specifier.contains(PINS[canonicalize_name(one.name)]), line
+
+
+def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none():
+    lock = (ROOT / "lock.txt").read_text()
+    locked = re.findall(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", lock, re.MULTILINE)
+    versions = {canonicalize_name(name): version for name, version in locked}
+    assert len(versions) == len(re.findall(r"^\w", lock, re.MULTILINE)) and "torch" not in versions
+    assert all(PINS[name] == version for name, version in versions.items())
+    asked = [Requirement(line).name for line in [*PROJECT["dependencies"], *EXTRAS["test"]]]
+    assert set(map(canonicalize_name, asked)) - {"torch"} <= set(versions)
+
+
+def test_versions_that_are_data_are_pinned_where_the_project_asks_for_them():
+    from workflow.data.pairs.phrases import PINS as PHRASES
+    from workflow.data.text.embedded import PIN as TEXTS
+
+    assert {*PHRASES, TEXTS} <= set(PROJECT["dependencies"])
 
 
 def test_torch_is_asked_for_as_a_range_and_pinned():

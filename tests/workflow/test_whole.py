@@ -148,10 +148,11 @@ def test_another_scale_leaves_this_one_alone(done):
     assert {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")} == before
 
 
-@pytest.mark.parametrize("target, near", [("adaptive_span_tabel1", "adaptive_span_table1"), ("modles", "models")])
+@pytest.mark.parametrize("target, near", [("adaptive_span_tabel1", "adaptive_span_table1"), ("rampp", "ramp")])
 def test_an_unknown_target_gets_the_nearest_name(target, near, done):
     said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", target)
     assert said.returncode != 0 and f"unknown target '{target}': did you mean '{near}'?" in said.stdout + said.stderr
+    assert "Traceback" not in said.stdout + said.stderr
 
 
 def test_snakemakes_own_report_has_tables_and_figures(done):
@@ -159,6 +160,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
     assert said.returncode == 0, said.stderr[-2000:]
     text = (done[0] / "report.html").read_text()
     assert "adaptive_span_table3" in text and "adaptive_span_figure5" in text
+    assert "Figure 5: a dynamic span over real text" in text and "Adaptive Attention Span in Transformers (" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

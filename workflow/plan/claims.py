@@ -29,6 +29,11 @@ def ablation_of(name: str) -> str:
     return str(_content(name).get("ablation") or FORMULAS)
 
 
+def sentence_of(name: str) -> str:
+    """What the claim says."""
+    return str(_content(name).get("claim", ""))
+
+
 def costs_claimed(ablation: str) -> list[str]:
     """The kinds of cost that the claims about an ablation read."""
     wanted = set()

@@ -6,9 +6,8 @@ Every table, figure, claim and page depends on the runs, costs and code that it 
 from dataclasses import dataclass
 from functools import cached_property
 
-from workflow.config.errors import ConfigError, nearest
 from workflow.papers import PAPERS
-from workflow.plan.ablations import Ablation, check_owners, known_ablations, load_ablation
+from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -169,12 +168,17 @@ class Targets:
         return [*rows, *artefacts, *(self.page_of(name) for name in names)]
 
     @property
+    def all_rows(self) -> list[str]:
+        """The runs of all ablations, and the costs that their pages show."""
+        files = [file for name in self.ablations for file in self._files(name, ("runs", *self.costs_shown(name)))]
+        return list(dict.fromkeys(files))
+
+    @property
     def shared_page_inputs(self) -> list[str]:
         """What the index and the pages beside it stand on."""
-        rows = [file for name in self.ablations for file in self._files(name, ("runs", *self.costs_shown(name)))]
         artefacts = [file for name in self.ablations for file in self.artefact_files(name)]
         steps = [f"{self.results}/steps.json"] if self.has_engine else []
-        return [*dict.fromkeys([*rows, *artefacts]), f"{self.results}/ledger.json", *steps]
+        return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv", *steps]
 
     @property
     def shared_pages(self) -> list[str]:
@@ -206,10 +210,3 @@ class Targets:
     def all_files(self) -> list[str]:
         """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
-
-    def refuse_unknown(self, target: str, rules: list[str]) -> None:
-        """`ConfigError` with the nearest name of a target, or how to ask for a question that is left out."""
-        if target in known_ablations() and load_ablation(target).by_name:
-            raise ConfigError(f"target '{target}': this config leaves it out; --config 'ablations=[{target}]' runs it")
-        hint = f"did you mean '{near}'? " if (near := nearest(target, [*self.named, *rules])) else ""
-        raise ConfigError(f"unknown target '{target}': {hint}`snakemake --list-rules` names all")

@@ -23,7 +23,8 @@ class Quantity:
     """source: a metric or fact of the record, what its curve says, what the run itself cost, or what measures it.
 
     tasks: those that have it. better: which direction is better, None where none is. number: False for lists, texts
-    and whatever else a table cannot average. claimable: whether a claim may be about it.
+    and whatever else a table cannot average. claimable: whether a claim may be about it. meaning: in the data
+    dictionary of all runs, where the title, which stands over columns, does not say it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Quantity:
     better: Literal["lower", "higher"] | None = None
     number: bool = True
     claimable: bool = False
+    meaning: str = ""
 
 
 def _scores(tasks: tuple[str, ...], better: str, scores: dict[str, tuple[str, str]], claimed=()) -> list[Quantity]:
@@ -45,12 +47,17 @@ def _scores(tasks: tuple[str, ...], better: str, scores: dict[str, tuple[str, st
     ]
 
 
+SPREAD = "interquartile range over median of the times of"
+PER = "multiply-adds for one predicted character or piece"
+
+
 def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
     """What is kept of a step that was timed in turns."""
+    what = step.removesuffix(", ms")
     return [
         Quantity(f"{kind}_tokens_per_s", speed, "tokens / s", "throughput", better="higher", claimable=True),
-        Quantity(f"{kind}_ms", step, "", "throughput", better="lower"),
-        Quantity(f"{kind}_spread", "its spread", "spread", "throughput"),
+        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, the median of its rounds"),
+        Quantity(f"{kind}_spread", "its spread", "spread", "throughput", meaning=f"{SPREAD} {what}"),
         Quantity(f"{kind}_turns", "its turns", "ms", "throughput", number=False),
     ]
 
@@ -95,13 +102,44 @@ _QUANTITIES = [
     Quantity("seconds", "training time", "s", "run", better="lower"),
     Quantity("tokens_per_s", "speed of the run", "tokens / s", "run", better="higher"),
     Quantity("peak_memory_bytes", "peak memory of the run", "bytes", "run", better="lower"),
-    Quantity("macs_paper", "#FLOPS, formula", "multiply-adds", "run", STREAMS, "lower", claimable=True),
-    Quantity("macs_dense", "dense", "multiply-adds", "run", better="lower"),
-    Quantity("macs_executed", "executed", "multiply-adds", "run", better="lower", claimable=True),
+    Quantity(
+        "macs_paper",
+        "#FLOPS, formula",
+        "multiply-adds",
+        "run",
+        STREAMS,
+        "lower",
+        claimable=True,
+        meaning=f"{PER}, by the formula of Adaptive Attention Span",
+    ),
+    Quantity(
+        "macs_dense",
+        "dense",
+        "multiply-adds",
+        "run",
+        better="lower",
+        meaning=f"{PER}, in the dense graph of the definition",
+    ),
+    Quantity(
+        "macs_executed",
+        "executed",
+        "multiply-adds",
+        "run",
+        better="lower",
+        claimable=True,
+        meaning=f"{PER}, as the engine computes them",
+    ),
     # what is measured of a configuration
-    Quantity("macs_analytic", "multiply-adds / character or piece: from shapes", "", "flops", better="lower"),
-    Quantity("macs_torch", "counted by torch", "", "flops", better="lower"),
-    Quantity("macs_fvcore", "counted by fvcore", "", "flops", better="lower"),
+    Quantity(
+        "macs_analytic",
+        "multiply-adds / character or piece: from shapes",
+        "",
+        "flops",
+        better="lower",
+        meaning=f"{PER}, from the shapes of the net",
+    ),
+    Quantity("macs_torch", "counted by torch", "", "flops", better="lower", meaning=f"{PER}, counted by torch"),
+    Quantity("macs_fvcore", "counted by fvcore", "", "flops", better="lower", meaning=f"{PER}, counted by fvcore"),
     Quantity("unsupported", "operators that fvcore does not count", "", "flops", number=False),
     Quantity("memory_train_bytes", "memory of a training step", "bytes", "memory", better="lower", claimable=True),
     Quantity("memory_evaluate_bytes", "memory of a block of evaluation", "bytes", "memory", better="lower"),

@@ -95,7 +95,7 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     for column in ("S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)):
         if column in runs:
             runs[column] = pd.to_numeric(runs[column])
-    return runs
+    return runs.copy()  # in few blocks again: a column that is added to many is slow, and pandas warns of it
 
 
 def _key(kind: str, row: dict) -> tuple:

@@ -6,8 +6,9 @@ rule table:
         csv=report(
             "results/{scale}/tables/{name}.csv",
             caption="../report/captions/table.rst",
-            category=lambda w: targets.paper_with("tables", w.name),
-            labels={"artefact": "{name}", "kind": "table", "scale": "{scale}"},
+            category=lambda w: title_of_paper(targets.paper_with("tables", w.name)),
+            subcategory="Tables",
+            labels=lambda w: {"table": w.name, "shows": title_of_artefact("tables", w.name)},
         ),
         tex="results/{scale}/tables/{name}.tex",
         json="results/{scale}/tables/{name}.json",
@@ -19,6 +20,7 @@ rule table:
         "../../environment.yml"
     params:
         source=lambda w: targets.code.of_artefact("tables", w.name),
+        title=lambda w: title_of_artefact("tables", w.name),
     message:
         "build the table {wildcards.name}"
     shell:
@@ -33,8 +35,9 @@ rule figure:
         svg=report(
             "results/{scale}/figures/{name}.svg",
             caption="../report/captions/figure.rst",
-            category=lambda w: targets.paper_with("figures", w.name),
-            labels={"artefact": "{name}", "kind": "figure", "scale": "{scale}"},
+            category=lambda w: title_of_paper(targets.paper_with("figures", w.name)),
+            subcategory="Figures",
+            labels=lambda w: {"figure": w.name, "shows": title_of_artefact("figures", w.name)},
         ),
         others=multiext("results/{scale}/figures/{name}", ".pdf", ".png", ".csv"),
     log:
@@ -45,6 +48,7 @@ rule figure:
         "../../environment.yml"
     params:
         source=lambda w: targets.code.of_artefact("figures", w.name),
+        title=lambda w: title_of_artefact("figures", w.name),
     message:
         "draw the figure {wildcards.name}"
     shell:

@@ -79,3 +79,23 @@ rule runs_table:
         "collect the runs of {wildcards.ablation}"
     shell:
         "python -m workflow.scripts.runs_table {wildcards.ablation} {output} > {log} 2>&1"
+
+
+rule run_files:
+    """Write all runs of the scale with their costs as one CSV and one Parquet file, and what their columns hold."""
+    input:
+        targets.all_rows,
+    output:
+        csv=f"{targets.results}/runs.csv",
+        parquet=f"{targets.results}/runs.parquet",
+        dictionary=f"{targets.results}/runs_columns.csv",
+    log:
+        f"logs/{targets.folder}/run_files.log",
+    conda:
+        "../../environment.yml"
+    params:
+        source=targets.code.of_report_script("run_files"),
+    message:
+        "write all runs as one table"
+    shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
+        "python -m workflow.scripts.run_files {output} {input} > {log} 2>&1"

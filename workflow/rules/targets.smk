@@ -1,3 +1,6 @@
+TARGETS = ["all", "engine", "bundle"]  # beside the names of tables, figures, claims, ablations and papers
+
+
 rule all:
     """Every table, figure, claim and page of the config."""
     input:
@@ -20,7 +23,7 @@ rule bundle:
 rule unknown_target:
     """Refuse a target that nothing makes, with the nearest name."""
     input:
-        lambda w: targets.refuse_unknown(w.target, ["all", "engine", "bundle"]),
+        lambda w: refuse_unknown(targets, w.target, TARGETS, workflow.dag_settings.targets),
     output:
         "{target}",
     log:
@@ -41,3 +44,8 @@ for name, files in targets.named.items():
         input:
             files,
             f"{targets.results}/plan.json",
+
+
+descriptions = describe(targets)
+for each in workflow.rules:  # Snakemake's parser takes a literal alone for the docstring of a rule
+    each.docstring = descriptions.get(each.name, each.docstring)

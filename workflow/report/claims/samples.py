@@ -48,7 +48,7 @@ def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
     """One value for each text and seed, or turn: a mean over the grid, or the exponent of its growth."""
     points, fold = _finite(points), _slope if claim.by == "slope" else _mean
     folded = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
-    digests = [digest for digest in points["digest"].unique() if digest is not None]
+    digests = points["digest"].dropna().unique().tolist()
     values = {key: value for key, value in folded.items() if value is not None}
     return Sample(_best(values, claim) if claim.best_of else values, digests, **training)
 

@@ -34,6 +34,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
         "questions": questions,
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
+        "run_files": offer_runs(site),
         "opening": _figure(site, OPENING, ablations),
         "steps": steps,
     }
@@ -42,6 +43,12 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
 def _question(name: str, ablation: Ablation, runs: pd.DataFrame) -> dict:
     """runs: of the ablation."""
     return {"name": name, "question": ablation.question, "answer": answer_of(runs, TASKS[ablation.task])}
+
+
+def offer_runs(site: Site) -> list[tuple[str, str]]:
+    """(what it is, its address) of all runs as one table, where the workflow wrote it."""
+    files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "what each column holds": "runs_columns.csv"}
+    return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
 
 
 def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:
@@ -75,6 +82,6 @@ def analytic_page() -> dict:
     rows = analytic_table.build()
     return {
         "title": analytic_table.TITLE,
-        "rows": rows.to_dict("records"),
+        "rows": rows.astype(object).where(rows.notna(), None).to_dict("records"),
         "open": int(rows["result"].isna().sum()),
     }

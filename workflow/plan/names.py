@@ -1,0 +1,68 @@
+"""What can be asked for by name, in words: in the list of targets, in Snakemake's report, and where one is misspelt."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from typing import NoReturn
+
+from workflow.config.errors import ConfigError, nearest
+from workflow.config.files import ROOT, config_file
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.claims import known_claims, sentence_of
+from workflow.plan.targets import Targets
+
+
+def title_of_artefact(kind: str, name: str) -> str:
+    """The first line of the file that builds it. kind: tables | figures."""
+    builder = ROOT / "workflow" / "report" / kind / f"{name}.py"
+    return builder.read_text(encoding="utf-8").splitlines()[0].strip('".')
+
+
+def title_of_paper(name: str) -> str:
+    """As config/published/ has it; found, not parsed: the file is long, and this is asked for at every start."""
+    text = config_file(f"published/{name}.yaml").read_text(encoding="utf-8")
+    return re.search(r"^title: (.*)$", text, re.MULTILINE)[1]
+
+
+def describe(targets: Targets) -> dict[str, str]:
+    """Each of `targets.named` -> what it is, in one line; a name may stand for two things."""
+    lines = defaultdict(list)
+    for kind, word in (("tables", "Table"), ("figures", "Figure")):
+        for name in targets.artefacts(kind):
+            lines[name].append(f"{word}. {title_of_artefact(kind, name)}")
+    for name in known_claims():
+        if name in targets.named:
+            lines[name].append(f"Claim. {sentence_of(name).rstrip('.')}")
+    for name, ablation in targets.ablations.items():
+        lines[name].append(f"Ablation. {ablation.question}")
+    for name in targets.papers:
+        lines[name].append(f"Paper. {title_of_paper(name)}")
+    return {name: "; ".join(said) for name, said in lines.items()}
+
+
+def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Collection[str]) -> NoReturn:
+    """End with the nearest name of a target, or how to ask for what the config leaves out.
+
+    asked: the targets of the command line. Where it is none of them, another workflow may still have that file.
+    """
+    line = _why_unknown(targets, target, rules)
+    raise SystemExit(f"config error: {line}") if target in asked else ConfigError(line)
+
+
+def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
+    left_out = {name: ablation for name, ablation in _ablations_behind().items() if name not in targets.named}
+    near = target if target in left_out else nearest(target, [*targets.named, *rules, *left_out])
+    line = f"target '{target}':" if near == target else f"unknown target '{target}':"
+    line += f" did you mean '{near}'?" if near not in (None, target) else ""
+    if near not in left_out:
+        return f"{line} `snakemake --list-target-rules` says what there is"
+    ablation = left_out[near]
+    if load_ablation(ablation).by_name:
+        return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
+    return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"
+
+
+def _ablations_behind() -> dict[str, str]:
+    """Every ablation, and every table and figure that one names -> that ablation."""
+    known = {name: load_ablation(name) for name in known_ablations()}
+    return {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
