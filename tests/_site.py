@@ -22,7 +22,7 @@ from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
-from workflow.scripts import claims, figure, ledger, page, summary, table
+from workflow.scripts import claims, figure, ledger, page, run_files, summary, table
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
@@ -68,6 +68,10 @@ def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = 
     ledger.main([str(scale / "ledger.json"), "--set", SCALE, "--scale", "laptop", *map(str, files)])
     for name in ("engine", "steps"):
         write_text(scale / f"{name}.json", json.dumps(measured()))
+    tables = dict.fromkeys(
+        path for name in dict.fromkeys(row["ablation"] for row in rows) for path in inputs(scale, name)
+    )
+    run_files.main([*(str(scale / name) for name in ("runs.csv", "runs.parquet", "runs_columns.csv")), *tables])
 
 
 def other_evidence(path: Path) -> dict:
