@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
+FEWEST = 3  # seeds from which an interval is shown: of fewer it is wider than what it is about, and says nothing
 
 
 def mean_interval(
@@ -23,6 +24,19 @@ def mean_interval(
         return mean, None, None
     half = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2) * _error(values, blocks)
     return mean, mean - half, mean + half
+
+
+def over_seeds(values: Sequence[float]) -> dict:
+    """How a few seeds are shown: value, their mean; low, high; points. The one place that decides between the two.
+
+    From `FEWEST` seeds on the mean has its interval; of fewer that differ stand the values themselves, `points`.
+    """
+    if not values:
+        return {"value": None, "low": None, "high": None, "points": None}
+    mean, low, high = mean_interval(values)
+    if len(values) >= FEWEST:
+        return {"value": mean, "low": low, "high": high, "points": None}
+    return {"value": mean, "low": None, "high": None, "points": list(values) if len(set(values)) > 1 else None}
 
 
 def half_width(low, high):
