@@ -45,7 +45,7 @@ LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
     """A line per cell for people; `origin` stands on each line that a run or a measurement is behind."""
-    order = {row: number for number, row in enumerate(cells["row"].unique())}
+    order = {row: number for number, (row, _) in enumerate(list_rows(cells.to_dict("records")))}
     cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
     lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
     lines["digests"] = [" ".join(digests) for digests in cells["digests"]]

@@ -52,16 +52,14 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     if narrow:
         places = _decimals(min(narrow), OF_INTERVAL)
     elif unit in BITS:
-        places = 3
+        return Form(3)
     elif unit == "bytes":
-        places = 2 if suffix == " GiB" else 1
-    elif scale == 1 and all(float(size).is_integer() for size in sizes):
-        places = 0
+        return Form(2 if suffix == " GiB" else 1, scale, suffix)
     elif suffix:
         places = _decimals(min(sizes), DIGITS)
     else:
         places = max(_decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0)
-    return Form(min(places, MOST), scale, suffix)
+    return Form(min(places, MOST, longest(sizes)), scale, suffix)
 
 
 def printed_form(values: Iterable) -> Form:
@@ -69,8 +67,12 @@ def printed_form(values: Iterable) -> Form:
     printed = [value for value in values if is_number(value)]
     if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
         return form_of(printed)
-    decimals = [len(repr(float(value)).partition(".")[2].rstrip("0")) for value in printed]
-    return Form(max(decimals, default=0))
+    return Form(longest(printed))
+
+
+def longest(values: Iterable[float]) -> int:
+    """Decimals of the longest of these numbers as it is written."""
+    return max((len(f"{value:.12f}".partition(".")[2].rstrip("0")) for value in values), default=0)
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:

@@ -10,10 +10,12 @@ from markupsafe import Markup
 
 from workflow.config.files import atomic_write
 from workflow.report.pages import numbers
+from workflow.report.pages.document import cited_documents, document_page, link_documents
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js"}  # ours, and not escaped
+DOCUMENT = "document.html.j2"
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
@@ -26,8 +28,12 @@ class Site:
     runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`; a page whose bytes would be the same is left alone."""
-        write_if_changed(self.reports / place, render(template, place, **context))
+        """Render `template` to reports/`place`, and what it cites; a page whose bytes would be the same is left alone."""
+        page = render(template, place, **context)
+        write_if_changed(self.reports / place, page)
+        for name in cited_documents(page):
+            if template != DOCUMENT:
+                self.write(DOCUMENT, f"documents/{name}.html", **document_page(name))
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages; its address from the top of the scale's reports."""
@@ -86,5 +92,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=numbers.number, percent=numbers.percent, quantity=numbers.quantity)
+    environment.filters.update(number=numbers.number, percent=numbers.percent, quantity=numbers.quantity, cited=link_documents)
     return environment

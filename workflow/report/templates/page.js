@@ -97,6 +97,12 @@ document.querySelectorAll("table.sortable").forEach((table) => (sortable(table),
 // On paper nothing can be opened: print how verdicts are reached, but no lists of runs.
 addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((details) => (details.open = true)));
 
+// A table that is wider than the paper is printed smaller, so that it is printed whole. PAPER: A4 across without its
+// margins, in the pixels of CSS; what is measured is the window's, a fifth larger than print.
+const PAPER = 1030;
+addEventListener("beforeprint", () => document.querySelectorAll(".scroll > table").forEach((table) => (table.style.zoom = Math.min(1, PAPER / table.scrollWidth))));
+addEventListener("afterprint", () => document.querySelectorAll(".scroll > table").forEach((table) => (table.style.zoom = "")));
+
 // The ledger by verdict: a button shows the claims with its verdict alone; pressed again, all claims.
 const verdicts = [...document.querySelectorAll("button.verdict")];
 for (const button of verdicts) {
