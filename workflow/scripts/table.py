@@ -73,7 +73,9 @@ def _text(cell: dict, column: Column) -> str:
     ours = text_of(cell, column.form) if cell["status"] == "ok" and cell["kind"] != "cited" else cell["status"]
     if cell["kind"] == "cited":
         ours = "" if column.apart else "cited"
-    theirs = "" if column.apart else ", ".join(filter(None, (_published(cell, column), percent(cell["difference_pct"]))))
+    theirs = (
+        "" if column.apart else ", ".join(filter(None, (_published(cell, column), percent(cell["difference_pct"]))))
+    )
     return f"{ours} ({theirs})" if theirs else ours
 
 

@@ -24,7 +24,9 @@ def document_page(name: str) -> dict:
 
 def _block(lines: list[str]) -> tuple[str, object]:
     if lines[0].startswith("|"):
-        rows = [[_inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if not RULER.match(line)]
+        rows = [
+            [_inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines if not RULER.match(line)
+        ]
         return "table", rows
     kind = "h2" if lines[0].startswith("## ") else "p"
     return kind, _inline(" ".join(lines).removeprefix("## "))
@@ -47,7 +49,9 @@ def link_documents(text: str, up: str) -> Markup:
     """The text, escaped, each document it cites a link to its page. up: from the page to the top of its reports."""
     parts, known = CITED.split(str(text)), cited_documents(str(text))
     links = [
-        Markup('<a href="{}documents/{}.html">docs/{}.md</a>').format(up, part, part) if part in known else f"docs/{part}.md"
+        Markup('<a href="{}documents/{}.html">docs/{}.md</a>').format(up, part, part)
+        if part in known
+        else f"docs/{part}.md"
         for part in parts[1::2]
     ]
     return Markup("").join([escape(each) for pair in zip(parts[::2], [*links, ""], strict=True) for each in pair])

@@ -92,5 +92,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=numbers.number, percent=numbers.percent, quantity=numbers.quantity, cited=link_documents)
+    environment.filters.update(
+        number=numbers.number, percent=numbers.percent, quantity=numbers.quantity, cited=link_documents
+    )
     return environment
