@@ -118,7 +118,7 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells (see `workflow.report.tables._cells`) with what the paper prints, and the difference where it is comparable.
+    """Cells (see `workflow.report.tables._cells`) with what the paper prints; the difference where comparable.
 
     published_source: published | inferred | digitised. difference_pct: in per cent.
     """
@@ -138,11 +138,11 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_comparable(cell: dict, published: Published) -> bool:
-    """Whether a difference in per cent to what the paper prints says anything. Decided here, for tables and pages alike.
+    """Whether a difference in per cent to what the paper prints says anything. Decided here, for tables and pages.
 
-    What a formula gives is, where the paper has it by other means; so is a ratio of costs. A score or a span is, where
-    the nets and the text are the paper's: of smaller nets, or of a text that stands in, never. Times and memory belong to
-    a machine, and a setting is chosen, not found.
+    What a formula gives does, where the paper has it by other means; so does a ratio of costs. A score or a span does
+    where nets and text are the paper's: of smaller nets, or of a text that stands in, never. Times and memory belong
+    to a machine, and a setting is chosen, not found.
     """
     if cell["kind"] == "analytic":
         return published.source != "inferred"

@@ -114,7 +114,7 @@ def with_text(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe(runs: pd.DataFrame, texts: str = "") -> str:
-    """Scale, device and seeds behind a table or figure, in one line. texts: what was read, if not by the data sets' names."""
+    """Scale, device and seeds behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
     seeds = runs["seed"].nunique()

@@ -45,7 +45,7 @@ class BaseCatalogue(StrictModel):
         return [*self.entries, self.user_form]
 
     def title(self, name: str) -> str:
-        """What a data set is, in a few words: of the user's, the names of its files, which need not be there any more."""
+        """What a data set is, in a few words: of the user's, the names of its files, which may be gone by now."""
         if name.startswith(self.user_prefix()):
             files = name.removeprefix(self.user_prefix()).split(",")
             return " and ".join(Path(file.strip()).name for file in files)

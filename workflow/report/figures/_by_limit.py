@@ -27,7 +27,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """text (the badge of what was read, or `PUBLISHED`), variant, S, mean, low, high, points, n, failed, published: its id.
+    """text (badge of what was read, or `PUBLISHED`), variant, S, mean, low, high, points, n, failed, published: its id.
 
     points: variant -> S -> published id.
     """

@@ -14,7 +14,8 @@ TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Tran
 CAPTION = (
     "Test pictures with the captions that both nets wrote, one seed; beside each, for the three pieces whose attention "
     "is sharpest, the weights of the top layer on the patches of the picture, mean over heads, all maps on one scale "
-    "from 0 to the largest weight among them. ▁ begins a word. The paper shows none of this; compare how far the weights spread."
+    "from 0 to the largest weight among them. ▁ begins a word. The paper shows none of this; compare how far the "
+    "weights spread."
 )
 COLUMNS = ["picture", "variant", "caption", "place", "piece", "row", "column", "weight", "red", "green", "blue"]
 PICTURES, PIECES = 2, 3

@@ -13,11 +13,11 @@ from workflow.results.statistics import half_width
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (
-    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey, what is "
-    "known of the paper's own curve on En-Vi: its k, and two BLEU of the same valid set from its Table 5, softmax and top-k, "
-    "where k = 8 is inferred. The curve itself cannot be read off: the texts at hand keep none of its points; its text "
-    "recommends 8 and calls 16 the exception. Comparable: whether BLEU rises to a k and falls after it. Not comparable: "
-    "BLEU, and k itself where our sentences are shorter than the paper's."
+    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey, what "
+    "is known of the paper's own curve on En-Vi: its k, and two BLEU of the same valid set from its Table 5, softmax "
+    "and top-k, where k = 8 is inferred. The curve itself cannot be read off: the texts at hand keep none of its "
+    "points; its text recommends 8 and calls 16 the exception. Comparable: whether BLEU rises to a k and falls after "
+    "it. Not comparable: BLEU, and k itself where our sentences are shorter than the paper's."
 )
 DIRECTIONS = {"iwslt15-envi": "En-Vi", "iwslt14-deen": "De-En", "wmt14-ende": "En-De"}
 AXIS = "est.f3.k_axis"
@@ -29,7 +29,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """source, paper_corpus, k (inf: every key), mean, low, high, points, n, failed, published (the id of the paper's)."""
+    """source, paper_corpus, k (inf: every key), mean, low, high, points, n, failed, published (an id)."""
     runs = used(runs)
     measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["paper_corpus", "k"], "dev_bleu_tokenised")
     published = [

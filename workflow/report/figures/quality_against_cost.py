@@ -10,8 +10,8 @@ from workflow.results.statistics import half_width
 READS = ("runs", "throughput")
 TITLE = "Quality against cost"
 CAPTION = (
-    "Down is better; in the first panel left is cheaper, in the others right is faster. Bars: 95 % interval over seeds; of "
-    "two seeds small dots are the seeds themselves. Speeds are measured once per attention variant."
+    "Down is better; in the first panel left is cheaper, in the others right is faster. Bars: 95 % interval over "
+    "seeds; of two seeds small dots are the seeds themselves. Speeds are measured once per attention variant."
 )
 PANELS = (
     ("macs_executed", "executed multiply-adds / character"),

@@ -11,8 +11,8 @@ from workflow.results.statistics import over_seeds
 READS = ("runs",)
 TITLE = "Top-k on adaptive spans while training"
 CAPTION = (
-    "Left: our runs, means over seeds with 95 % intervals, or the points of two seeds. Right: the three logs released with Explicit Sparse "
-    "Transformer (enwik8, paper's size; none reached its planned 600,000 steps)."
+    "Left: our runs, means over seeds with 95 % intervals, or the points of two seeds. Right: the three logs released "
+    "with Explicit Sparse Transformer (enwik8, paper's size; none reached its planned 600,000 steps)."
 )
 PANELS = (("dev_bpc", "dev bits per byte"), ("mean_span", "mean span (characters)"))
 

@@ -28,7 +28,7 @@ class Site:
     runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`, and what it cites; a page whose bytes would be the same is left alone."""
+        """Render `template` to reports/`place`, and what it cites; a page that would be the same is left alone."""
         page = render(template, place, **context)
         write_if_changed(self.reports / place, page)
         for name in cited_documents(page):

@@ -19,7 +19,7 @@ SOFTMAX = "softmax"  # the variant that the others are compared with
 def gain(
     row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str = "BLEU"
 ) -> dict:
-    """The cell of a quantity less one of the base: mean over seeds with its interval or points. quantities: of each side."""
+    """The cell of a quantity less one of the base, over seeds with its interval or points. quantities: of each side."""
     pairs, cell = _pair(row, column, runs, base, quantities, unit)
     if not pairs:
         return cell
