@@ -29,14 +29,15 @@ def mean_interval(
 def over_seeds(values: Sequence[float]) -> dict:
     """How a few seeds are shown: value, their mean; low, high; points. The one place that decides between the two.
 
-    From `FEWEST` seeds on the mean has its interval; of fewer that differ stand the values themselves, `points`.
+    From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
+    for every seed has neither.
     """
-    if not values:
-        return {"value": None, "low": None, "high": None, "points": None}
-    mean, low, high = mean_interval(values)
-    if len(values) >= FEWEST:
-        return {"value": mean, "low": low, "high": high, "points": None}
-    return {"value": mean, "low": None, "high": None, "points": list(values) if len(set(values)) > 1 else None}
+    shown = {"value": sum(values) / len(values) if values else None, "low": None, "high": None, "points": None}
+    if len(set(values)) < 2:
+        return shown | ({"value": values[0]} if values else {})
+    if len(values) < FEWEST:
+        return shown | {"points": list(values)}
+    return dict(zip(("value", "low", "high"), mean_interval(values), strict=True)) | {"points": None}
 
 
 def half_width(low, high):

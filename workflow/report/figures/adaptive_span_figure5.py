@@ -10,7 +10,7 @@ READS = ("runs",)
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
 CAPTION = (
     "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line. "
-    "A dotted line stands where a word starts."
+    "A triangle stands over the first letter of each word."
 )
 LINE = 32  # characters
 BLANKS = ("<eos>", " ", "\n", "\t")
@@ -40,8 +40,9 @@ def draw(data: pd.DataFrame):
     figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
     for panel, line in zip(axes[:, 0], lines, strict=True):
         panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
-        for place in line[line["starts"]]["place"]:
-            panel.axvline(place - 0.5, color=GREY, linewidth=0.8, linestyle=":")
+        starts = line[line["starts"]]["place"]
+        over = {"transform": panel.get_xaxis_transform(), "clip_on": False}
+        panel.plot(starts, [1.06] * len(starts), "v", color=GREY, markersize=5, **over)
         signs = [SIGNS.get(character, character) for character in line["character"]]
         panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
         panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)

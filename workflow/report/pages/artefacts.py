@@ -5,6 +5,7 @@ import json
 from workflow.report.builders import load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, read_svg
+from workflow.report.tables._cells import NOT_TRAINED
 from workflow.results import provenance
 from workflow.results.flatness import FLAT
 
@@ -57,6 +58,7 @@ def _as_shown(cell: dict, column: Column) -> dict:
         "text": text_of(cell, column.form),
         "printed": column.printed.text(cell["published_value"]),
         "apart": column.apart,
+        "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
         "still_learning": (cell.get("late_gain") or 0.0) > FLAT,
         "sort": value if isinstance(value, int | float) else "",
     }

@@ -1,6 +1,7 @@
 """A document of docs/ as a page, so that what the pages cite goes where they go.
 
-It reads the Markdown that is written there: headings, paragraphs and tables, `code` and *emphasis* within them, and nothing else.
+It reads the Markdown that is written there: headings, paragraphs and tables, `code` and *emphasis* within them, and
+nothing else.
 """
 
 import re

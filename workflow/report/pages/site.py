@@ -11,6 +11,7 @@ from markupsafe import Markup
 from workflow.config.files import atomic_write
 from workflow.report.pages import numbers
 from workflow.report.pages.document import cited_documents, document_page, link_documents
+from workflow.report.pages.figure_colours import follow_page
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -63,7 +64,7 @@ def embed_svg(text: str, name: str) -> Markup:
     if not match:
         return Markup("")
     svg = re.sub(r"<metadata>.*?</metadata>", "", match.group(), flags=re.DOTALL)
-    svg = _rename_ids(svg, name)
+    svg = _rename_ids(follow_page(svg), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     for size in ("width", "height"):

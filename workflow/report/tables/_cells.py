@@ -21,6 +21,7 @@ COLUMNS = [
     *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
 ]
 OF_VALUES = ("value", "low", "high", "points")
+NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
@@ -162,6 +163,6 @@ def analytic(row: str, column: str, value: float, unit: str, published: str | No
     return make_cell(row, column, value, unit, "analytic", published, note=note)
 
 
-def cited(row: str, column: str, published: str, unit: str, note: str = "not trained here") -> dict:
+def cited(row: str, column: str, published: str, unit: str, note: str = NOT_TRAINED) -> dict:
     """A cell that only the paper fills."""
     return make_cell(row, column, None, unit, "cited", published, note=note)
