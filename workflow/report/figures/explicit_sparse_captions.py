@@ -72,13 +72,8 @@ def draw(data: pd.DataFrame):
         title = textwrap.fill(f"{NAMES[variant]}: {lines['caption'].iloc[0]}", 26)
         row[0].set_title(title, fontsize=7, parse_math=False)
         for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
-            panel.imshow(
-                np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0),
-                cmap=BLUES,
-                vmin=0,
-                vmax=top,
-                interpolation="nearest",
-            )
+            weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)
+            panel.imshow(weights, cmap=BLUES, vmin=0, vmax=top, interpolation="nearest")
             panel.set_title(piece["piece"].iloc[0], fontsize=9, parse_math=False)
         for panel in row:
             panel.set_axis_off()
