@@ -50,12 +50,12 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
     sizes = [size / scale for size in sizes]
     narrow = [half / scale for half in halves if is_number(half) and half > 1e-9 * scale * max(sizes)]
     if narrow:
-        places = _decimals(min(narrow), OF_INTERVAL)
-    elif unit in BITS:
+        return Form(min(_decimals(min(narrow), OF_INTERVAL), MOST), scale, suffix)
+    if unit in BITS:
         return Form(3)
-    elif unit == "bytes":
+    if unit == "bytes":
         return Form(2 if suffix == " GiB" else 1, scale, suffix)
-    elif suffix:
+    if suffix:
         places = _decimals(min(sizes), DIGITS)
     else:
         places = max(_decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0)
@@ -72,7 +72,7 @@ def printed_form(values: Iterable) -> Form:
 
 def longest(values: Iterable[float]) -> int:
     """Decimals of the longest of these numbers as it is written."""
-    return max((len(f"{value:.12f}".partition(".")[2].rstrip("0")) for value in values), default=0)
+    return max((len(f"{value:.9f}".partition(".")[2].rstrip("0")) for value in values), default=0)
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:
