@@ -5,7 +5,6 @@ from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.tasks.spec import TASKS
 
-
 TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures and pages
 
 
