@@ -22,8 +22,9 @@ def copied(folder: Path, *more: str) -> Path:
 
 
 def with_examples(folder: Path, part: str) -> Path:
-    """The same folder with the files of config/ or models/ that the README shows in full."""
-    shown = re.findall(r"This is `([^`]+)`:\n\n```\w+\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    """The same folder with the files of config/ or models/ that README and docs tell a reader to write."""
+    texts = [(ROOT / name).read_text() for name in ("README.md", "docs/variant.md", "docs/claim.md")]
+    shown = [each for text in texts for each in re.findall(r"Write `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)]
     places = {place: content for place, content in shown if place.startswith(f"{part}/")}
     assert places
     for place, content in places.items():

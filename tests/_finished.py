@@ -1,7 +1,8 @@
-"""Records of jobs that ended well."""
+"""Records of jobs that ended well, and what is told from them."""
 
 from tests import _site
 from tests._runs import run
+from workflow.monitor.estimate import Timed
 from workflow.results.record import Cost
 
 
@@ -10,3 +11,10 @@ def finished(job, seconds=10.0, **metrics):
     cost = Cost(seconds=seconds, tokens_per_s=1.0, peak_memory_bytes=1 << 30, parameters=1000)
     record = _site.record(run(seed=job.seed))
     return record.model_copy(update={"job": job, "digest": job.digest, "cost": cost, "metrics": metrics})
+
+
+def timed(job, benchmark=None, *, seconds=1.0, here=True, device="cpu: a processor, 2 cores", **metrics):
+    """A run whose process took `benchmark` seconds; without, its record says how many."""
+    record = finished(job, seconds, **metrics)
+    origin = record.origin.model_copy(update={"device": device})
+    return Timed(record.model_copy(update={"origin": origin}), here, benchmark)

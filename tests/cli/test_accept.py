@@ -37,7 +37,7 @@ def test_an_accepted_change_is_named_and_the_records_keep_the_line(records):
     runs = records(OLD, OLD)
     said = accept.accept(FILE, "a comment", runs)
     now = sources.file_digest(sources.ROOT / FILE)
-    assert said == [f"accepted: {FILE}: {OLD} -> {now}: a comment", "2 records keep the line"]
+    assert said == [f"accepted: {FILE}: {OLD} -> {now}: a comment", "noted in 2 records"]
     assert read_record(runs / "0" / "record.json").origin.accepted == [f"{FILE}: {OLD} -> {now}: a comment"]
     assert sources.accepted_digest(FILE, now) == OLD and sources.changes_in([FILE])
     text = sources.ACCEPTED.read_text()
@@ -54,7 +54,7 @@ def test_there_must_be_something_to_accept(records):
 
 def test_of_two_versions_one_is_named(records):
     runs = records(OLD, OLDER)
-    with pytest.raises(ConfigError, match="records were made with other versions of it"):
+    with pytest.raises(ConfigError, match="records were made with several other versions"):
         accept.accept(FILE, "a comment", runs)
     accept.accept(FILE, "a comment", runs, was=OLDER)
     assert [bool(read_record(runs / name / "record.json").origin.accepted) for name in "01"] == [False, True]

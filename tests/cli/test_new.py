@@ -61,12 +61,12 @@ def test_a_long_dict_is_extended_behind_its_last_choice():
 @pytest.mark.parametrize(
     "kind, name, said",
     [
-        ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py is there already"),
+        ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py already exists"),
         ("span", "Mine", "name 'Mine': expected small letters"),
         ("claim", "../evil", "expected small letters"),
         ("ablation", "_mine", "expected small letters"),
-        ("span", "class", "no word of Python's"),
-        ("span", "none", "no word of Python's"),
+        ("span", "class", "no Python keyword"),
+        ("span", "none", "no Python keyword"),
         ("normaliser", "softmax_", "its class would be Softmax, which"),
         ("selection", "softmax", "its class would be Softmax, which"),
         ("ablation", "bundle", "the workflow has a paper, table, figure or rule of that name"),

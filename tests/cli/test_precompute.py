@@ -48,6 +48,6 @@ def test_timings_are_kept_by_ablation(results):
 def test_without_all_records_nothing_is_written(results):
     digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
     (results / "runs" / digest / "record.json").unlink()
-    with pytest.raises(ConfigError, match=f"{digest}/record.json: not there yet"):
+    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
         precompute.main(["smoke", "--results", str(results)])
     assert not (results.parent / "precomputed").exists()

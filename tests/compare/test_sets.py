@@ -94,7 +94,7 @@ def rewrite_manifest(content, **changes):
             "index.html is not what the manifest says",
         ),
         (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
-        (lambda content: content.pop("manifest.json"), "which is no bundle of this suite"),
+        (lambda content: content.pop("manifest.json"), "which is not a bundle of this suite"),
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
         (lambda content: rewrite_manifest(content, files={"../evil": "0"}), "lies outside the bundle"),
         (lambda content: rewrite_manifest(content, files={"/evil": "0"}), "lies outside the bundle"),
@@ -196,7 +196,7 @@ def test_a_set_beside_itself_has_not_moved(tmp_path, capsys):
     path = write_set(tmp_path)
     assert exit_code(scale_of(path), bundled(path)) == 0
     printed = capsys.readouterr().out
-    assert "origin: the same" in printed and "0 of" in printed
+    assert "both were made in the same way" in printed and "0 of" in printed
 
 
 def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
@@ -206,8 +206,8 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     better = write_set(tmp_path / "a")
     assert exit_code(scale_of(better), scale_of(worse), "--page", tmp_path / "c.html") == 3
     printed = capsys.readouterr().out
-    moved = "moved: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 | 2.820 (+54.9 %)"
-    assert "| gpu" in printed and moved in printed
+    moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
+    assert "gpu in B" in printed and moved in printed
     assert "fixed on text8" not in printed and "1 of" in printed
     page = (tmp_path / "c.html").read_text()
     assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
@@ -271,7 +271,7 @@ def test_origins_differ_by_name_and_sources_by_file(tmp_path):
 def test_bundles_of_two_machines_merge_with_a_column_for_the_hardware(tmp_path, capsys):
     slow, fast = (bundled(write_set(tmp_path / name, device=name)) for name in ("slow", "fast"))
     merge.main([str(tmp_path / "m.csv"), str(slow), str(fast), "--page", str(tmp_path / "m.html")])
-    assert "4 lines, 2 kinds of hardware" in capsys.readouterr().out
+    assert "4 rows, from 2 devices" in capsys.readouterr().out
     lines = (tmp_path / "m.csv").read_text().splitlines()
     assert "hardware" in lines[0] and sum(",slow," in line for line in lines) == 2
     page = (tmp_path / "m.html").read_text()

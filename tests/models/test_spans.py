@@ -1,4 +1,4 @@
-"""The masks of Adaptive Attention Span, and the limits in which two ways of attending must coincide."""
+"""The masks of Adaptive Attention Span, and the limits in which two attention variants must coincide."""
 
 import math
 

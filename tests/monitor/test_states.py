@@ -67,8 +67,30 @@ def test_the_terminal_and_the_page_tell_the_same(running, capsys):
 
 
 def test_a_small_terminal_shows_what_runs_and_how_much_more_there_is(running):
-    lines = watch.screen_lines(read_states(*folders(running)), 3, 40)
+    lines = watch.screen_lines("1 done", read_states(*folders(running)), 3, 40)
     assert lines[1].startswith("running") and lines[-1] == "... and 3 more"
+
+
+def watched(folder, capsys):
+    """The progress line."""
+    watch.main(["--scale", _site.SCALE, *_site.where(folder), "--logs", str(folder / "logs"), "--once"])
+    return capsys.readouterr().out.splitlines()[0]
+
+
+def test_the_progress_line_tells_how_long_the_whole_workflow_still_takes(running, capsys):
+    """Two trainings and four tables are left, in two lanes. A seed has taken 10 s, and 4 more for its process."""
+    log = running / ".snakemake" / "log" / "2026-11-22T1.snakemake.log"
+    text = "Provided cores: 2\nJob stats:\njob  count\n-----  -----\ntrain  2\ntable  4\ntotal  6\n\nSelect jobs\n"
+    write_text(log, text)
+    assert watched(running, capsys).endswith("1 waiting; about 17 s left, 0 of 6 jobs done")  # (2 x 14 + 4 x 1.5) / 2
+    write_text(log, text + "[Sun Nov 22 12:00:00 2026]\nJob 1: train a run of another scale\n")
+    assert "left" not in watched(running, capsys)
+    write_text(log, text + "Complete log(s): here\n")
+    assert watched(running, capsys).endswith("1 waiting")
+    write_text(log, text)
+    for path in (log, running / "logs" / "train" / "running.log"):
+        os.utime(path, (1, 1))  # killed
+    assert "left" not in watched(running, capsys)
 
 
 @pytest.mark.parametrize("every", ["0", "nan", "-1", "inf"])

@@ -214,11 +214,11 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
     page.goto((site / "pivot.html").as_uri())
     select(page, question="span_limit", rows="variant", columns="S", measure="dev bpc")
     shown = grid(page)
-    assert shown[0] == ["variant", "S = 32", "S = 64"] and [row[0] for row in shown[1:]] == ["adaptive", "fixed"]
-    assert shown[2][1:] == ["2.15", "2.15"]  # seeds 1 and 2 of 2 + seed / 10
+    assert shown[0] == ["variant", "S = 32", "S = 64"] and [row[0] for row in shown[1:]] == ["fixed", "adaptive"]
+    assert shown[2][1:] == ["2.15 (2.1, 2.2)"] * 2  # seeds 1 and 2 of 2 + seed / 10
     select(page, rows="S", columns="variant", baseline="32")
     turned = grid(page)
-    assert turned[0] == ["S", "adaptive", "fixed"] and turned[1] == ["S = 32", "1 x", "1 x"]
+    assert turned[0] == ["S", "fixed", "adaptive"] and turned[1] == ["S = 32", "1 x", "1 x"]
     page.locator("#pivot thead button").first.press("Enter")
     page.locator("#pivot thead button").first.press("Enter")
     assert [row[0] for row in grid(page)[1:]] == ["S = 64", "S = 32"]
@@ -230,11 +230,29 @@ def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
 
 def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(site, page):
     page.goto((site / "pivot.html").as_uri())
-    page.evaluate('questions.span_limit.cells.forEach((cell) => { cell["dev bpc"] = cell.S; })')
+    page.evaluate('questions.span_limit.cells.forEach((cell) => { cell["dev bpc"] = { 1: cell.S }; })')
     select(page, question="span_limit", rows="variant", columns="variant", measure="dev bpc")
-    assert grid(page) == [["variant", "dev bpc"], ["adaptive", "48"], ["fixed", "48"]]  # S is 32 and 64
-    select(page, only="S:64")
-    assert grid(page)[1:] == [["adaptive", "64"], ["fixed", "64"]] and "only=S%3A64" in page.url
+    assert grid(page) == [["variant", "dev bpc"], ["fixed", "48"], ["adaptive", "48"]]  # S is 32 and 64
+    select(page, S="64")
+    assert grid(page)[1:] == [["fixed", "64"], ["adaptive", "64"]] and "S=64" in page.url
+
+
+def test_the_grid_shows_intervals_and_keeps_variants_apart(site, page):
+    page.goto((site / "pivot.html").as_uri())
+    values = 'cell.variant === "fixed" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
+    page.evaluate(f'questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {values}; }})')
+    select(page, question="span_limit", rows="S", columns="S", measure="dev bpc")
+    assert grid(page)[1] == ["S = 32", "2.0 ± 2.5"]  # of the first variant: 2 and 4.303 / sqrt(3)
+    select(page, variant="")
+    assert grid(page)[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
+
+
+def test_the_chart_beside_the_grid_has_a_mark_for_each_of_its_cells(site, page):
+    page.goto((site / "pivot.html").as_uri())
+    select(page, question="span_limit", rows="S", columns="variant", measure="dev bpc")
+    assert page.locator("#chart svg path").count() == 2 * 2 + 2  # two variants at two S, and two in the legend
+    assert page.locator("#chart").get_attribute("aria-label").startswith("dev bpc (lower is better) by S")
+    assert "adaptive" in page.locator("#chart svg").inner_html()
 
 
 @pytest.fixture(scope="module")

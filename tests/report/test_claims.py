@@ -50,10 +50,10 @@ def test_every_claim_is_read_and_there_are_many_of_each_paper():
         ({"ours": {"variant": "adaptiv"}}, "unknown variant of span_limit 'adaptiv': did you mean 'adaptive'"),
         ({"ours": {"variant": "adaptive", "s": 8}}, "unknown key 's': did you mean 'S'"),
         ({"paper": "adaptive"}, "unknown paper 'adaptive': did you mean 'adaptive_span'"),
-        ({"expect": "equal"}, "goes with expect: equal"),
-        ({"within": 0.1}, "goes with expect: equal"),
+        ({"expect": "equal"}, "expect: equal needs within"),
+        ({"within": 0.1}, "expect: equal needs within"),
         ({"expect": None}, "'expect' is missing"),
-        ({"recomputed": ["as.txt.flops_cut"]}, "reads no records, got ablation"),
+        ({"recomputed": ["as.txt.flops_cut"]}, "keys that read records, got ablation"),
         ({"bound": float("nan")}, "bound = nan: Input should be a finite number"),
         ({"bound": True}, "bound = True: Input should be a valid number"),
         ({"expect": "equal", "within": float("inf")}, "within = inf: Input should be a finite number"),
@@ -222,7 +222,7 @@ def test_the_best_of_three_is_held_against_the_best_of_three():
     line = evidence_of(printed, both(ours=(2.3, 2.04, 2.5, 1.0)))
     assert (line["effect"], line["verdict"]) == (2.04, "consistent") and "best of 3 seeds" in line["why"]
     assert "the best of 3 runs, here are 2" in evidence_of(printed, both(ours=(2.0, 2.0)))["why"]
-    with pytest.raises(ConfigError, match="best_of goes with"):
+    with pytest.raises(ConfigError, match="best_of is for one printed score"):
         claim(best_of=3)
 
 

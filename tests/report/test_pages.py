@@ -211,7 +211,7 @@ def test_a_run_page_leads_to_where_it_is_used(site):
     assert 'href="span_limit-adaptive-64-None-2.html">seed 2' in uses
     assert 'href="index.html#table-adaptive_span_costs"' in uses
     assert 'href="index.html#figure-adaptive_span_figure3_left"' in uses
-    assert 'href="index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay flat' in uses
+    assert 'href="index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay nearly flat' in uses
 
 
 def test_the_index_opens_with_what_was_found(site):
@@ -221,7 +221,7 @@ def test_the_index_opens_with_what_was_found(site):
         'id="figure-limit"',
         'id="headlines"',
         'id="steps"',
-        "<h2>Questions</h2>",
+        "<h2>Questions and answers</h2>",
         "<h2>Failed</h2>",
     )
     assert [*order] == sorted(order, key=text.index)

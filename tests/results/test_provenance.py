@@ -40,7 +40,7 @@ def test_a_table_tells_the_runs_of_its_cells(artefacts):
 def test_the_command_prints_them(artefacts, capsys):
     trace_command.main([str(artefacts / "f.pdf")])
     printed = capsys.readouterr().out
-    assert "commit: 0123abc" in printed and "runs: 2\n" in printed
+    assert "commit: 0123abc" in printed and "runs behind it: 2\n" in printed
     assert "results/runs/head_spans-adaptive-64-None-1/record.json" in printed
     trace_command.main([str(artefacts / "f.svg"), "--data"])
     assert capsys.readouterr().out == (artefacts / "f.csv").read_text()

@@ -38,7 +38,7 @@ def test_every_reader_reads_what_nets_are_scored_on(source, tmp_path):
 
 
 def test_a_text_of_another_kind_has_no_best_reader(tmp_path):
-    with pytest.raises(ConfigError, match="corpus 'words': what its best reader reaches is known of"):
+    with pytest.raises(ConfigError, match="corpus 'words': the best possible prediction is known only for"):
         options = ["--windows", "4", "--streams", "1", "--tokens", "0"]
         best_reader.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
     assert not (tmp_path / "out.json").exists()

@@ -21,16 +21,32 @@ EDGE = re.compile(r"^\s*(\d+) -> (\d+)")
 
 @pytest.fixture(scope="module")
 def targets():
-    return Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop"})
+    return Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop", "train": "everything"})
 
 
 @pytest.fixture(scope="module")
 def graph(targets, tmp_path_factory):
-    """(label of each job, jobs that each stands on), of all named targets at scale laptop, in an empty folder."""
+    """(label of each job, jobs that each stands on), of all named targets at scale laptop, in an empty folder.
+
+    As if no record had come with the project.
+    """
     words = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path_factory.mktemp("empty"))]
     names = [*targets.named, "all"]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = [sys.executable, "-m", "snakemake", *words, "--cores", "2", "--dag", "dot", "--", *names]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        *words,
+        "--cores",
+        "2",
+        "--config",
+        "train=everything",
+        "--dag",
+        "dot",
+        "--",
+        *names,
+    ]
     said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path}, cwd=ROOT)
     assert said.returncode == 0, said.stderr[-2000:]
     labels, inputs = {}, defaultdict(set)
@@ -106,3 +122,13 @@ def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
     assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
     assert len(jobs["throughput"]) == len(targets.ablations) and not jobs["engine_benchmark"]
+
+
+def test_by_default_the_first_seed_of_some_questions_is_trained_and_the_rest_is_taken(targets):
+    default = Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop"})
+    trained = {default.runs.jobs[digest].seed for digest in default.runs.trained}
+    assert trained == {1} and 20 < len(default.runs.trained) < 60
+    assert set(default.runs.trained) | set(default.runs.precomputed) == set(targets.runs.jobs)
+    assert set(default.precomputed.measured_here) == {
+        default.runs.jobs[each].configuration for each in default.runs.trained
+    }

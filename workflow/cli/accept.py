@@ -43,11 +43,15 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
     before = {was} if was else {record.origin.sources[file] for _, record in records}
     before -= {sources.accepted_digest(file, now)}
     if not before:
-        raise ConfigError(f"{file}: nothing to accept: no record was made with another version of it; --was names one")
+        raise ConfigError(
+            f"{file}: nothing to accept: no record was made with another version of it; give its old digest with --was"
+        )
     changes = [sources.AcceptedChange(file=file, was=digest, now=now, why=why) for digest in sorted(before)]
     if len(changes) > 1:
         versions = ", ".join(sorted(before))
-        raise ConfigError(f"{file}: records were made with other versions of it, {versions}; name one with --was")
+        raise ConfigError(
+            f"{file}: records were made with several other versions of it, {versions}; give one of them with --was"
+        )
     content = [change.model_dump() for change in (*sources.accepted(), *changes)]
     write_text(sources.ACCEPTED, HEAD + yaml.safe_dump({"changes": content}, sort_keys=False, width=200))
     sources.accepted.cache_clear()
@@ -55,7 +59,7 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
         if record.origin.sources[file] in before:
             record.origin.accepted.append(str(changes[0]))
             write_record(record_path, record)
-    return [f"accepted: {changes[0]}", f"{len(records)} records keep the line"]
+    return [f"accepted: {changes[0]}", f"noted in {len(records)} records"]
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,7 +1,8 @@
 """Compare two sets of results: `python -m workflow.cli.compare A B [--page OUT.html]`.
 
-A and B: the results folder of a scale, a folder of results/precomputed, or a bundle. Prints what differs in their
-origin and which numbers moved beyond noise. Exits with 0 where none moved, with 3 where one did: a check for CI.
+A and B: the results folder of a scale, a folder of results/precomputed, or a bundle. Prints how
+differently they were made and which numbers differ by more than their scatter. Exits with 0 where none does, with 3
+where one does: a check for CI.
 """
 
 import argparse
@@ -45,17 +46,19 @@ def _name(key: tuple, by_rank: bool) -> str:
 
 def report_lines(comparison: dict) -> list[str]:
     """The same for a terminal."""
-    origins = [f"  {name}: {', '.join(a)} | {', '.join(b)}" for name, (a, b) in comparison["origins"].items()]
-    lines = ["origin differs:", *origins] if origins else ["origin: the same"]
+    origins = [f"  {name}: {', '.join(a)} in A, {', '.join(b)} in B" for name, (a, b) in comparison["origins"].items()]
+    lines = [f"A: {comparison['a']}", f"B: {comparison['b']}"]
+    lines += ["they were made differently:", *origins] if origins else ["both were made in the same way"]
     lines += [f"only in {set_name}: {name}" for set_name, names in comparison["only"] for name in names]
-    lines += [f"moved: {_describe(line)}" for line in comparison["lines"] if line["moved"]]
+    lines += [f"differs: {_describe(line)}" for line in comparison["lines"] if line["moved"]]
     count, unknown = len(comparison["lines"]), comparison["unknown"]
-    return [*lines, f"{comparison['moved']} of {count} numbers moved beyond noise; the noise of {unknown} is not known"]
+    noise = f"; how far {unknown} of them scatter is not known" if unknown else ""
+    return [*lines, f"{comparison['moved']} of {count} numbers differ by more than their scatter{noise}"]
 
 
 def _describe(line: dict) -> str:
-    values = f"{number(line['a'], line['unit'])} | {number(line['b'], line['unit'])} ({percent(line['change'])})"
-    return f"{line['name']}, {line['measure']}: {values}; {line['why']}"
+    a, b = (number(line[side], line["unit"]) for side in "ab")
+    return f"{line['name']}, {line['measure']}: {a} in A, {b} in B ({percent(line['change'])}); {line['why']}"
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,6 +1,7 @@
 """Print what would run, and what it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
 
-Nothing is run and nothing is written. Estimates come from the nearest records, in results/runs and precomputed.
+Nothing is run, nothing is written, and no data is needed. Estimates are learned from the runs that have ended here,
+else from the records that came with the project.
 """
 
 import argparse
@@ -10,99 +11,114 @@ from pathlib import Path
 
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED, config_file
+from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.monitor import estimate
-from workflow.monitor.durations import spell
+from workflow.monitor.durations import spell, spell_range
+from workflow.monitor.effects import detectable_effect, scatter, score
+from workflow.monitor.estimate import Estimator, Timed
+from workflow.monitor.forecast import Forecast
+from workflow.monitor.other_jobs import OtherJobs, describe_jobs, jobs_left, wall_seconds
+from workflow.monitor.resources import disk_bytes, memory_bytes
+from workflow.monitor.timed import read_timed
+from workflow.monitor.workflow_log import LOGS, finished_jobs
+from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
-from workflow.results.record import Record, read_record
+
+TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
 
-def read_records(runs: Path) -> list[Record]:
-    """Every record that can be read, each run once."""
-    records: dict[str, Record] = {}
-    for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("*/*.json"))):
-        try:
-            record = read_record(path)
-        except ConfigError:  # of another version: no estimate rests on it
-            continue
-        records.setdefault(record.digest, record)
-    return list(records.values())
-
-
-def report_lines(targets: Targets, results: Path, lanes: int) -> list[str]:
-    """What is printed."""
-    jobs = targets.runs.jobs
-    waiting = {digest: jobs[digest] for digest in targets.runs.trained if not _has_record(digest, results)}
-    count = len(targets.runs.configurations)
-    head = f"scale {targets.config.scale}: {len(jobs)} runs of {count} configurations"
-    lines = [f"{head}, {len(jobs) - len(waiting)} cached"]
-    for task, number in Counter(job.task for job in jobs.values()).items():
-        left = sum(job.task == task for job in waiting.values())
-        lines.append(f"  {task}: {number} runs, {left} to run")
-    records = read_records(results / "runs")
-    lines += _training_lines(waiting, records, lanes, targets.config.gpus) if waiting else ["nothing is left to train"]
-    lines.append(_measures_line(targets, results, lanes))
-    seeds = {task: len({job.seed for job in jobs.values() if job.task == task}) for task in targets.measures}
-    lines += [f"{task}: one seed shows no difference, two are needed" for task, number in seeds.items() if number == 1]
-    for task, effect in estimate.detectable_effects(records, seeds).items():
-        lines.append(f"{seeds[task]} seeds would show a difference in {estimate.score(task)} of {effect:.3g}")
-    return lines
+def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str, str]) -> list[str]:
+    """What is printed. missing: data sets that are not at hand, with the reason."""
+    runs, known = targets.runs, read_timed(results / "runs")
+    waiting = {digest: runs.jobs[digest] for digest in runs.trained if not _has_record(digest, results)}
+    lines = [f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"]
+    lines[0] += f", {_count(runs, waiting)}"
+    for task, scale in targets.config.load_scales().items():
+        count = _count(runs, {digest: job for digest, job in waiting.items() if job.task == task}, task)
+        lines += [f"  {task}: {count}", f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}"]
+    lines += [f"data that is missing: {reason}" for reason in missing.values()]
+    estimator = Estimator(known, gpu=bool(targets.config.gpus))
+    forecast = Forecast.of(waiting.values(), estimator, cores)
+    lines += _training_lines(forecast, waiting) if waiting else ["nothing is left to train"]
+    lines += _other_lines(targets, results, cores, forecast)
+    return [*lines, *_effect_lines(runs, known)]
 
 
 def _has_record(digest: str, results: Path) -> bool:
     return (results / "runs" / digest / "record.json").exists()
 
 
-def _measures_line(targets: Targets, results: Path, lanes: int) -> str:
-    """What is still to be measured, and about how long that takes on two cores."""
-    left = {}
-    for kind, files in estimate.measure_files(targets).items():
-        missing = [file for file in files if not (results / Path(file).relative_to("results")).exists()]
-        if missing:
-            left[kind] = estimate.measure_seconds(targets, kind, missing, lanes)
-    if not left:
-        return "measures: all cached; made again only where what they measure has changed"
-    return f"measures: {', '.join(left)} to make, about {spell(sum(left.values()))} on two cores"
+def _count(runs: PlannedRuns, waiting: dict[str, Job], task: str | None = None) -> str:
+    """Of all runs, or of a task: which are trained, which come with the project, which are still to train."""
+    digests = [digest for digest, job in runs.jobs.items() if task in (None, job.task)]
+    come = len(set(digests) & set(runs.precomputed))
+    words = [f"{len(digests) - come - len(waiting)} trained", f"{come} come with the project" if come else ""]
+    return ", ".join(filter(None, [*words, f"{len(waiting)} to train"]))
 
 
-def _training_lines(waiting: dict[str, Job], records: list[Record], lanes: int, gpus: int) -> list[str]:
-    if not any(record.cost for record in records):
-        return ["no record is at hand: what it takes is not known"]
-    pairs = [(job, estimate.nearest(job, records)) for job in waiting.values()]
-    near = {record.digest: record for _, record in pairs}
-    on_gpu = not any(record.origin.device.startswith("cpu") for record in near.values())
-    side = 1 if on_gpu else lanes
-    seconds = sum(estimate.training_seconds(job, record) for job, record in pairs)
-    hours = f"{seconds / 3600:.2g} {'GPU' if on_gpu else 'core'}-hours"
-    devices = ", ".join(sorted({record.origin.device for record in near.values()}))
-    source = f"from {len(near)} nearest records, on {devices}"
-    lines = [f"training: about {spell(seconds / side)}, {side} side by side; {hours} ({source})"]
-    if gpus and not on_gpu:
-        lines.append("no record of a GPU is at hand: on one it takes less, how much is not known")
-    disk = sum(estimate.disk_bytes(job, record) for job, record in pairs)
-    return [*lines, *_doubts(pairs), _memory_line(pairs), f"disk: about {disk / 2**20:,.0f} MiB"]
+def _training_lines(forecast: Forecast, waiting: dict[str, Job]) -> list[str]:
+    if not forecast.pairs:
+        return ["training: no record is at hand, so what it takes is not known"]
+    if forecast.estimator.gpu and not forecast.on_gpu:
+        return ["training: no record of a GPU is at hand, so how long it takes is not known but from the scale's files"]
+    low, likely, high = forecast.wall
+    where = "on one GPU" if forecast.on_gpu else f"on {forecast.cores} cores that do nothing else"
+    if likely > TOO_LONG:
+        lines = [f"training: months or more {where}: not for this machine; what the scale is meant for stands above"]
+    else:
+        hours = f"{forecast.device_seconds / 3600:.2g} {'GPU' if forecast.on_gpu else 'core'}-hours"
+        lines = [f"training: about {spell(likely)} {where}, likely {spell_range(low, high)}; {hours}"]
+    lines += [f"  {line}" for line in forecast.source_lines()]
+    nearest = [(job, estimate.nearest.record) for job, estimate in forecast.pairs]
+    disk = sum(disk_bytes(job, record) for job, record in nearest)
+    return [*lines, _memory_line([memory_bytes(*pair) for pair in nearest]), f"disk: about {disk / 2**20:,.0f} MiB"]
 
 
-def _doubts(pairs: list[tuple[Job, Record]]) -> list[str]:
-    """Why the time may be far off."""
-    lines = []
-    if unknown := sorted({job.task for job, record in pairs if record.job.task != job.task}):
-        lines.append(f"no record of {', '.join(unknown)} is at hand: their time is a guess from another task")
-    far = max(estimate.work(job) / estimate.work(record.job) for job, record in pairs)
-    if far > estimate.FAR:
-        lines.append(f"the largest run is {far:,.0f} times the work of its nearest record: this is a guess")
-    return lines
-
-
-def _memory_line(pairs: list[tuple[Job, Record]]) -> str:
-    needed = [estimate.memory_bytes(job, record) for job, record in pairs]
+def _memory_line(needed: list[float | None]) -> str:
     known = [peak for peak in needed if peak is not None]
     if not known:
         return "memory: not known"
     rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
     return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
+
+
+def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast) -> list[str]:
+    """What is to be made besides runs, and the whole time."""
+    root = results.parent
+    left = jobs_left(targets, root)
+    if not left:
+        return ["costs, tables, figures and pages: all there; made again where what they stand on has changed"]
+    other = OtherJobs.learn(finished_jobs(root / LOGS), root / "logs" / targets.folder, targets)
+    seconds = wall_seconds(left, other, cores)
+    learned = sum(count for rule, count in left.items() if rule in other.seconds)
+    lines = [f"besides: about {spell(seconds)} for {describe_jobs(left)}"]
+    here = f"{learned} of these {sum(left.values())} jobs told from jobs that have run here"
+    lines.append(f"  {here}, the others from scale laptop on two cores")
+    if forecast.pairs and (forecast.on_gpu or not forecast.estimator.gpu) and forecast.wall[1] <= TOO_LONG:
+        low, likely, high = (seconds + training for training in forecast.wall)
+        lines.append(f"in all: about {spell(likely)}, likely {spell_range(low, high)}")
+    return lines
+
+
+def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
+    """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
+    jobs, lines = runs.jobs.values(), []
+    for task in dict.fromkeys(job.task for job in jobs):
+        seeds = Counter(job.configuration for job in jobs if job.task == task)
+        counts = sorted(set(seeds.values()))
+        records = [run.record for run in known]
+        here = scatter([record for record in records if record.job.scale == next(iter(jobs)).scale], task)
+        if counts == [1]:
+            lines.append(f"{task}: one seed shows no difference, two are needed")
+        elif found := here or scatter(records, task):
+            deviation, number = found
+            effects = [f"{detectable_effect(deviation, count):.3g} with {count} seeds" for count in counts if count > 1]
+            source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
+            lines.append(f"{task}: minimum detectable effect on {score(task)}: {', '.join(effects)} (from {source})")
+        else:
+            lines.append(f"{task}: how far seeds scatter is not known, so neither is what they could show")
+    return lines
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -115,13 +131,14 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such results folder")
-    raw = read_yaml(config_file("config.yaml"))
+    raw, missing = read_yaml(config_file("config.yaml")), {}
     for word in options.config:
         key, sign, value = word.partition("=")
         if not sign:
             raise ConfigError(f"--config {word}: expected KEY=VALUE")
         raw[key] = load_yaml(value)
-    print("\n".join(report_lines(Targets.of(raw), options.results, max(1, options.cores))))
+    targets = Targets.of(raw, missing)
+    print("\n".join(report_lines(targets, options.results, max(1, options.cores), missing)))
 
 
 if __name__ == "__main__":

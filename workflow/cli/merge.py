@@ -1,6 +1,6 @@
 """Set results of several machines side by side: `python -m workflow.cli.merge OUT.csv SET SET ... [--page X.html]`.
 
-A SET is a bundle, the results folder of a scale or a folder of results/precomputed. A line for each cell and hardware.
+A SET is a bundle, the results folder of a scale or a folder of results/precomputed. A row for each cell and device.
 """
 
 import argparse
@@ -23,13 +23,13 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     merged = merge_sets([read_set(path) for path in options.sets])
     if not len(merged):
-        raise ConfigError("no run in these sets ended well: there is nothing to merge")
+        raise ConfigError("no run in these sets succeeded: there is nothing to merge")
     write_text(options.out, merged.to_csv(index=False))
     if options.page:
         sections = split_by_ablation(merged)
         context = {"title": "Results of several machines", "sets": options.sets, "sections": sections}
         Site(options.out.parent, options.page.parent).write("merged.html.j2", options.page.name, **context)
-    print(f"{options.out}: {len(merged)} lines, {merged['hardware'].nunique()} kinds of hardware")
+    print(f"{options.out}: {len(merged)} rows, from {merged['hardware'].nunique()} devices")
 
 
 if __name__ == "__main__":

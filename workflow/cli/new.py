@@ -1,4 +1,4 @@
-"""Begin a choice, a question or a claim of your own: `python -m workflow.cli.new KIND NAME`.
+"""Start a choice of attention, an ablation or a claim of your own: `python -m workflow.cli.new KIND NAME`.
 
 KIND: span, selection, normaliser (a file of maths, named in models/attention/__init__.py; the contract tests fail until
 the maths is there), ablation or claim (a file of config that works as it stands). Each gets a section in docs/added.md.
@@ -52,13 +52,13 @@ def begin(root: Path, kind: str, name: str) -> list[Path]:
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
         raise ConfigError(
-            f"name '{name}': expected small letters, digits and _, beginning with a letter, no word of Python's"
+            f"name '{name}': expected small letters, digits and _, beginning with a letter, and no Python keyword"
         )
     path = root / FOLDERS[kind].format(name)
     if path.exists():
-        raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} is there already")
+        raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} already exists")
     if kind in REGISTRIES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
-        raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} has already; take another name")
+        raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} already has; choose another")
     if kind == "ablation":
         taken = {
             *PAPERS,
@@ -70,7 +70,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
         if name in taken:
             raise ConfigError(
-                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; take another"
+                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; choose another"
             )
 
 
@@ -107,14 +107,16 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="new", description="Begin a choice, a question or a claim of your own.")
+    parser = argparse.ArgumentParser(
+        prog="new", description="Start a choice of attention, an ablation or a claim of your own."
+    )
     parser.add_argument("kind", choices=FOLDERS)
     parser.add_argument("name")
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
-        print(path.relative_to(Path.cwd()))
+        print(f"written: {path.relative_to(Path.cwd())}")
     then = "pytest tests/models/test_contract.py" if options.kind in REGISTRIES else "snakemake"
-    print(f"write what it is, then: {then}")
+    print(f"next: fill it in, then run {then}")
 
 
 if __name__ == "__main__":

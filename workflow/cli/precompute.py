@@ -24,7 +24,7 @@ def copy_records(targets: Targets, results: Path, folder: Path) -> None:
     for digest in targets.runs.jobs:
         path = results / "runs" / digest / "record.json"
         if not path.exists():
-            raise ConfigError(f"{path}: not there yet; run `snakemake --config scale={targets.config.scale}` first")
+            raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
         record = read_record(path)
         facts = {name: fact for name, fact in record.facts.items() if name not in LARGE}
         records.append(record.model_copy(update={"facts": facts}))

@@ -1,6 +1,6 @@
 """Write the JSON schemas of what crosses between the rooms: `python -m workflow.cli.schemas [FOLDER]`.
 
-They are made from the models in the code, for readers and for other programs; a test finds them stale.
+They are made from the models in the code, for people and other programs; a test fails if they are out of date.
 """
 
 import argparse

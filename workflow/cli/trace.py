@@ -26,8 +26,8 @@ def main(argv: list[str] | None = None) -> None:
     if options.data:
         print(trace.data, end="")
         return
-    lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or 'none: computed or cited'}"]
-    lines.append(f"runs: {len(trace.runs)}")
+    lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or 'none: computed by formula, or cited'}"]
+    lines.append(f"runs behind it: {len(trace.runs)}")
     lines += [f"  {digest}  {_find_page(digest)}  results/runs/{digest}/record.json" for digest in trace.runs]
     print("\n".join(map(printable, lines)))
 

@@ -1,8 +1,8 @@
 """Watch the runs of a scale: `python -m workflow.cli.watch [--scale laptop] [--every SECONDS] [--once]`.
 
-Shows the state of every run of the plan: running with its loss and the time left, failed with the reason, done or
-waiting. The page reports/SCALE/progress.html shows the same and reloads itself. Ends when nothing is running or
-waiting, or by Ctrl-C.
+Shows how long the whole workflow still takes, and the state of every run of the plan: running with its loss and the
+time left, failed with the reason, done or waiting. The page reports/SCALE/progress.html shows the same and reloads
+itself. Ends when nothing is running or waiting, or by Ctrl-C.
 """
 
 import argparse
@@ -13,15 +13,22 @@ from pathlib import Path
 
 from workflow.config.command_line import printable, run
 from workflow.config.errors import ConfigError
+from workflow.monitor.progress import Progress, watch_progress
 from workflow.monitor.states import State, count_states, read_states
+from workflow.monitor.workflow_log import LOGS
 from workflow.report.pages.site import Site
 
 CLEAR = "\x1b[2J\x1b[H"
 
 
-def screen_lines(states: list[State], height: int, width: int | None) -> list[str]:
+def describe(states: list[State], progress: Progress | None) -> str:
+    """The progress line: how many runs are in which state, and how long the whole workflow still takes."""
+    return count_states(states) + (f"; {progress}" if progress else "")
+
+
+def screen_lines(head: str, states: list[State], height: int, width: int | None) -> list[str]:
     """As many lines as the terminal has room for, in the order of the states. width None: lines are not cut."""
-    lines = [count_states(states), *(f"{run.state:8} {run.digest}  {run.detail}  {run.name}" for run in states)]
+    lines = [head, *(f"{run.state:8} {run.digest}  {run.detail}  {run.name}" for run in states)]
     more = len(lines) - height
     shown = lines if more <= 0 else [*lines[: height - 1], f"... and {more + 1} more"]
     return [printable(line)[:width] for line in shown]
@@ -44,10 +51,11 @@ def main(argv: list[str] | None = None) -> None:
         states = read_states(results, options.results / "runs", options.logs)
         over = options.once or all(run.state in ("done", "failed") for run in states)
         every = None if over else max(1, round(options.every))
-        context = {"title": "Progress of the runs", "counts": count_states(states), "states": states, "every": every}
+        head = describe(states, watch_progress(results, options.results.parent / LOGS, options.logs))
+        context = {"title": "Progress of the runs", "counts": head, "states": states, "every": every}
         site.write("progress.html.j2", "progress.html", **context)
         width, height = shutil.get_terminal_size() if sys.stdout.isatty() else (None, 24)
-        shown = screen_lines(states, len(states) + 1 if options.once else height - 1, width)
+        shown = screen_lines(head, states, len(states) + 1 if options.once else height - 1, width)
         print(("" if options.once else CLEAR) + "\n".join(shown), flush=True)
         if over:
             return

@@ -107,7 +107,7 @@ def unpack(path: Path, folder: Path) -> Manifest:
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
-    check_known(f"file in {path}, which is no bundle of this suite:", MANIFEST, archive.namelist())
+    check_known(f"file in {path}, which is not a bundle of this suite:", MANIFEST, archive.namelist())
     manifest = parse(Manifest, parse_json(archive.read(MANIFEST), f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version != VERSION:
         raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")

@@ -39,7 +39,7 @@ def read_set(path: Path) -> ResultSet:
 
 
 def _read_scale(path: Path, name: str) -> ResultSet:
-    """The folder of one scale; the records of all scales lie beside it."""
+    """The folder of one scale; the records of all scales are next to it."""
     if not (path / "plan.json").exists():
         raise ConfigError(f"{name}: no plan.json in it; expected a scale's results, such as results/laptop")
     rows = read_plan(path / "plan.json")

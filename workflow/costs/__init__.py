@@ -1,1 +1,1 @@
-"""What a way of attending costs: multiply-accumulates, memory, time."""
+"""What an attention variant costs: multiply-accumulates, memory, time."""

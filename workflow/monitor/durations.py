@@ -3,7 +3,12 @@
 
 def spell(seconds: float) -> str:
     """90 -> '1.5 min'; the unit that keeps the number short."""
-    for size, unit in ((3600, "h"), (60, "min")):
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"
+
+
+def spell_range(low: float, high: float) -> str:
+    """5400, 9000 -> '1.5 h to 2.5 h'; one duration where both read the same."""
+    return spell(low) if spell(low) == spell(high) else f"{spell(low)} to {spell(high)}"

@@ -1,130 +1,164 @@
-"""What runs would cost, from the nearest records: time, memory, disk, and the smallest effect that seeds can show.
+"""How long runs will take, learned from records: as long as the nearest run took, times how much more they compute.
 
-No net is built and nothing is measured: a run takes as long as the nearest one, times how much more it multiplies.
+The nearest: of the same kind of device, then of the same task, then of this machine, then by `Place.distance`. Of all
+seeds of a configuration the fastest counts: whatever else the machine had to do made the others slower. How far such an
+estimate is off is measured on the records themselves: each is predicted by the others.
 """
 
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean, median
 
-from workflow.config.choices import AXES
 from workflow.config.job import Job
-from workflow.plan.reads import reads
-from workflow.plan.scales import load_corpora
-from workflow.plan.targets import Targets
+from workflow.monitor.work import Place
 from workflow.results.record import Record
-from workflow.results.statistics import smallest_effect
 
-RECORD_BYTES = 150_000  # record, curve and job, roughly
+START = 4.0  # seconds in which a run starts and ends, however little it computes
 FAR = 10.0  # times the work of the nearest record; beyond that a time is a guess and the memory is not known
-OTHER_CHOICE = 2.0  # the distance of two choices on an axis, in powers of e of work
+FEW = 8  # records; of fewer, how far estimates are off is not measured
+# Times too long or too short, where nothing here measures it. Runs of scale laptop told from those of small_cpu, on
+# another machine and with up to 60 times the work, were off by 1.9 on average (docs/log.md).
+UNMEASURED, ELSEWHERE, OTHER_TASK = 1.5, 1.5, 1.5
 
 
-@cache
-def score(task: str) -> str:
-    """What a run of the task is judged by: the metric that config/tasks names, on test."""
-    return f"test_{load_corpora(task).metric}"
+@dataclass(frozen=True)
+class Timed:
+    """A run that ended. benchmark: seconds of its process, where Snakemake timed it. here: on this machine."""
+
+    record: Record
+    here: bool
+    benchmark: float | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Of the whole process; None of a run that failed. Of one that was resumed, Snakemake timed the rest alone."""
+        if self.record.cost is None:
+            return None
+        spent = self.record.cost.seconds
+        return self.benchmark if self.benchmark and self.benchmark >= spent else spent + START
 
 
-def per_update(job: Job) -> int:
-    """Characters, or pieces with their padding, that an update learns from."""
-    training = job.training
-    return training.block * training.batch if job.task == "char_lm" else training.tokens * training.accumulate
+@dataclass(frozen=True)
+class Known:
+    """A configuration of which runs have ended on a device: one record, and the seconds of each of `digests`."""
+
+    record: Record
+    place: Place
+    device: str
+    here: bool
+    digests: tuple[str, ...]
+    seconds: tuple[float, ...]
+
+    @property
+    def job(self) -> Job:
+        return self.record.job
+
+    @property
+    def is_gpu(self) -> bool:
+        return not self.device.startswith("cpu")
 
 
-def work(job: Job) -> float:
-    """Multiply-accumulates of the training, roughly: L (4 d^2 + 2 d ff + 2 S d) for each token of each update."""
-    net, training, span = job.net, job.training, job.attention.span
-    reach = min(span.get("limit") or span.get("cache") or 0, getattr(net, "max_length", math.inf))
-    layer = 4 * net.d_model**2 + 2 * net.d_model * net.d_ff + 2 * reach * net.d_model
-    return training.steps * per_update(job) * net.layers * layer
+@dataclass(frozen=True)
+class Estimate:
+    """seconds of one run. error: times too long or too short, on average. nearest: what it was learned from."""
+
+    seconds: float
+    error: float
+    nearest: Known
+    times: float  # how much more, or less, this run computes than that one
+    same_task: bool
 
 
-def nearest(job: Job, records: Iterable[Record]) -> Record | None:
-    """The record whose work and choices are nearest, of the same task where there is one; None without a record."""
-    costed = [record for record in records if record.cost]
-    same_task = [record for record in costed if record.job.task == job.task]
-    return min(same_task or costed, key=lambda record: _distance(job, record.job), default=None)
+class Estimator:
+    """What is known of how long runs take, on a GPU or on a CPU."""
+
+    def __init__(self, runs: Iterable[Timed], *, gpu: bool = False):
+        cells: dict[tuple[str, str, bool], dict[str, Timed]] = defaultdict(dict)
+        for run in (run for run in runs if run.record.cost):  # each digest once, wherever it was read
+            cells[run.record.job.configuration, run.record.origin.device, run.here][run.record.digest] = run
+        self.gpu, self.known = gpu, [_known(key, list(cell.values())) for key, cell in cells.items()]
+
+    def estimate(self, job: Job, without: str | None = None) -> Estimate | None:
+        """Of one run. without: a digest that is left out. None where nothing is known."""
+        found = self._seconds(job, without)
+        if found is None:
+            return None
+        seconds, nearest, place = found
+        return Estimate(
+            seconds=seconds,
+            error=self._error(job, place, nearest),
+            nearest=nearest,
+            times=place.times(nearest.place),
+            same_task=job.task == nearest.place.task,
+        )
+
+    def _seconds(
+        self, job: Job, without: str | None = None, *, others: bool = False
+    ) -> tuple[float, Known, Place] | None:
+        """others: from other configurations alone."""
+        place, configuration = Place.of(job), job.configuration
+        known = [each for each in self.known if not others or each.job.configuration != configuration]
+        known = [each for each in known if each.digests != (without,)]
+        if not known:
+            return None
+        nearest = min(known, key=lambda each: self._rank(place, each, configuration))
+        timed = zip(nearest.digests, nearest.seconds, strict=True)
+        spent = min(seconds for digest, seconds in timed if digest != without)
+        return START + max(0.0, spent - START) * place.work / nearest.place.work, nearest, place
+
+    def _rank(self, place: Place, known: Known, configuration: str) -> tuple:
+        same = known.job.configuration == configuration
+        other_task = known.place.task != place.task
+        return known.is_gpu != self.gpu, other_task, not known.here, not same, place.distance(known.place)
+
+    def _error(self, job: Job, place: Place, nearest: Known) -> float:
+        same = nearest.job.configuration == job.configuration
+        error = self.errors["again" if same else "near"].mean
+        error *= 1 if nearest.here else ELSEWHERE
+        error *= 1 if nearest.place.task == job.task else OTHER_TASK
+        return error * math.sqrt(max(1.0, place.times(nearest.place) / FAR))
+
+    @cached_property
+    def errors(self) -> "dict[str, Errors]":
+        """again: a run predicted by other seeds of its configuration; near: a configuration by the others."""
+        logs: dict[str, list[float]] = {"again": [], "near": []}
+        for known in (each for each in self.known if each.is_gpu == self.gpu and each.here):
+            near = self._seconds(known.job, others=True)
+            timed = list(zip(known.digests, known.seconds, strict=True))
+            for digest, seconds in timed:
+                if len(known.digests) > 1:
+                    again = min(each for other, each in timed if other != digest)
+                    logs["again"].append(abs(math.log(again / seconds)))
+                if near and near[1].here and near[1].place.task == known.place.task:
+                    logs["near"].append(abs(math.log(near[0] / seconds)))
+        return {name: Errors.of(values) for name, values in logs.items()}
 
 
-def _distance(job: Job, other: Job) -> float:
-    choices = sum(getattr(job.attention, axis)["name"] != getattr(other.attention, axis)["name"] for axis in AXES)
-    return abs(math.log(work(job) / work(other))) + OTHER_CHOICE * choices
+@dataclass(frozen=True)
+class Errors:
+    """How far estimates of single runs were off: times too long or too short. count: runs that were predicted."""
+
+    count: int
+    median: float
+    most: float  # of nine in ten
+    mean: float
+
+    @property
+    def measured(self) -> bool:
+        return self.count >= FEW
+
+    @classmethod
+    def of(cls, logs: list[float]) -> "Errors":
+        if len(logs) < FEW:
+            return cls(len(logs), UNMEASURED, UNMEASURED, UNMEASURED)
+        middle, most = median(logs), sorted(logs)[math.ceil(0.9 * len(logs)) - 1]
+        return cls(len(logs), math.exp(middle), math.exp(most), math.exp(fmean(logs)))
 
 
-def training_seconds(job: Job, record: Record) -> float:
-    """Of one run, on the record's device."""
-    return record.cost.seconds * work(job) / work(record.job)
-
-
-def disk_bytes(job: Job, record: Record) -> float:
-    """Bytes of a run's folder: its weights in 32 bits, scaled by the size of its matrices, and its record."""
-    return 4 * record.cost.parameters * _matrices(job) / _matrices(record.job) + RECORD_BYTES
-
-
-def memory_bytes(job: Job, record: Record) -> float | None:
-    """Bytes at the peak; None where the record is of another task, or its updates are far smaller."""
-    if record.job.task != job.task:
-        return None
-    larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
-    return record.cost.peak_memory_bytes if larger <= FAR else None
-
-
-def _matrices(job: Job) -> int:
-    return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
-
-
-def detectable_effects(records: Iterable[Record], seeds: dict[str, int]) -> dict[str, float]:
-    """By task, the smallest difference of its score that so many pairs of seeds would show four times out of five.
-
-    The scatter is that between seeds of one configuration, pooled over all with several; a task without is left out.
-    """
-    cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for record in records:
-        job, metric = record.job, score(record.job.task)
-        if record.status == "ok" and metric in record.metrics:
-            cells[job.task, job.configuration].append(record.metrics[metric])
-    effects = {}
-    for task, count in seeds.items():
-        several = [values for (name, _), values in cells.items() if name == task and len(values) > 1]
-        if several and count > 1:
-            squares = sum(sum((value - sum(values) / len(values)) ** 2 for value in values) for values in several)
-            scatter = math.sqrt(squares / sum(len(values) - 1 for values in several))
-            effects[task] = smallest_effect(math.sqrt(2) * scatter, count)
-    return effects
-
-
-EACH = {"flops": 4.0, "memory": 3.0, "longest_span": 15.0}  # seconds of a configuration, the start of Python included
-START = 5.0  # seconds before a timing starts
-
-
-def measure_files(targets: Targets) -> dict[str, list[str]]:
-    """The costs that all pages show: kind -> files."""
-    wanted: dict[str, dict[str, None]] = defaultdict(dict)
-    for name in targets.ablations:
-        for kind in targets.costs_shown(name):
-            wanted[kind].update(dict.fromkeys(targets.cost_files(name, kind)))
-    files = {kind: list(paths) for kind, paths in wanted.items()}
-    if any("layers" in reads("tables", name) for name in targets.artefacts("tables")):
-        files["layers"] = [f"{targets.results}/layers.json"]
-    return files | ({"steps": [f"{targets.results}/steps.json"]} if targets.has_engine else {})
-
-
-def measure_seconds(targets: Targets, kind: str, files: list[str], lanes: int) -> float:
-    """Roughly, on two cores. Counts run side by side, timings alone."""
-    if kind in EACH:
-        return EACH[kind] * len(files) / lanes
-    if kind == "throughput":
-        return sum(_timed(targets, Path(file).stem) for file in files)
-    if kind == "layers":
-        how = targets.measures["translation"]
-        return START + 4 * len(how.layer_lengths) * (0.2 + how.passes * how.seconds)
-    sizes = targets.measures["char_lm"].engine
-    return 10 + 0.001 * sum(sizes.lengths) * sizes.d_model / 64
-
-
-def _timed(targets: Targets, ablation: str) -> float:
-    how = targets.measures[targets.ablations[ablation].task]
-    return START + 2 * len(targets.runs.nets_of(ablation)) * how.passes * (how.seconds + 0.2)
+def _known(key: tuple[str, str, bool], runs: list[Timed]) -> Known:
+    record, (_, device, here) = runs[0].record, key
+    digests, seconds = tuple(run.record.digest for run in runs), tuple(run.seconds for run in runs)
+    return Known(record, Place.of(record.job), device, here, digests, seconds)

@@ -9,7 +9,8 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import JOBS, Job
 from workflow.config.strict import parse
 from workflow.monitor.durations import spell
-from workflow.monitor.estimate import per_update, score
+from workflow.monitor.effects import score
+from workflow.monitor.work import per_update
 from workflow.plan.plan import read_plan
 from workflow.plan.texts import badge_of
 from workflow.results.record import read_record

@@ -84,7 +84,7 @@ def load() -> dict[str, Published]:
     for name, paper in papers().items():
         for value in paper.values:
             if value.id in values:
-                raise ConfigError(f"config/published/{name}.yaml: id '{value.id}' is there twice")
+                raise ConfigError(f"config/published/{name}.yaml: id '{value.id}' appears twice")
             values[value.id] = value.model_copy(update={"paper": name})
     return values
 

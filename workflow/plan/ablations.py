@@ -98,4 +98,4 @@ def check_owners(ablations: dict[str, Ablation]) -> None:
         for name in dict.fromkeys(each for ablation in ablations.values() for each in getattr(ablation, kind)):
             owners = [owner for owner, ablation in ablations.items() if name in getattr(ablation, kind)]
             if len(owners) > 1:
-                raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it answers one ablation alone")
+                raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it may answer only one")

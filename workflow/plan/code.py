@@ -1,4 +1,4 @@
-"""The digests of the code behind what rules make: a parameter of each rule, so that a change makes its outputs anew."""
+"""Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
 
 from workflow.plan import sources
 from workflow.plan.claims import ablation_of, known_claims

@@ -1,4 +1,4 @@
-"""Results that stand beside this scale's in the ledger: what came with the project, and what the config names."""
+"""Results shown next to this scale's in the ledger: those that came with the project or that the config names."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
         if not (path.is_file() and path.suffix == ".zip") and not (path / "plan.json").is_file():
             raise ConfigError(f"other_results '{path}': neither a scale's results, such as results/small, nor a bundle")
         if name in results or name == scale:
-            raise ConfigError(f"other_results '{path}': there are results named {name} already")
+            raise ConfigError(f"other_results '{path}': other results are already named {name}")
         results[name] = OtherResults(path)
     return results
 

@@ -14,6 +14,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import JOBS, AnyJob, section
 from workflow.config.job_schema import AttentionChoices
 from workflow.config.strict import FrozenModel, parse, parse_json
+from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
@@ -57,18 +58,22 @@ def read_plan(path: Path) -> list[dict]:
     return rows
 
 
-def plan(config: Config) -> list[PlanRow]:
-    """Every job that the config asks for, in a stable order."""
+def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
+    """Every job that the config asks for, in a stable order.
+
+    missing: a data set that is not at hand is refused, or, where this is given, noted in it with the reason; its jobs
+    are complete but for the checksum, and serve to say what they would take.
+    """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
         _check_corpora_named(config, task, scale)
     _check_corpus_known(config, scales)
     for name, ablation in config.load_ablations().items():
-        for row in _rows(name, ablation, scales[ablation.task], config):
+        for row in _rows(name, ablation, scales[ablation.task], config, missing):
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
-        raise ConfigError(f"papers: no ablation asked for belongs to {', '.join(config.papers)}; see config/ablations/")
+        raise ConfigError(f"papers: no chosen ablation belongs to {', '.join(config.papers)}; see config/ablations/")
     return list(rows.values())
 
 
@@ -90,7 +95,7 @@ def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
         check_known("data set", config.corpus, [name for catalogue in catalogues for name in catalogue.choices])
 
 
-def _rows(name: str, ablation: Ablation, scale: Scale, config: Config):
+def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
     """The rows of one ablation; the config's corpus, where its task can read it, is read in place of the scale's."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
@@ -101,12 +106,23 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config):
             continue
         about = {"ablation": name, "paper": ablation.paper, "variant": label}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus}
-        data = {"corpus": catalogue.slug(corpus), "checksum": catalogue.checksum(corpus, config.data_dir)}
+        data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             for S, k, job in _jobs_of(variant, ablation, scale, paper_corpus, data):
                 yield PlanRow(**about, S=S, k=k, job=job)
         except ConfigError as error:
             raise ConfigError(f"ablation {name}, variant {label}, scale {scale.scale}: {error}") from None
+
+
+def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
+    """Of a data set; the user's own must be there even where one only plans."""
+    try:
+        return catalogue.checksum(corpus, config.data_dir)
+    except ConfigError as error:
+        if missing is None or corpus not in catalogue.entries:
+            raise
+        missing[corpus] = str(error)
+        return "not at hand"
 
 
 def _jobs_of(variant: Variant, ablation: Ablation, scale: Scale, paper_corpus: str, data: dict):
@@ -134,7 +150,7 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
     sizes = {key: round(net[key] * factor) for key, factor in times.items()}
     for key, size in sizes.items():
         if size < 1 or abs(size - net[key] * times[key]) > 0.01:
-            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is no whole number")
+            raise ConfigError(f"times: {key} = {net[key]} x {times[key]:g} is not a whole number")
     return {**net, **sizes}
 
 

@@ -1,4 +1,4 @@
-"""The runs of a plan: which ablation asks for which, and which of them stands for a configuration."""
+"""The runs of a plan: which ablation asks for which, and which of them represents a configuration."""
 
 import hashlib
 from collections.abc import Iterable
@@ -78,7 +78,7 @@ class PlannedRuns:
 
     @cached_property
     def without_job_file(self) -> list[str]:
-        """The runs whose job is not written yet. What is there is no output: a digest never changes its content."""
+        """The runs without a job file. A job file that exists is not an output: its content never changes."""
         return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @cached_property
@@ -152,7 +152,7 @@ class PlannedRuns:
         return _digest(self.rows)
 
     def digest_of(self, ablation: str) -> str:
-        """Of what the plan says of an ablation: its table of runs is made anew where that changes."""
+        """Digest of an ablation's rows in the plan: if it changes, the table of runs is made again."""
         return _digest(self.rows_of(ablation))
 
 

@@ -16,7 +16,7 @@ READABLE = ("runs", *COSTS, "layers", *OF_TEXTS)
 
 @cache
 def reads(kind: str, name: str) -> tuple[str, ...]:
-    """kind: tables | figures. `ConfigError` where the file says nothing, or names what cannot be read."""
+    """kind: tables | figures. `ConfigError` if the file declares nothing, or something that cannot be read."""
     check_known(kind.removesuffix("s"), name, builder_names(kind))
     place = f"workflow/report/{kind}/{name}.py"
     for node in ast.parse((ROOT / place).read_text(encoding="utf-8")).body:
@@ -25,4 +25,4 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
             for each in wanted:
                 check_known(f"entry of READS in {place}", each, READABLE)
             return wanted
-    raise ConfigError(f'{place}: says not what it reads; expected a line such as READS = ("runs",)')
+    raise ConfigError(f'{place}: does not say what it reads; expected a line such as READS = ("runs",)')

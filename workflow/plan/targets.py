@@ -35,9 +35,10 @@ class Targets:
     measures: dict[str, Measure]
 
     @classmethod
-    def of(cls, raw: dict) -> "Targets":
+    def of(cls, raw: dict, missing: dict[str, str] | None = None) -> "Targets":
+        """missing: where one only plans, the data sets that are not at hand are noted in it (`workflow.plan.plan`)."""
         config = load_config(raw)
-        runs = PlannedRuns(plan(config), train=config.train, train_first=config.train_first)
+        runs = PlannedRuns(plan(config, missing), train=config.train, train_first=config.train_first)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}

@@ -32,7 +32,7 @@ def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
 def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
     """Where the numbers of a table or figure come from, in a line, and the commits of the code behind them.
 
-    used: the runs that it stands on.
+    used: the runs that it uses.
     """
     if hasattr(builder, "origin"):  # of layers, which belong to no run
         return builder.origin(frames.layers), builder.commits(frames.layers)

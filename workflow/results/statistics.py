@@ -40,6 +40,11 @@ def over_seeds(values: Sequence[float]) -> dict:
     return dict(zip(("value", "low", "high"), mean_interval(values), strict=True)) | {"points": None}
 
 
+def interval_factor(n: int) -> float:
+    """Half the 95 % interval of n values, in their standard deviations."""
+    return float(stdtrit(n - 1, 1 - LEVEL / 2) / n**0.5)
+
+
 def half_width(low, high):
     """Of an interval, or of each in two columns: what stands behind ±. None where there is no interval."""
     return None if low is None or high is None else (high - low) / 2

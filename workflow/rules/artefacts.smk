@@ -1,5 +1,5 @@
 rule table:
-    """Build one table of a paper, or of a question of ours."""
+    """Build one table, of a paper or of a further question."""
     input:
         lambda w: targets.files_read("tables", w.name),
     output:
@@ -26,7 +26,7 @@ rule table:
 
 
 rule figure:
-    """Draw one figure of a paper, or of a question of ours."""
+    """Draw one figure, of a paper or of a further question."""
     input:
         lambda w: targets.files_read("figures", w.name),
     output:

@@ -1,5 +1,5 @@
 rule claims:
-    """Hold the claims about one ablation, about the layers, or those of formulas against what was measured."""
+    """Compare the claims about one ablation, the layers or the formulas with what was measured."""
     input:
         lambda w: targets.claim_inputs(w.group),
     output:
@@ -13,13 +13,13 @@ rule claims:
     params:
         source=lambda w: targets.code.of_claims(w.group),
     message:
-        "hold the claims about {wildcards.group} against what was measured"
+        "compare the claims about {wildcards.group} with what was measured"
     shell:
         "python -m workflow.scripts.claims {wildcards.group} {output} {input} > {log} 2>&1"
 
 
 rule evidence:
-    """Judge all claims by another set of results: what came with the project, or what the config names."""
+    """Judge all claims by another set of results: one that came with the project, or one that the config names."""
     output:
         "results/{scale}/evidence/{name}.json",
     log:
@@ -39,7 +39,7 @@ rule evidence:
 
 
 rule ledger:
-    """Judge all claims together, corrected for how many they are, and set other results beside them."""
+    """Judge all claims together, corrected for their number, with other results next to them."""
     input:
         targets.ledger_inputs,
     output:

@@ -1,5 +1,5 @@
 rule costs:
-    """Measure one configuration: count its multiply-adds, and weigh its peak memory in training and in evaluation."""
+    """Measure one configuration: multiply-adds, and peak memory in training and in evaluation."""
     input:
         lambda w: targets.runs.net_of(w.configuration),
     output:
@@ -51,7 +51,7 @@ rule longest_span:
 
 
 rule throughput:
-    """Time all configurations of one ablation in turns, alone on the machine."""
+    """Time all configurations of one ablation in turns, with the machine to themselves."""
     input:
         lambda w: targets.runs.nets_of(w.ablation),
     output:
@@ -79,7 +79,7 @@ rule throughput:
 
 
 rule best_reader:
-    """Compute the fewest bits per character that any reader of a text of topics can reach, by what it sees."""
+    """Compute the best possible bits per character on a text of topics, by how many characters are read."""
     input:
         "results/data/{slug}.npz",
     output:
@@ -95,13 +95,13 @@ rule best_reader:
         options=lambda w: targets.runs.best_reader_options(w.slug),
         source=targets.code.of_best_reader(),
     message:
-        "compute what the best reader reaches on {wildcards.slug}"
+        "compute the best possible prediction of {wildcards.slug}"
     shell:
         "python -m workflow.scripts.best_reader {params.name:q} {input} {output} {params.options} > {log} 2>&1"
 
 
 rule topic_borders:
-    """Read the dynamic spans over a text of topics: around the borders of topics, and within words."""
+    """Measure dynamic spans over a text of topics: where the topic changes, and within words."""
     input:
         data="results/data/{slug}.npz",
         nets=lambda w: [f"results/runs/{each}/weights.pt" for each in targets.runs.dynamic_jobs(w.slug)],
@@ -118,14 +118,14 @@ rule topic_borders:
         options=lambda w: targets.runs.scored_part(w.slug),
         source=lambda w: targets.code.of_topic_borders(w.slug),
     message:
-        "read dynamic spans at the borders of the topics of {wildcards.slug}"
+        "measure dynamic spans where the topics of {wildcards.slug} change"
     shell:
         "python -m workflow.scripts.topic_borders {params.name:q} {input.data} {output} {input.nets} {params.options}"
         " > {log} 2>&1"
 
 
 rule layers:
-    """Time and weigh the four kinds of layer of Attention Is All You Need, Table 1."""
+    """Measure time and memory of the four kinds of layer of Attention Is All You Need, Table 1."""
     output:
         "results/{scale}/layers.json",
     log:
@@ -148,7 +148,7 @@ rule layers:
 
 
 rule steps:
-    """Time a training step over S: fixed and adaptive spans, engine and definition. At most a minute and a half."""
+    """Time a training step for every S: fixed and adaptive spans, engine and definition. At most a minute and a half."""
     output:
         "results/{scale}/steps.json",
     log:
@@ -165,13 +165,13 @@ rule steps:
         options=f"--device {targets.config.device}",
         source=targets.code.of_engine(),
     message:
-        "time a training step over S"
+        "time a training step for every S"
     shell:
         "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} --steps-only {params.options} > {log} 2>&1"
 
 
 rule engine_benchmark:
-    """Time the whole engine beside its definition: some ten minutes, asked for by name alone."""
+    """Time the engine and the definition. About ten minutes; made only when asked for by name."""
     output:
         "results/{scale}/engine.json",
     log:
@@ -188,6 +188,6 @@ rule engine_benchmark:
         options=f"--device {targets.config.device}",
         source=targets.code.of_engine(),
     message:
-        "time the engine beside its definition"
+        "time the engine and the definition"
     shell:
         "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"

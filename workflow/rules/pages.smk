@@ -1,5 +1,5 @@
 rule ablation_page:
-    """Write the page of one ablation, and a page for each of its runs beside it."""
+    """Write the page of one ablation, and a page for each of its runs."""
     input:
         lambda w: targets.ablation_page_inputs(w.ablation),
     output:
@@ -17,7 +17,7 @@ rule ablation_page:
 
 
 rule paper_page:
-    """Write the page of one paper: its tables and figures beside ours."""
+    """Write the page of one paper: its tables and figures next to ours."""
     input:
         lambda w: targets.paper_page_inputs(w.paper),
     output:
@@ -35,7 +35,7 @@ rule paper_page:
 
 
 rule shared_pages:
-    """Write the index and what stands beside it: status, pivot table, formulas, steps."""
+    """Write the index and the pages next to it: status, pivot table, formulas, steps."""
     input:
         targets.shared_page_inputs,
     output:

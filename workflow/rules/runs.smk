@@ -16,7 +16,7 @@ rule plan:
 
 
 rule train:
-    """Train and evaluate one run. One that breaks leaves a record that says why."""
+    """Train and evaluate one run. A run that breaks leaves a record with the reason."""
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
@@ -45,7 +45,7 @@ rule train:
 
 
 rule precomputed:
-    """Write the records and costs that came with the project: nothing of them is trained or measured."""
+    """Write the records and costs that came with the project, in place of training and measuring them."""
     input:
         ancient(expand("results/runs/{digest}/job.json", digest=targets.runs.precomputed)),
     output:

@@ -51,7 +51,7 @@ def main(argv: list[str] | None = None) -> None:
     topics = load_corpora("char_lm").entry(options.name).topics
     if topics is None:
         raise ConfigError(
-            f"corpus '{options.name}': what its best reader reaches is known of a text of kind topics alone"
+            f"corpus '{options.name}': the best possible prediction is known only for texts of kind topics"
         )
     texts = read_streams(store.read(options.data), options.streams, options.tokens)
     rows = measure(Reader(TopicText(topics)), texts, options.windows)

@@ -1,7 +1,7 @@
 """Judge all claims by another set of results: `python -m workflow.scripts.evidence NAME PATH OUT`.
 
 PATH: a scale's folder under results/, a folder of results/precomputed, or a bundle. OUT: {"set", "scale", "provenance",
-"claims"}; the ledger shows them beside its own.
+"claims"}; the ledger shows them next to its own.
 """
 
 import argparse

@@ -29,7 +29,7 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="figure", description="Draw one figure.")
     parser.add_argument("name")
-    parser.add_argument("out", type=Path, help="OUT.svg; the other formats and the data are written beside it")
+    parser.add_argument("out", type=Path, help="OUT.svg; the other formats and the data are written next to it")
     parser.add_argument("inputs", type=Path, nargs="*", help="what the figure's READS names")
     options = parser.parse_args(argv)
     builder, frames = load_builder("figures", options.name), read_frames(options.inputs)

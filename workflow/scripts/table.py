@@ -44,7 +44,7 @@ LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 
 def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
-    """A line per cell for people; `origin` stands on each line that a run or a measurement is behind."""
+    """One line per cell, for people. Lines with a run or a measurement behind them name its `origin`."""
     order = {row: number for number, (row, _) in enumerate(list_rows(cells.to_dict("records")))}
     cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
     lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
@@ -92,14 +92,14 @@ def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
 
 
 def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that the cells stand on."""
+    """The runs behind the cells."""
     return runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="table", description="Build one table.")
     parser.add_argument("name")
-    parser.add_argument("out", type=Path, help="OUT.json; the CSV and the LaTeX are written beside it")
+    parser.add_argument("out", type=Path, help="OUT.json; the CSV and the LaTeX are written next to it")
     parser.add_argument("inputs", type=Path, nargs="*", help="what the table's READS names")
     options = parser.parse_args(argv)
     builder = load_builder("tables", options.name)

@@ -5,7 +5,7 @@ from workflow.report.claims.schema import Claim
 
 
 def read_headline(claim: Claim) -> dict | None:
-    """printed, the paper's effect where it prints one, and the sentences; None of a claim that is no headline."""
+    """printed, the paper's effect where it prints one, and the sentences; None if the claim is not a headline."""
     if claim.headline is None:
         return None
     ids = (claim.headline.ours, claim.headline.than)

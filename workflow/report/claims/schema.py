@@ -70,7 +70,7 @@ class Claim(StrictModel):
     `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
-    caveat: why it may not hold below the paper's sizes, besides too little training; shown where it is not reproduced.
+    caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
     headline: makes it one of the paper's headlines.
     """
 
@@ -97,14 +97,14 @@ class Claim(StrictModel):
     def asserts_one_thing(self):
         keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "headline"}
         if self.recomputed and keys != {"recomputed"}:
-            raise ConfigError(f"a claim with recomputed reads no records, got {min(keys - {'recomputed'})}")
+            raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
         if (self.expect == "equal") != (self.within is not None):
-            raise ConfigError("within, how far apart is equal, goes with expect: equal and nothing else")
+            raise ConfigError("expect: equal needs within, how far apart counts as equal; less and more take none")
         if self.best_of and (self.than is not None or self.measure not in REGISTRY):
-            raise ConfigError("best_of goes with the score of one side that a paper prints, and has no than")
+            raise ConfigError("best_of is for one printed score: the claim needs a score as measure, and no than")
         if self.by == "ratio" and self.bound is not None and self.bound <= 0:
             raise ConfigError(f"bound of a ratio must be more than 0, got {self.bound:g}")
         return self
@@ -122,7 +122,7 @@ class Claim(StrictModel):
             if ablation is None and side.k is not None:
                 raise ConfigError(f"k = {side.k}: layers have no k")
             if ablation is None and self.scale is not None:
-                raise ConfigError(f"scale = {self.scale}: layers belong to no scale's texts")
+                raise ConfigError(f"scale = {self.scale}: layers read no text, so they have no scale")
             if ablation and side.S == "below d":
                 raise ConfigError(
                     f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"

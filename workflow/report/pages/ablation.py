@@ -1,4 +1,4 @@
-"""The page of one ablation: its tables and figures, its runs, what the papers claim about it, and its definition."""
+"""The page of one ablation: its answer, its tables and figures, its runs, what the papers claim, its definition."""
 
 import json
 
@@ -8,13 +8,14 @@ from workflow.config.files import config_file
 from workflow.papers.published import papers
 from workflow.plan.ablations import load_ablation
 from workflow.report.pages import artefacts
+from workflow.report.pages.answer import answer
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import describe, name_text
 from workflow.tasks.spec import TASKS, TaskSpec
 
 
 def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
-    """runs: those of the ablation, with their costs."""
+    """runs: those of the ablation, with their costs; the first variant is the one that the others are compared with."""
     ablation = load_ablation(name)
     task = TASKS[ablation.task]
     return {
@@ -22,6 +23,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "name": name,
         "paper": papers()[ablation.paper].title,
         "provenance": describe(runs),
+        "answer": answer(runs, task),
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
         "claims": read_claims(site, name),

@@ -4,13 +4,15 @@ import pandas as pd
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.report.answers.sentence import answer_of
 from workflow.report.pages import artefacts
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
 from workflow.report.tables import analytic as analytic_table
 from workflow.results.registry import COSTS
-from workflow.results.runs_table import describe, name_text
+from workflow.results.runs_table import describe
+from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
 
@@ -18,10 +20,7 @@ OPENING = "limit"  # the question, its table and its figure, that the report ope
 def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dict | None) -> dict:
     """runs: of all ablations, with their costs. steps: the page of training steps, where they were timed."""
     ablations = ablations_in(runs)
-    questions = [
-        {"name": name, "question": ablation.question, "texts": _texts(runs, name)}
-        for name, ablation in ablations.items()
-    ]
+    questions = [_question(name, ablation, runs[runs["ablation"] == name]) for name, ablation in ablations.items()]
     return {
         "title": "What attention variants cost, and what they buy",
         "limit": read_limit(site) if OPENING in ablations else None,
@@ -32,7 +31,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
         "provenance": describe(runs),
         "commits": sorted(runs["commit"].unique()),
         "papers": [(paper, papers()[paper].title) for paper in sorted(set(runs["paper"]))],
-        "ablations": questions,
+        "questions": questions,
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
         "opening": _figure(site, OPENING, ablations),
@@ -40,10 +39,9 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
     }
 
 
-def _texts(runs: pd.DataFrame, name: str) -> str:
-    """What the runs of a question really read."""
-    rows = runs[runs["ablation"] == name]
-    return ", ".join(sorted({name_text(run.paper_corpus, run.corpus) for run in rows.itertuples()}))
+def _question(name: str, ablation: Ablation, runs: pd.DataFrame) -> dict:
+    """runs: of the ablation."""
+    return {"name": name, "question": ablation.question, "answer": answer_of(runs, TASKS[ablation.task])}
 
 
 def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:

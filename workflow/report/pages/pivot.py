@@ -1,37 +1,62 @@
-"""The pivot table of every ablation: one object for each cell of its grid, means over seeds, and one of its runs."""
+"""The pivot table of every ablation: an object for each cell of its grid, with the values of its seeds and a run."""
 
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
+from workflow.report.figures._colours import COLOURS, shades
 from workflow.report.pages.artefacts import runs_at
-from workflow.results.runs_table import describe, name_text
+from workflow.report.tables._cells import MEASURED_BY, take_cost_row
+from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import describe, with_text
+from workflow.results.statistics import interval_factor
 from workflow.tasks.spec import TASKS
 
 DIMENSIONS = ("variant", "S", "k", "text")
+MOST = 30  # values of which an interval is given
+SERIES = 8  # shades of what has no colour of its own
 
 
 def pivot_page(runs: pd.DataFrame) -> dict:
-    """cells: the axes, and by ablation its question, its measures and its cells."""
+    """cells: the axes, colours, by n what an interval is wide, and by ablation its question, measures and cells.
+
+    factors: half the interval of n values, in their standard deviations.
+    """
     questions = {name: _question(name, rows) for name, rows in runs.groupby("ablation")}
-    cells = {"axes": DIMENSIONS, "questions": questions}
+    factors = [None, None, *(interval_factor(n) for n in range(2, MOST + 1))]
+    cells = {
+        "axes": DIMENSIONS,
+        "questions": questions,
+        "factors": factors,
+        "colours": COLOURS,
+        "shades": shades(SERIES),
+    }
     return {"title": "Pivot table", "provenance": describe(runs), "cells": cells}
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
+    """measures: title, and which direction is better where one is."""
     ablation = load_ablation(name)
-    measures = {title: quantity for quantity, title, _ in TASKS[ablation.task].columns}
-    measures |= {"memory, bytes": "memory_train_bytes"}
-    measures = {title: quantity for title, quantity in measures.items() if quantity in runs}
-    finished = runs[runs["status"] == "ok"]
-    texts = [name_text(run.paper_corpus, run.corpus) for run in finished.itertuples()]
-    finished = finished.assign(text=pd.Series(texts, index=finished.index, dtype=object))
+    titles = {title: quantity for quantity, title, _ in TASKS[ablation.task].columns}
+    titles |= {"memory, bytes": "memory_train_bytes"}
+    titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
+    finished = with_text(runs[runs["status"] == "ok"])
     cells = [
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
-        | {title: _plain(group[quantity].mean()) for title, quantity in measures.items()}
+        | {title: _by_seed(group, quantity) for title, quantity in titles.items()}
         | {"run": f"{runs_at(name)}{group['digest'].iloc[0]}.html"}
         for key, group in finished.groupby([*DIMENSIONS], dropna=False, sort=False)
     ]
-    return {"question": ablation.question, "measures": [*measures], "cells": cells}
+    measures = [(title, REGISTRY[quantity].better) for title, quantity in titles.items()]
+    return {"question": ablation.question, "measures": measures, "cells": cells}
+
+
+def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
+    """The value of each seed; of what is measured once per configuration one, of no seed."""
+    if quantity in MEASURED_BY:
+        values = {"": take_cost_row(runs)[quantity].iloc[0]}
+    else:
+        values = dict(zip(runs["seed"].astype(str), runs[quantity], strict=True))
+    return {seed: _plain(value) for seed, value in values.items() if not pd.isna(value)}
 
 
 def _plain(value):

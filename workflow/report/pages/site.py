@@ -9,14 +9,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from workflow.config.files import atomic_write
+from workflow.report.answers.words import to_digits
 from workflow.report.pages import numbers
 from workflow.report.pages.document import cited_documents, document_page, link_documents
 from workflow.report.pages.figure_colours import follow_page
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js"}  # ours, and not escaped
 DOCUMENT = "document.html.j2"
+ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
 
@@ -59,11 +60,16 @@ def read_svg(path: Path, name: str) -> Markup:
 
 
 def embed_svg(text: str, name: str) -> Markup:
-    """An SVG of ours for a page: its ids start with `name`, its size is left to the page, and no address is in it."""
+    """An SVG of ours for a page: its ids start with `name`, its size is left to the page, and no address is in it.
+
+    What no reader sees is left out: comments, indentation, hundredths of a point.
+    """
     match = SVG.search(text)
     if not match:
         return Markup("")
-    svg = re.sub(r"<metadata>.*?</metadata>", "", match.group(), flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
+    svg = re.sub(r">\s+<", "><", svg)
+    svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())), svg)
     svg = _rename_ids(follow_page(svg), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
@@ -94,6 +100,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=numbers.number, percent=numbers.percent, quantity=numbers.quantity, cited=link_documents
+        number=numbers.number,
+        percent=numbers.percent,
+        quantity=numbers.quantity,
+        digits=to_digits,
+        cited=link_documents,
     )
     return environment

@@ -1,4 +1,4 @@
-"""Explicit Sparse Transformer, Table 4: what top-k, sparsemax and entmax cost and buy in translation."""
+"""Explicit Sparse Transformer, Table 4: quality and cost of top-k, sparsemax and entmax in translation."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Every span beside the best possible reader of a text: what it reaches of what can be gained, and at what cost."""
+"""Every span compared with the best possible prediction of a text: its share of the attainable gain, and its cost."""
 
 import pandas as pd
 

@@ -1,11 +1,11 @@
-"""All ways of attending side by side: what each buys and what it costs."""
+"""All attention variants side by side: their quality and their cost."""
 
 import pandas as pd
 
 from workflow.report.tables._cells import COST_COLUMNS, make_table, measured, pick, ratio, setting, take_rows
 
 READS = ("runs", "flops", "memory", "throughput")
-TITLE = "What each way of attending costs, and what it buys"
+TITLE = "Quality and cost of each attention variant"
 CAPTION = (
     "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "
     "dense definition, and what the engine executes after trimming to what the heads reach; torch's counter and"

@@ -1,15 +1,15 @@
-"""What holds learned spans at their floor: the table of positions or smooth ones, Adagrad as released or Adam."""
+"""What keeps learned spans at their minimum: the position table or sinusoids, Adagrad as released or Adam."""
 
 import pandas as pd
 
 from workflow.report.tables._cells import make_table, measured, pick
 
 READS = ("runs",)
-TITLE = "What holds learned spans at their floor"
+TITLE = "What keeps learned spans at their minimum"
 CAPTION = (
     "The same net, text and number of updates, with the paper's choices one by one: a learned vector for each distance "
-    "(table) beside sinusoids through a learned matrix (smooth), and Adagrad as released beside Adam. A span at its "
-    "floor is as short as its ramp."
+    "(table) or sinusoids through a learned matrix (smooth), and Adagrad as released or Adam. At its minimum a span is "
+    "as short as its ramp."
 )
 ROWS = {
     "smooth_adam": "smooth positions, Adam",

@@ -1,5 +1,5 @@
 // The pivot table of one question. The view is kept in the address behind #, so that a link restores it.
-const { axes, questions } = JSON.parse(document.getElementById("cells").textContent);
+const { axes, questions, factors, colours, shades } = JSON.parse(document.getElementById("cells").textContent);
 const fields = Object.fromEntries([...document.querySelectorAll("form.pivot select")].map((select) => [select.name, select]));
 const table = document.getElementById("pivot");
 
@@ -7,48 +7,74 @@ const options = (select, values, wanted) => {
   select.replaceChildren(...values.map(([value, text]) => new Option(text, value)));
   select.value = values.some(([value]) => value === wanted) ? wanted : values[0][0];
 };
-const of = (cells, axis) => [...new Set(cells.map((cell) => cell[axis]))].sort((a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b))));
+// The values of an axis: numbers rising, names in the order of the ablation, whose first variant is the baseline.
+const of = (cells, axis) => {
+  const values = [...new Set(cells.map((cell) => cell[axis]))];
+  return axis === "S" || axis === "k" ? values.sort((a, b) => a - b) : values;
+};
 const label = (axis, value) => (value === null ? `no ${axis}` : axis === "S" || axis === "k" ? `${axis} = ${value}` : value);
-const mean = (values) => (values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null);
-const number = (value) => (value === null ? "" : Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const number = (value) => (Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
+const digits = (value, half) => (Math.abs(value) >= 1e4 || !half ? number(value) : value.toFixed(Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(half))))));
 
 // Fill the selects that depend on the question; `view` is what a link asks for.
 function choose(view) {
-  const crossed = Object.keys(questions).find((name) => ["S", "k"].every((axis) => of(questions[name].cells, axis).length > 2));
+  const crossed = Object.keys(questions).find((name) => ["S", "k"].some((axis) => of(questions[name].cells, axis).length > 2));
   options(fields.question, Object.entries(questions).map(([name, question]) => [name, question.question]), view.question ?? crossed);
-  const question = questions[fields.question.value];
-  const varied = axes.filter((axis) => of(question.cells, axis).length > 1);
+  const { cells, measures } = questions[fields.question.value];
+  const varied = axes.filter((axis) => of(cells, axis).length > 1);
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
-  options(fields.rows, offered, view.rows ?? "S");
-  options(fields.columns, offered, view.columns ?? (offered.find(([axis]) => axis === "k" && axis !== fields.rows.value) ?? offered.find(([axis]) => axis !== fields.rows.value))[0]);
-  const others = axes.filter((axis) => ![fields.rows.value, fields.columns.value].includes(axis) && of(question.cells, axis).length > 1);
-  const parts = others.flatMap((axis) => of(question.cells, axis).map((value) => [`${axis}:${value}`, label(axis, value)]));
-  options(fields.only, [["", parts.length ? `all, a mean over ${others.join(", ")}` : "all"], ...parts], view.only);
-  options(fields.measure, question.measures.map((measure) => [measure, measure]), view.measure);
-  const rows = of(question.cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
+  const gridded = ["S", "k"].filter((axis) => of(cells, axis).filter((value) => value !== null).length > 1);
+  const usual = [...gridded.slice(0, 1), ...["variant", "text"].filter((axis) => varied.includes(axis)), ...gridded.slice(1), "text"];
+  options(fields.rows, offered, view.rows ?? usual[0]);
+  options(fields.columns, offered, view.columns ?? usual.find((axis) => axis !== fields.rows.value));
+  for (const axis of axes) {
+    const values = of(cells, axis), left = ![fields.rows.value, fields.columns.value].includes(axis) && values.length > 1;
+    const each = values.map((value) => [String(value), label(axis, value)]), all = ["", `mean over every ${axis}`];
+    const apart = axis === "variant" || axis === "text"; // these are averaged over only where that is asked for
+    options(fields[axis], left ? (apart ? [...each, all] : [all, ...each]) : [["", ""]], view[axis]);
+    fields[axis].parentElement.hidden = !left;
+  }
+  options(fields.measure, measures.map(([measure]) => [measure, measure]), view.measure);
+  const rows = of(cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
   options(fields.baseline, [["", "nothing"], ...rows], view.baseline);
 }
 
-// One place of the grid: the mean of its cells, and the run of the first.
+// One place of the grid: by seed the mean of its cells, of the seeds that all of them have; and the run of the first.
 function at(cells, view, row, column) {
-  const matching = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column) && cell[view.measure] !== null);
-  return { value: mean(matching.map((cell) => cell[view.measure])), run: matching[0]?.run };
+  const matching = cells.filter((cell) => cell[view.rows] === row && (view.rows === view.columns || cell[view.columns] === column));
+  const known = matching.map((cell) => cell[view.measure]).filter((values) => Object.keys(values).length);
+  const seeds = Object.keys(known[0] ?? {}).filter((seed) => known.every((values) => seed in values));
+  return { values: Object.fromEntries(seeds.map((seed) => [seed, mean(known.map((values) => values[seed]))])), run: matching[0]?.run };
 }
 
 // The divisor of a place: the baseline in its column; a baseline without k, such as softmax, serves every k.
 function beside(cells, all, view, base, column) {
-  const part = view.only.split(":")[0];
-  const kept = [...cells, ...all.filter((cell) => view.only && cell[part] === null)];
-  const value = at(kept, view, base, column);
-  return value.value === null ? at(kept, view, base, null) : value;
+  const chosen = axes.filter((axis) => view[axis]);
+  const kept = [...cells, ...all.filter((cell) => !cells.includes(cell) && chosen.every((axis) => cell[axis] === null || String(cell[axis]) === view[axis]))];
+  const found = at(kept, view, base, column);
+  return Object.keys(found.values).length ? found : at(kept, view, base, null);
 }
 
-function place({ value, run }, base) {
-  const kept = value === null || (base && !base.value) ? null : base ? value / base.value : value;
-  const text = kept === null ? "" : `${number(kept)}${base ? " x" : ""}`;
+// Mean, interval and values of a place, divided seed by seed where there is a baseline; null where nothing is known.
+function estimate({ values, run }, base) {
+  const seeds = Object.keys(values).filter((seed) => !base || base.values[seed]);
+  const kept = seeds.map((seed) => (base ? values[seed] / base.values[seed] : values[seed]));
+  if (!kept.length) return null;
+  const value = mean(kept), n = kept.length;
+  const deviation = Math.sqrt(kept.reduce((sum, each) => sum + (each - value) ** 2, 0) / (n - 1));
+  const half = n > 2 && factors[n] ? factors[n] * deviation : 0;
+  return { value, half, low: half ? value - half : Math.min(...kept), high: half ? value + half : Math.max(...kept), kept, run };
+}
+
+function place(found, divided) {
   const cell = document.createElement("td");
-  cell.dataset.sort = kept ?? "";
-  cell.append(text && run ? Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: text }) : text);
+  cell.dataset.sort = found?.value ?? "";
+  if (!found) return cell;
+  const { value, half, kept, run } = found;
+  cell.append(Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: `${digits(value, half)}${divided ? " x" : ""}` }));
+  const scatter = half ? ` ± ${digits(half, half)}` : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
+  if (scatter) cell.append(Object.assign(document.createElement("span"), { className: "half", textContent: scatter }));
   return cell;
 }
 
@@ -65,22 +91,28 @@ const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]
 
 function draw() {
   const view = seen();
-  const { cells: all } = questions[view.question];
-  const cells = all.filter((cell) => !view.only || axes.some((axis) => `${axis}:${cell[axis]}` === view.only));
+  const { cells: all, measures } = questions[view.question];
+  const cells = all.filter((cell) => axes.every((axis) => !view[axis] || String(cell[axis]) === view[axis]));
   const down = of(cells, view.rows);
   const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);
-  const base = down.find((row) => String(row) === view.baseline);
-  const heads = across.map((column) => head(column === undefined ? view.measure : label(view.columns, column)));
-  table.tHead.rows[0].replaceChildren(head(view.rows), ...heads);
-  table.tBodies[0].replaceChildren(...down.map((row) => {
+  const base = down.find((row) => String(row) === view.baseline), divided = view.baseline !== "";
+  const found = down.map((row) => across.map((column) => estimate(at(cells, view, row, column), divided ? beside(cells, all, view, base, column) : null)));
+  const names = across.map((column) => (column === undefined ? view.measure : label(view.columns, column)));
+  table.tHead.rows[0].replaceChildren(head(view.rows), ...names.map(head));
+  table.tBodies[0].replaceChildren(...down.map((row, number) => {
     const line = document.createElement("tr");
-    const places = across.map((column) => place(at(cells, view, row, column), view.baseline === "" ? null : beside(cells, all, view, base, column)));
     const name = heading(label(view.rows, row), "row");
     name.dataset.sort = row ?? "";
-    line.append(name, ...places);
+    line.append(name, ...found[number].map((each) => place(each, divided)));
     return line;
   }));
   sortable(table); // of the page's own script, as `tools`
+  const [, better] = measures.find(([measure]) => measure === view.measure);
+  const title = divided ? `${view.measure}, divided by ${label(view.rows, base)}` : view.measure + (better ? ` (${better} is better)` : "");
+  const series = names.map((name, order) => ({ name, colour: colours[name] ?? shades[Math.round((order * (shades.length - 1)) / Math.max(1, names.length - 1))], points: found.map((row) => row[order]) }));
+  const figure = document.getElementById("chart");
+  chart(figure, { title, rows: down.map((row) => label(view.rows, row)), series, joined: view.rows === "S" || view.rows === "k" });
+  figure.setAttribute("aria-label", `${title} by ${view.rows}; the table has the numbers`);
   history.replaceState(null, "", `#${new URLSearchParams(view)}`);
 }
 
@@ -89,6 +121,7 @@ const restore = () => (choose(viewInAddress()), draw());
 for (const select of Object.values(fields)) {
   select.addEventListener("change", () => {
     const view = seen();
+    if (select === fields.rows || select === fields.columns) axes.forEach((axis) => delete view[axis]);
     choose(select === fields.question ? { question: view.question } : view);
     draw();
   });

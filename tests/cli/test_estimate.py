@@ -1,0 +1,91 @@
+"""What `workflow.cli.estimate` prints."""
+
+import pytest
+
+from tests._finished import finished
+from workflow.cli import estimate as command
+from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
+from workflow.config.strict import read_yaml
+from workflow.monitor import timed
+from workflow.monitor.other_jobs import files_of_rules
+from workflow.plan.targets import Targets
+from workflow.results import precomputed
+from workflow.results.record import write_record, write_text
+
+CONFIG = ROOT / "config" / "config.yaml"
+WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
+
+
+@pytest.fixture
+def printed(tmp_path, capsys):
+    """Runs the command in an empty folder of results."""
+    results = tmp_path / "results"
+    results.mkdir()
+
+    def run(*words):
+        command.main([*words, "--results", str(results), "--cores", "2"])
+        return capsys.readouterr().out
+
+    return run
+
+
+def planned():
+    return Targets.of(read_yaml(CONFIG) | {"scale": "smoke", "ablations": ["span_limit"]})
+
+
+def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printed, tmp_path):
+    lines = printed(*WORDS, "device=cpu").splitlines()
+    count = len(planned().runs.jobs)
+    assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
+    assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
+    for start in ("training: about ", "  learned from ", "in all: about "):
+        assert any(line.startswith(start) for line in lines), start
+    assert "(came with the project)" in "\n".join(lines)
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_what_is_there_is_not_made_again(printed, tmp_path):
+    """Every run and every file; then one cost is missing, and what stands on it."""
+    targets = planned()
+    for job in targets.runs.jobs.values():
+        write_record(tmp_path / "results" / "runs" / job.digest / "record.json", finished(job))
+    files = files_of_rules(targets)
+    for file in (file for each in files.values() for file in each):
+        write_text(tmp_path / file, "{}")
+    said = printed(*WORDS)
+    assert "nothing is left to train" in said and "pages: all there" in said
+    (tmp_path / files["costs"][0]).unlink()
+    assert "for 1 costs, " in printed(*WORDS)
+
+
+def test_planning_needs_no_data(printed):
+    """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
+    said = printed("--config", "scale=paper")
+    assert "data that is missing: data set 'coco': not found" in said and "data_dir" in said
+    assert "training: " in said and "not for this machine" in said
+    with pytest.raises(ConfigError, match="coco"):
+        Targets.of(read_yaml(CONFIG) | {"scale": "paper"})  # to train, it is needed
+
+
+def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
+    said = printed("--config", "scale=small", "device=cuda")
+    assert "no record of a GPU is at hand" in said and "one GPU, about twenty minutes" in said
+    assert "hours" not in said and "in all" not in said
+
+
+def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):
+    for module in (timed, precomputed):
+        monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
+    jobs = list(planned().runs.jobs.values())
+    for job in jobs[1:]:
+        write_record(tmp_path / "precomputed" / "smoke" / f"{job.digest}.json", finished(job))
+    said = printed(*WORDS, "device=cpu")
+    assert f"0 trained, {len(jobs) - 1} come with the project, 1 to train" in said
+    assert f"0 trained, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
+
+
+@pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
+def test_nonsense_is_refused(word, line, tmp_path):
+    with pytest.raises(ConfigError, match=line):
+        command.main(["--config", word, "--results", str(tmp_path)])

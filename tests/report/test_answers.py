@@ -1,0 +1,159 @@
+"""What a page says of any ablation without code of its own: differences worked out by hand, sentences, figures."""
+
+import math
+
+import pytest
+
+from tests._runs import CURVE, failed, run, translated
+from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers.effects import compare
+from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.variants import variant_table
+from workflow.report.figures._style import plt
+from workflow.results.runs_table import as_frame, with_text
+from workflow.tasks.spec import TASKS
+
+CHAR_LM, TRANSLATION = TASKS["char_lm"], TASKS["translation"]
+T2 = 4.302653  # Student's t at 97.5 % with two degrees of freedom
+
+
+def scored(variant: str, *values: float, **changes) -> list[dict]:
+    """Runs of seeds 1, 2, ... with these bpc; the order of the seeds says nothing."""
+    rows = [run("models", variant, seed, dev_bpc=bpc, **changes) for seed, bpc in enumerate(values, 1)]
+    return rows[::-1]
+
+
+def say(rows: list[dict], task=CHAR_LM):
+    return answer_of(as_frame(rows), task)
+
+
+def test_differences_are_paired_by_seed_and_their_interval_is_students():
+    """-.1, -.2, -.3: mean -.2, standard error .1 / sqrt(3); unpaired they would be lost in the scatter of the seeds."""
+    rows = [*scored("short", 2.0, 3.0, 4.0), *scored("long", 1.9, 2.8, 3.7)]
+    effect = compare(with_text(as_frame(rows)), "dev_bpc")[0].effect
+    half = T2 * 0.1 / math.sqrt(3)
+    assert (effect.mean, effect.n) == (pytest.approx(-0.2), 3)
+    assert (effect.low, effect.high) == (pytest.approx(-0.2 - half), pytest.approx(-0.2 + half))
+    assert effect.told == (half < 0.2) and not effect.told
+    line = variant_table(as_frame(rows), "dev_bpc", {})["lines"][1]
+    assert (line["variant"], line["mean"]) == ("long", pytest.approx(2.8)) and line["effect"] == effect
+    assert [point[:2] for point in line["points"]] == [(3, 3.7), (2, 2.8), (1, 1.9)]
+
+
+def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
+    """Differences -.1, -.12 on one text and -.5, -.52 on the other: mean -.31, each .01 from the mean of its text."""
+    texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
+    rows = [*scored("short", 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, **texts[1])]
+    rows += [*scored("long", 1.9, 1.88, **texts[0]), *scored("long", 1.5, 1.48, **texts[1])]
+    rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
+    effect = compare(with_text(as_frame(rows)), "dev_bpc")[0].effect
+    assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T2 * 0.01 / math.sqrt(2))
+    said = say(rows)
+    assert said.status == "Found" and "long is 0.310 bpc better than short" in said.sentence
+    assert "Difference in bpc by text: long −0.110 on a for text8 and −0.510 on b for enwik8." in said.remarks
+
+
+def test_a_difference_beyond_its_interval_is_found():
+    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49)])
+    assert said.status == "Found"
+    assert said.sentence == (
+        "long is 0.300 bpc worse than short (2.400 against 2.100, 95 % interval 0.275 to 0.325), "
+        "over 3 seeds on words at scale test."
+    )
+
+
+def test_one_whose_interval_holds_zero_is_not_answered_yet():
+    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.1, 2.0, 2.2)])
+    assert said.status == "Not answered yet"
+    assert (
+        "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)"
+        in said.sentence
+    )
+
+
+def test_one_seed_is_not_enough():
+    said = say([*scored("short", 2.0), *scored("long", 1.5)])
+    assert said.status == "Not answered yet" and "one seed cannot tell an effect from chance" in said.sentence
+    assert "long is 0.5000 bpc better than short, over 1 seed on words" in said.sentence
+
+
+def test_what_was_found_while_runs_still_learn_is_so_far():
+    said = say([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *scored("long", 2.3, 2.41, 2.49)])
+    assert said.status == "So far" and any(line.startswith("3 of 6 runs were still learning") for line in said.remarks)
+
+
+def test_failed_runs_are_told_and_are_no_answer_alone():
+    rows = [failed(variant=variant, seed=seed) for variant in ("fixed", "adaptive") for seed in (1, 2)]
+    said = say(rows)
+    assert (said.status, said.sentence) == ("Not answered yet", "all 4 runs failed.")
+    assert said.remarks == ["4 of 4 runs failed (4 diverged)."]
+    said = say([*rows[:2], *(run(variant="adaptive", seed=seed) for seed in (1, 2))])
+    assert said.sentence.startswith("no run of fixed span, with which the others are compared, has ended well")
+
+
+def test_along_a_grid_it_says_where_a_variant_is_worse_and_what_the_grid_does():
+    """As many keys as are enough: 1 is 30 BLEU worse, 2 keys cannot be told apart."""
+    rows = [translated(seed=seed, test_bleu=90.0 + seed) for seed in (1, 2, 3)]
+    for k, scores in ((1, (61.0, 62.1, 62.9)), (2, (91.1, 91.9, 93.1))):
+        rows += [translated(variant="top_k", seed=n, k=k, test_bleu=bleu) for n, bleu in enumerate(scores, 1)]
+    said = say(rows, TRANSLATION)
+    assert "top-k is worse than softmax at k = 1 and cannot be told apart from it at k = 2 (there the difference" in (
+        said.sentence
+    )
+    assert "from k = 1 to 2 top-k gets better by 30.03 BLEU (95 % interval" in said.sentence
+
+
+def test_of_many_variants_it_is_counted_and_chance_is_named():
+    rows = scored("base", 2.0, 2.1, 2.2)
+    rows += [row for n in range(5) for row in scored(f"v{n}", 2.01 + n, 2.11 + n, 2.2 + n)]
+    said = say(rows)
+    assert said.sentence.startswith("of 5 variants 4 are worse than base, 1 cannot be told apart from base; v1 is 1.0")
+
+
+def test_a_variant_of_the_very_runs_of_the_first_is_not_compared():
+    rows = scored("base", 2.0, 2.1, 2.2)
+    said = say([*rows, *({**row, "variant": "same"} for row in rows), *scored("other", 3.0, 3.1, 3.3)])
+    assert "same is the same as base at this scale." in said.remarks and "same" not in said.sentence
+
+
+def texts_of(figure) -> str:
+    found = " ".join(text.get_text() for text in figure.findobj(plt.Text))
+    plt.close(figure)
+    return found
+
+
+def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():
+    data = effect_figure.data(as_frame([*scored("short", 2.0, 2.1, 2.2), *scored("long", 1.0, 1.1)]), "dev_bpc")
+    assert data["points"].map(sorted).tolist() == [[2.0, 2.1, 2.2], [1.0, 1.1]]
+    assert data["low"].notna().tolist() == [True, False]  # an interval of two says nothing
+    figure = effect_figure.draw(data, "dev_bpc", "dev bpc")
+    assert {"short", "long", "dev bpc (lower is better)"} <= {text.get_text() for text in figure.findobj(plt.Text)}
+    plt.close(figure)
+
+
+def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
+    rows = [run(variant="adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
+    rows = [run(variant="transformer_xl", S=None), *rows]
+    figure = effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc")
+    text = texts_of(figure)
+    assert "span limit S" in text and "adaptive span" in text and "Transformer-XL" in text
+
+
+@pytest.mark.parametrize("variants, panels", [(2, 1), (6, 6)])
+def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
+    rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in (1, 2)]
+    data = curves_figure.data(as_frame(rows), "bpc")
+    assert len(data) == len(rows) * len(CURVE)
+    figure = curves_figure.draw(data, "bits per character", "linear")
+    assert sum(axes.get_visible() for axes in figure.axes) == panels and len(figure.legends) == 1
+    plt.close(figure)
+
+
+def test_costs_are_drawn_where_they_differ_alone():
+    same = as_frame([run(variant=variant, seed=1) for variant in ("fixed", "adaptive")])
+    assert not len(cost_figure.data(same, "dev_bpc"))
+    rows = [run(variant="fixed"), run(variant="adaptive", macs_executed=3e4)]
+    data = cost_figure.data(as_frame(rows), "dev_bpc")
+    assert data["macs_executed"].tolist() == [6e4, 3e4] and "train_tokens_per_s" not in data
+    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
+    assert "(less is better)" in texts_of(figure)

@@ -1,0 +1,70 @@
+"""The pages of docs/ as a site: all are in its contents, and what they link to, quote and name is there.
+
+`make docs` checks more, with Sphinx; these tests need neither it nor a network.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+ADDED = DOCS / "added.md"  # begun by `python -m workflow.cli.new`, and left out of the site
+PAGES = sorted({*DOCS.rglob("*.md")} - {ADDED})
+LINKING = [*PAGES, ROOT / "README.md", ROOT / "config" / "README.md"]
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+each_linking = pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+def contents(page: Path) -> list[Path]:
+    """The pages that a page's tables of contents name, directly."""
+    blocks = re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    names = [line for block in blocks for line in block.splitlines() if line and not line.startswith(":")]
+    return [found for name in names for found in sorted(page.parent.glob(f"{name}.md"))]
+
+
+def anchors(page: Path) -> set[str]:
+    """As Sphinx and GitHub name the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", page.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_page_is_in_the_contents_once():
+    listed = [page for parent in PAGES for page in contents(parent)]
+    assert sorted([*listed, DOCS / "index.md"]) == PAGES
+
+
+@each_linking
+def test_links_lead_to_files_and_headings(page):
+    text = re.sub(r"`[^`\n]*`", "", FENCED.sub("", page.read_text()))
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        if link.startswith(("http://", "https://", "mailto:")):
+            continue
+        place, _, anchor = link.partition("#")
+        target = (page.parent / place).resolve() if place else page
+        assert target.is_file(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_source_that_is_quoted_is_there_word_for_word(page):
+    for place, quoted in re.findall(r"`([\w/]+\.(?:py|yaml))`[^`]*:\n\n```\w+\n(.*?)```", page.read_text(), re.DOTALL):
+        if (ROOT / place).exists():  # others are for the reader to write
+            assert quoted in (ROOT / place).read_text(), place
+
+
+@pytest.mark.parametrize("page", sorted((DOCS / "api").glob("*.md")), ids=lambda page: page.stem)
+def test_the_api_pages_name_what_is_there(page):
+    for dotted in re.findall(r"autoapi\w+:: (\S+)", page.read_text()):
+        module, _, name = dotted.rpartition(".")
+        tree = ast.parse((ROOT / module.replace(".", "/")).with_suffix(".py").read_text())
+        assert name in {node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)}, dotted
+
+
+def test_the_page_of_commands_has_every_command_and_none_that_is_not_there():
+    commands = {path.stem for path in (ROOT / "workflow" / "cli").glob("[a-z]*.py")}
+    assert set(re.findall(r"python -m workflow\.cli\.(\w+)", (DOCS / "commands.md").read_text())) == commands
+    for page in LINKING:
+        assert set(re.findall(r"python -m workflow\.cli\.(\w+)", page.read_text())) <= commands, page

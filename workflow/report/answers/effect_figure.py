@@ -1,0 +1,95 @@
+"""The figure of effect: each variant's score with its interval and its seeds, or curves over S or k."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import places
+from workflow.report.answers.look import Line, add_legend, aside, drawn_axis, lines_of, name_score, panels, texts_of
+from workflow.report.answers.variants import ENOUGH
+from workflow.report.answers.words import label
+from workflow.report.figures._colours import COLOURS, GREY, INK
+from workflow.report.figures._style import canvas, draw_message
+from workflow.results.runs_table import with_text
+from workflow.results.statistics import mean_interval
+
+ROW = 0.27  # inches of a variant
+SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
+COLUMNS = ["text", "variant", "S", "k", "mean", "low", "high", "points"]
+
+
+def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """A row per text, variant, S and k with a run that ended well; points: of the seeds. No interval of few seeds."""
+    rows = []
+    for text, group in texts_of(with_text(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
+        for variant, S, k, members in places(group):
+            points = members[quantity].astype(float).tolist()
+            mean, low, high = mean_interval(points)
+            bounds = (low, high) if len(points) >= ENOUGH else (None, None)
+            rows.append((text, variant, S, k, mean, *bounds, points))
+    numbers = dict.fromkeys(("S", "k", "mean", "low", "high"), float)
+    return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
+
+
+def draw(data: pd.DataFrame, quantity: str, title: str):
+    """A panel for each text."""
+    if not len(data):
+        return draw_message("no run has ended well")
+    axis, score = drawn_axis(data), name_score(quantity, title)
+    return _draw_curves(data, axis, score) if axis else _draw_dots(data, score)
+
+
+def _draw_dots(data: pd.DataFrame, score: str):
+    """Variants one below the other, the first on top, its mean as a line through all."""
+    texts = dict(texts_of(data))
+    height = 0.75 + ROW * max(map(len, texts.values()))
+    figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
+    for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
+        panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
+        for place, row in enumerate(rows.itertuples()):
+            colour = COLOURS.get(row.variant, INK)
+            panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
+            bar = None if pd.isna(row.low) else row.high - row.mean
+            panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
+        panel.set_yticks(range(len(rows)), [label(variant) for variant in rows["variant"]], parse_math=False)
+        panel.set_ylim(len(rows) - 0.5, -0.5)
+        panel.grid(axis="y", visible=False)
+        panel.set_title(text, fontsize=9, parse_math=False)
+        panel.set_xlabel(score)
+    return figure
+
+
+def _draw_curves(data: pd.DataFrame, axis: str, score: str):
+    """Lines over the grid; what has no place on it goes through as a broken line."""
+    texts, lines = dict(texts_of(data)), lines_of(data, axis)
+    figure, axes = panels(len(texts), 2, 3.0)
+    values = sorted(data[axis].dropna().unique())
+    placed = [line for line in lines if line.rows(data, axis)[axis].notna().any()]
+    for panel, (text, rows) in zip(axes, texts.items(), strict=True):
+        for line in lines:
+            mine = line.rows(rows, axis)
+            beside = aside(mine[axis], placed.index(line), len(placed)) if line in placed else mine[axis]
+            _draw_line(panel, line, mine.assign(place=beside))
+        panel.set_xscale("log", base=2)
+        panel.set_xticks(values, [f"{value:g}" for value in values])
+        panel.minorticks_off()
+        panel.set_xlim(values[0] / 2**MARGIN, values[-1] * 2**MARGIN)
+        panel.set_xlabel({"S": "span limit S", "k": "number of kept keys k"}[axis])
+        panel.set_title(text, fontsize=9, parse_math=False)
+    axes[0].set_ylabel(score)
+    add_legend(figure, axes)
+    return figure
+
+
+def _draw_line(panel, line: Line, rows: pd.DataFrame) -> None:
+    """rows: with their `place` on the axis, missing where they have none."""
+    for row in rows[rows["place"].isna()].itertuples():
+        panel.axhline(row.mean, color=line.colour, lw=1.4, ls="--", label=line.name)
+        if pd.notna(row.low):
+            panel.axhspan(row.low, row.high, color=line.colour, alpha=0.15, lw=0)
+    placed = rows.dropna(subset=["place"]).sort_values("place")
+    if not len(placed):
+        return
+    bars = (placed["high"] - placed["mean"]).fillna(0)
+    style = {"marker": line.mark, "ms": 5, "capsize": 3, "lw": 1.4, "color": line.colour, "label": line.name}
+    panel.errorbar(placed["place"], placed["mean"], bars, **style)
+    points = placed.explode("points")
+    panel.plot(points["place"] * 2**SEED, points["points"].astype(float), "_", ms=5, color=line.colour, alpha=0.8)

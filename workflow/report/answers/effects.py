@@ -1,0 +1,122 @@
+"""The configurations of one ablation compared in pairs: a run beside the run of the same text and seed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workflow.results.statistics import LEVEL, half_width, mean_interval, p_of, scatter
+
+GRID = ("S", "k")
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A mean of paired differences with its 95 % interval and p.
+
+    n: pairs. No interval and no p where no text has two pairs. by_text: the mean on each text.
+    """
+
+    mean: float
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    by_text: dict[str, float]
+
+    @property
+    def told(self) -> bool:
+        """Whether it can be told from chance: its interval does not hold zero."""
+        return self.p is not None and self.p <= LEVEL
+
+    @property
+    def half(self) -> float | None:
+        """Half the width of the interval, whose digits the effect is shown with."""
+        return half_width(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A variant at one S and k beside the first variant; `effect` is None where the two have no pair."""
+
+    variant: str
+    S: float | None
+    k: float | None
+    effect: Effect | None
+
+    @property
+    def place(self) -> str:
+        """` at S = 64, k = 8`, as far as it has them."""
+        values = [f"{axis} = {getattr(self, axis):g}" for axis in GRID if getattr(self, axis) is not None]
+        return f" at {', '.join(values)}" if values else ""
+
+
+def effect_of(differences: pd.Series) -> Effect | None:
+    """differences: by (text, seed)."""
+    if not len(differences):
+        return None
+    values, texts = differences.tolist(), differences.index.get_level_values("text").tolist()
+    by_text = differences.groupby(level="text", sort=False).mean().to_dict()
+    if len(values) < 2 or max(map(texts.count, texts)) < 2:
+        return Effect(sum(values) / len(values), None, None, None, len(values), by_text)
+    mean, low, high = mean_interval(values, texts)
+    p = p_of(values, blocks=texts) if scatter(values, texts) else float(mean == 0)
+    return Effect(mean, low, high, p, len(values), by_text)
+
+
+def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
+    """The quantity of each run less that of the base's run, by (text, seed); without runs that failed on one side."""
+    return (_by_text_and_seed(runs, quantity) - _by_text_and_seed(base, quantity)).dropna()
+
+
+def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
+    finished = runs[runs["status"] == "ok"].drop_duplicates("digest")  # one text may stand in for two of the paper's
+    return finished.groupby(["text", "seed"], sort=False)[quantity].mean().astype(float)
+
+
+def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
+    """Each variant, S and k with its runs: variants in the order of the ablation, S and k rising."""
+    for variant, rows in runs.groupby("variant", sort=False):
+        for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
+            yield variant, _known(S), _known(k), group
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else value
+
+
+def beside(runs: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
+    """The runs of the first variant that stand beside this S and k: at the same, or at the only one that it has."""
+    first = runs[runs["variant"] == runs["variant"].iloc[0]]
+    for axis, value in zip(GRID, (S, k), strict=True):
+        if first[axis].nunique(dropna=False) > 1:
+            first = first[first[axis].isna() if value is None else first[axis] == value]
+    return first
+
+
+def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
+    """All other variants beside the first, at each S and k, over all texts."""
+    first = runs["variant"].iloc[0]
+    return [
+        Comparison(variant, S, k, effect_beside(group, beside(runs, S, k), quantity))
+        for variant, S, k, group in places(runs)
+        if variant != first
+    ]
+
+
+def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
+    """None where the two have no pair, or are the same runs, as where a scale makes no difference between variants."""
+    return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
+
+
+def axes_of(runs: pd.DataFrame) -> list[str]:
+    """S and k, if some variant has several of them; the one with more values first."""
+    counts = {axis: runs.groupby("variant")[axis].nunique().max() for axis in GRID}
+    return sorted((axis for axis in GRID if counts[axis] > 1), key=lambda axis: -counts[axis])
+
+
+def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
+    """Of one variant: its quantity at the largest S, or k, less that at the smallest; a mean over the other axis."""
+    ends = runs[axis].min(), runs[axis].max()
+    low, high = (runs[runs[axis] == end] for end in ends)
+    return effect_of(pair(high, low, quantity)) if ends[0] < ends[1] else None

@@ -1,0 +1,96 @@
+"""What the figures of every answer share: which lines there are, their colours and marks, panels, one legend."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from workflow.report.answers.effects import axes_of
+from workflow.report.answers.words import label
+from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._style import canvas
+from workflow.results.registry import REGISTRY
+
+MARKS = "osD^vPX<>"
+LEGEND = 9  # more lines than this no legend can keep apart
+BESIDE = 0.07  # of an octave, between two lines
+LETTERS, ROW = 90, 0.22  # of a legend: letters side by side, inches of height
+
+
+@dataclass(frozen=True)
+class Line:
+    """One variant, at one value of the axis that is not drawn where it has several."""
+
+    name: str
+    variant: str
+    other: float | None
+    colour: str
+    mark: str
+
+    def rows(self, data: pd.DataFrame, axis: str | None) -> pd.DataFrame:
+        mine = data[data["variant"] == self.variant]
+        if self.other is None:
+            return mine
+        return mine[mine["k" if axis == "S" else "S"] == self.other]
+
+
+def drawn_axis(runs: pd.DataFrame) -> str | None:
+    """S or k, where curves can be drawn over it."""
+    return next(iter(axes_of(runs)), None)
+
+
+def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
+    """In the order of the ablation. A variant keeps the colour that it has elsewhere; without one it takes a shade."""
+    keys = []
+    for variant, rows in runs.groupby("variant", sort=False):
+        others = sorted(rows["k" if axis == "S" else "S"].dropna().unique()) if axis else []
+        keys += [(variant, other) for other in others] if len(others) > 1 else [(variant, None)]
+    plain = [(variant, other) for variant, other in keys if other is not None or variant not in COLOURS]
+    stepped = dict(zip(plain, shades(len(plain)), strict=True))
+    other_axis = "k" if axis == "S" else "S"
+    return [
+        Line(
+            label(variant) if other is None else f"{label(variant)}, {other_axis} = {other:g}",
+            variant,
+            other,
+            stepped.get((variant, other)) or COLOURS[variant],
+            MARKS[number % len(MARKS)],
+        )
+        for number, (variant, other) in enumerate(keys)
+    ]
+
+
+def aside(values: pd.Series, number: int, of: int) -> pd.Series:
+    """Places on an axis of powers of two, a little beside the true ones, so that lines do not hide each other."""
+    return values * 2 ** (BESIDE * (number - (of - 1) / 2))
+
+
+def name_score(quantity: str, title: str) -> str:
+    """The label of an axis: the score, and which way is better."""
+    return f"{title} ({REGISTRY[quantity].better} is better)"
+
+
+def panels(number: int, columns: int, height: float, **options):
+    """So many axes in rows of `columns`, the rest of the last row left out."""
+    columns = min(columns, number)
+    figure, axes = canvas(columns, rows=-(-number // columns), height=height, squeeze=False, **options)
+    for spare in axes.flat[number:]:
+        spare.set_visible(False)
+    return figure, axes.flat[:number]
+
+
+def add_legend(figure, panels) -> None:
+    """One for all panels, above them, in room of its own."""
+    handles = {}
+    for panel in panels:
+        for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if handles:
+        columns = max(1, min(4, len(handles), LETTERS // (max(map(len, handles)) + 6)))
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
+        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
+
+
+def texts_of(data: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    return iter(data.groupby("text", sort=False))

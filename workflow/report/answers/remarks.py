@@ -1,0 +1,127 @@
+"""What one should know beside the sentence: each text, chance, costs, spans, whether runs still learned, failures."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import Comparison, axes_of
+from workflow.report.answers.words import count, join, label, to_digits
+from workflow.results.flatness import FLAT
+from workflow.results.registry import REGISTRY
+from workflow.results.statistics import LEVEL, holm
+
+COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
+WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
+WORTH = 0.02  # a cost that differs by less is not worth a word
+NAMED = 3
+
+
+def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
+    """The mean difference of each variant on each text, at its largest S and k; of few variants and several texts."""
+    last = {each.variant: each.effect for each in comparisons if each.effect}
+    if not 0 < len(last) <= NAMED or max(len(effect.by_text) for effect in last.values()) < 2:
+        return []
+    lines = []
+    for variant, effect in last.items():
+        parts = [f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()]
+        lines.append(f"{label(variant)} {join(parts)}")
+    return [f"Difference in {unit} by text: {'; '.join(lines)}."]
+
+
+def chance(comparisons: list[Comparison]) -> list[str]:
+    """How many of several comparisons remain once p is corrected for their number, where that alters the count."""
+    ps = [each.effect.p for each in comparisons if each.effect and each.effect.p is not None]
+    told, left = (sum(p <= LEVEL for p in each) for each in (ps, holm(ps)))
+    if told == left:
+        return []
+    return [
+        f"{count(len(ps), 'comparison')} were made, of which some look like effects by chance: {told} can be told from "
+        f"chance one by one, {left} after Holm's correction for their number."
+    ]
+
+
+def same_runs(runs: pd.DataFrame) -> list[str]:
+    """The variants that are the first one at this scale: they name its very jobs."""
+    first = runs["variant"].iloc[0]
+    known = set(runs.loc[runs["variant"] == first, "digest"])
+    same = [label(variant) for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
+    return (
+        [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {label(first)} at this scale."] if same else []
+    )
+
+
+def costs(finished: pd.DataFrame) -> list[str]:
+    """Each cost that was measured as a ratio to that of the first variant, at the largest S and k of each."""
+    sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
+    first, *others = sides
+    lines = []
+    for quantity in (name for name in COSTS if name in finished):
+        ratios = {variant: _mean(sides[variant], quantity) / _mean(sides[first], quantity) for variant in others}
+        ratios = {variant: ratio for variant, ratio in ratios.items() if not pd.isna(ratio)}
+        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
+            lines.append(f"{WORDS.get(quantity, REGISTRY[quantity].title)} {_list_ratios(ratios)}")
+    return [f"Costs beside {label(first)}, which is 1: {'; '.join(lines)}."] if lines else []
+
+
+def growth(finished: pd.DataFrame) -> list[str]:
+    """How the executed multiply-adds grow from the smallest S, or k, to the largest, with each of a few variants."""
+    lines = []
+    for axis in axes_of(finished):
+        ends, ratios = [finished[axis].min(), finished[axis].max()], {}
+        for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
+            if {*ends} <= {*rows[axis]}:
+                low, high = (_mean(rows[rows[axis] == end], "macs_executed") for end in ends)
+                ratios[variant] = high / low
+        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
+            times = join([f"{ratio:.2f} times with {label(variant)}" for variant, ratio in ratios.items()])
+            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the executed multiply-adds become {times}.")
+    return lines
+
+
+def _list_ratios(ratios: dict[str, float]) -> str:
+    if len(ratios) == 1:
+        return f"{next(iter(ratios.values())):.2f}"
+    named = {f"{label(variant)} {ratio:.2f}": ratio for variant, ratio in ratios.items()}
+    if len(named) <= NAMED:
+        return f"({join([*named])})"
+    return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
+
+
+def _largest(rows: pd.DataFrame) -> pd.DataFrame:
+    for axis in ("S", "k"):
+        if rows[axis].notna().any():
+            rows = rows[rows[axis] == rows[axis].max()]
+    return rows
+
+
+def _mean(rows: pd.DataFrame, quantity: str) -> float:
+    """Over configurations; what is measured once for each stands on the row of every seed."""
+    return rows.groupby("configuration")[quantity].mean().mean()
+
+
+def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
+    """How far the nets look that learn how far, at the largest S."""
+    learned = finished[finished["span"].isin(["adaptive", "dynamic"]) & finished["mean_span"].notna()]
+    lines = []
+    for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
+        rows = _largest(rows)
+        lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}")
+    return [f"Average span reached, in {tokens}: {join(lines)}."] if lines else []
+
+
+def learning(finished: pd.DataFrame) -> list[str]:
+    """Whether runs still learned when their training ended, which may turn an answer round."""
+    gains = finished.drop_duplicates("digest")["late_gain"]
+    late = gains[gains > FLAT]
+    if not len(late):
+        return []
+    return [
+        f"{len(late)} of {count(len(gains), 'run')} were still learning: the last quarter of the updates brought up to "
+        f"{late.max():.2f} bits per character or piece, so more training may change the answer."
+    ]
+
+
+def failures(runs: pd.DataFrame) -> list[str]:
+    broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
+    if not len(broken):
+        return []
+    kinds = join([f"{number} {status}" for status, number in broken["status"].value_counts().items()])
+    return [f"{len(broken)} of {count(runs['digest'].nunique(), 'run')} failed ({kinds})."]

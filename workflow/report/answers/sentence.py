@@ -1,0 +1,113 @@
+"""One sentence that answers the question of an ablation, or says why it cannot be answered yet; written by rule."""
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from workflow.report.answers import remarks
+from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
+from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
+from workflow.report.answers.words import count, intervals, join, label, to_digits
+from workflow.results.runs_table import with_text
+from workflow.tasks.spec import TaskSpec
+
+NAMED = 3  # of so many variants at most it is said what happens along the grid
+FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothing to compare"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """status: one of the four above. sentence: goes on after the status. remarks: what else to know, a line each."""
+
+    status: str
+    sentence: str
+    remarks: list[str] = field(default_factory=list)
+
+
+def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
+    """runs: of one ablation, failed ones included, the first variant's first."""
+    (quantity, _, unit), runs = task.columns[0], with_text(runs)
+    finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    if not len(finished):
+        return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
+    score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
+    status, sentence = _say(score, comparisons, finished)
+    still = remarks.learning(finished)
+    status = EARLY if status == FOUND and still else status
+    basis = f"over {count(finished['seed'].nunique(), 'seed')} on {join([*finished['corpus'].unique()])}"
+    also = [
+        *remarks.by_text(comparisons, unit),
+        *remarks.chance(comparisons),
+        *remarks.same_runs(runs),
+        *remarks.costs(finished),
+    ]
+    also += [*remarks.growth(finished), *remarks.spans(finished, task.tokens)]
+    also += [*still, *remarks.failures(runs)]
+    return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
+
+
+def _say(score: Score, comparisons: list[Comparison], finished: pd.DataFrame) -> tuple[str, str]:
+    """Status and sentence, without the basis and whether runs still learned."""
+    paired = [each for each in comparisons if each.effect]
+    if comparisons and not paired:
+        failed = score.first not in set(finished["variant"])
+        why = "has ended well" if failed else "has the text and seed of a run of another variant"
+        return UNANSWERED, f"no run of {label(score.first)}, with which the others are compared, {why}"
+    if finished["seed"].nunique() < 2:
+        return UNANSWERED, _one_seed(score, paired, finished)
+    changes = _changes(score)
+    if not paired and not changes:
+        return ALONE, f"one variant was run; {_level(score, finished)}"
+    told = any(effect.told for effect in (*(each.effect for each in paired), *(effect for *_, effect in changes)))
+    parts = [describe_comparisons(score, paired)] if paired else []
+    return FOUND if told else UNANSWERED, "; ".join([*parts, *_describe_changes(score, changes)])
+
+
+def _level(score: Score, finished: pd.DataFrame) -> str:
+    means = finished.groupby("corpus", sort=False)[score.quantity].mean()
+    levels = [f"{to_digits(mean)} {score.unit} on {corpus}" for corpus, mean in means.items()]
+    return f"{label(finished['variant'].iloc[0])} reaches {join(levels)}"
+
+
+def _one_seed(score: Score, paired: list[Comparison], finished: pd.DataFrame) -> str:
+    """Why one seed is not enough, and the largest difference that it shows."""
+    chance = "one seed cannot tell an effect from chance"
+    if not paired:
+        return f"{chance}; {_level(score, finished)}"
+    widest = max(paired, key=lambda each: abs(each.effect.mean))
+    place = widest.place if axes_of(score.runs) else ""
+    return f"{chance}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
+        f"{score.direction(widest.effect)} than {label(score.first)}"
+    )
+
+
+def _changes(score: Score) -> list[tuple[str, str, Effect]]:
+    """From the smallest S, or k, to the largest, of a few variants: the ends, the variant, and what it changes by."""
+    changes = []
+    for axis in axes_of(score.runs):
+        for variant, rows in list(score.runs.groupby("variant", sort=False))[:NAMED]:
+            if effect := change_along(rows, axis, score.quantity):
+                changes.append((f"from {axis} = {rows[axis].min():g} to {rows[axis].max():g}", variant, effect))
+    return changes
+
+
+def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> list[str]:
+    """A part of the sentence for each pair of ends; variants that change alike are named together."""
+    said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
+    for ends, variant, effect in changes:
+        said.setdefault(ends, {}).setdefault(score.state(effect), []).append((label(variant), effect))
+    return [
+        f"{ends} {join([_describe_alike(score, state, members) for state, members in states.items()])}"
+        for ends, states in said.items()
+    ]
+
+
+def _describe_alike(score: Score, state: str, members: list[tuple[str, Effect]]) -> str:
+    names, effects = zip(*members, strict=True)
+    several = len(names) > 1
+    if state == ALIKE:
+        verb = "do" if several else "does"
+        return f"{join([*names])} {verb} not change beyond chance ({score.differences([*effects])})"
+    sizes = join([to_digits(abs(effect.mean), effect.half) for effect in effects])
+    bounds = intervals([score.bounds(effect) for effect in effects])
+    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit} ({bounds})"

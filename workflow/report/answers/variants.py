@@ -1,0 +1,70 @@
+"""The table of variants: the score with its interval and single seeds, the difference to the first variant, costs."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import Effect, beside, effect_beside, places
+from workflow.report.answers.words import label
+from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import with_text
+from workflow.results.statistics import half_width, mean_interval
+
+COSTS = ("macs_executed", "parameters", "train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes")
+ENOUGH = 3  # seeds, from which on an interval says more than the points themselves
+
+
+def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
+    """The lines, and which columns they have. names: titles of costs, where the task has others than the registry.
+
+    half, difference_half: the median width of the intervals, whose digits all numbers of a column are shown with.
+    """
+    runs = with_text(runs)
+    lines = [
+        _line(text, *place, runs, quantity) for text, rows in runs.groupby("text", sort=False) for place in places(rows)
+    ]
+    costs = [name for name in COSTS if name in runs and runs[name].notna().any()]
+    for line in lines:
+        line["costs"] = [(_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
+    return {
+        "lines": lines,
+        "texts": runs["text"].nunique() > 1,
+        "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
+        "costs": [names.get(name, REGISTRY[name].title) for name in costs],
+        "compared": any(line["effect"] for line in lines),
+        "first": label(runs["variant"].iloc[0]),
+        "half": _median([line["half"] for line in lines]),
+        "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
+    }
+
+
+def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> dict:
+    finished = group[(group["status"] == "ok") & group[quantity].notna()]
+    values = finished[quantity].astype(float).tolist()
+    mean, low, high = mean_interval(values) if values else (None, None, None)
+    return {
+        "text": text,
+        "variant": label(variant),
+        "S": S,
+        "k": k,
+        "mean": mean,
+        "half": half_width(low, high) if len(values) >= ENOUGH else None,
+        "points": [(run.seed, getattr(run, quantity), run.digest, run.status) for run in group.itertuples()],
+        "effect": _effect(text, variant, S, k, group, runs, quantity),
+        "runs": finished,
+    }
+
+
+def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> Effect | None:
+    if variant == runs["variant"].iloc[0]:
+        return None
+    base = beside(runs, S, k)
+    return effect_beside(group, base[base["text"] == text], quantity)
+
+
+def _cost(runs: pd.DataFrame, name: str) -> float | None:
+    mean = pd.to_numeric(runs[name]).mean()
+    return None if pd.isna(mean) else float(mean)
+
+
+def _median(halves: list[float | None]) -> float | None:
+    known = [half for half in halves if half]
+    return float(pd.Series(known).median()) if known else None

@@ -1,0 +1,49 @@
+"""The first part of every ablation's page, made without code of its own: a sentence, a table, and figures."""
+
+import io
+
+import pandas as pd
+
+from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.variants import variant_table
+from workflow.report.figures._style import plt
+from workflow.report.pages.site import embed_svg
+from workflow.tasks.spec import TaskSpec
+
+EFFECT = (
+    "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
+)
+CURVES = "The loss on dev of every run while it was trained, a line each; lower is better. The steep start is cut off."
+COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration. Small numbers are S or k."
+
+
+def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
+    """runs: of one ablation, with their costs. score: title and unit of what the variants are compared by."""
+    quantity, title, unit = task.columns[0]
+    names = {name: words for name, words, _ in task.columns}
+    names["macs_executed"] = f"executed multiply-adds / {task.tokens[:-1]}"
+    effect = effect_figure.draw(effect_figure.data(runs, quantity), quantity, title)
+    loss, loss_title, scale = task.curve
+    curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
+    costs = cost_figure.data(runs, quantity)
+    cost = cost_figure.draw(costs, quantity, title, names) if len(costs) else None
+    return {
+        "said": answer_of(runs, task),
+        "score": (title, unit),
+        "table": variant_table(runs, quantity, names),
+        "figures": [
+            _figure("effect", "The effect", EFFECT, effect),
+            *([_figure("cost", "Cost beside quality", COST, cost)] if cost else ()),
+            _figure("curves", "Learning curves", CURVES, curves),
+        ],
+    }
+
+
+def _figure(name: str, title: str, caption: str, figure) -> dict:
+    """As the template of figures takes it; it is made for this page, and has no file of its own."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    svg = embed_svg(buffer.getvalue(), f"answer-{name}")
+    return {"name": f"answer-{name}", "title": title, "caption": caption, "svg": svg, "runs": [], "files": []}
