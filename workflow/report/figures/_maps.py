@@ -13,8 +13,8 @@ COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece",
 NAMES = {"softmax": "softmax", "top_k": "top-k"}
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
-# From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked at,
-# on dark pages too, so that those that are can be counted.
+# From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked
+# at, on dark pages too, so that those that are can be counted.
 BLUES = ListedColormap(colormaps["Blues"](np.linspace(0.15, 1, 40))).with_extremes(bad="#fefefe")
 
 
