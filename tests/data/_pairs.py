@@ -41,7 +41,7 @@ def raw_entry(contents: dict[str, bytes], **settings) -> dict:
         }
         for split, name in NAMES.items()
     }
-    about = {"kind": "files", "about": "a test", "source": "de", "target": "en", "vocabulary": 60}
+    about = {"kind": "files", "title": "a test", "about": "a test", "source": "de", "target": "en", "vocabulary": 60}
     return {**about, "files": sources, **settings}
 
 

@@ -14,7 +14,14 @@ needs_real = pytest.mark.skipif(not REAL.is_dir(), reason="no folder of real dat
 
 def entry(content: bytes, **settings) -> TextEntry:
     checksum = "sha256:" + hashlib.sha256(content).hexdigest()
-    defaults = {"kind": "file", "about": "a test", "unit": "byte", "bytes": len(content), "checksum": checksum}
+    defaults = {
+        "kind": "file",
+        "title": "a test",
+        "about": "a test",
+        "unit": "byte",
+        "bytes": len(content),
+        "checksum": checksum,
+    }
     return TextEntry(**defaults | settings)
 
 

@@ -108,7 +108,15 @@ def write_sections(tmp_path, leave_out="", **changes):
         folder.mkdir(parents=True)
         if section != leave_out:
             (folder / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
-    entry = {"kind": "folder", "about": "a test", "vocabulary": 40, "folders": ["wsj"], "sections": SECTIONS, **changes}
+    entry = {
+        "kind": "folder",
+        "title": "a test",
+        "about": "a test",
+        "vocabulary": 40,
+        "folders": ["wsj"],
+        "sections": SECTIONS,
+        **changes,
+    }
     return TreeCatalogue(metric="f1", trees={"ptb": entry})
 
 

@@ -61,7 +61,24 @@ def test_join_says_whether_the_paper_prints_the_value():
     )
     assert joined["published_source"].tolist()[:4] == ["published", "inferred", "inferred", "digitised"]
     assert pd.isna(joined["published_source"][4])
-    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"][[0, 2, 3]].notna().all()
+    assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"].notna().tolist() == [True] + 4 * [False]
+
+
+@pytest.mark.parametrize(
+    "kind, unit, published, as_the_paper, comparable",
+    [
+        ("analytic", "", "as.t1.as_small.flops", False, True),  # a formula, and what the paper prints
+        ("analytic", "", "as.f3.right.fixed.256", False, False),  # a formula on both sides
+        ("measured", "BLEU", "est.t1.est.ende", False, False),  # smaller nets, invented phrases
+        ("measured", "BLEU", "est.t1.est.ende", True, True),  # the paper's size on the paper's text
+        ("measured", "tokens / s", "est.t4.est.train_speed", True, False),  # of another machine
+        ("measured", "x", "est.t4.est.train_speed", False, True),  # a ratio
+        ("setting", "layers", "as.t1.as_small.layers", True, False),  # chosen, not found
+    ],
+)
+def test_what_is_comparable(kind, unit, published, as_the_paper, comparable):
+    cell = make_cell("r", "c", 2.0, unit, kind, published) | {"as_the_paper": as_the_paper}
+    assert join(pd.DataFrame([cell]))["comparable"][0] == comparable
 
 
 def test_logs_and_digitised_spans():

@@ -152,6 +152,35 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     assert visible(page, rows) == every and button.get_attribute("aria-pressed") == "false"
 
 
+def test_a_wide_table_keeps_its_first_column(site, page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    table = page.locator("#table-adaptive_span_costs .scroll")
+    head = table.locator("tbody th").first
+    before = head.bounding_box()["x"]
+    assert table.evaluate("box => (box.scrollLeft = 300, box.scrollLeft)") == 300
+    assert head.bounding_box()["x"] == before
+
+
+def test_a_note_opens_inside_the_window_by_key(site, page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    tip = page.locator("#table-adaptive_span_costs .tip").first
+    assert not tip.locator("span").is_visible()
+    tip.focus()
+    box = tip.locator("span").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+
+
+def test_a_wide_table_is_printed_whole(site, page):
+    page.set_viewport_size({"width": 1030, "height": 700})  # A4 across, without its margins
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    edges = page.locator(".scroll > table").evaluate_all("tables => tables.map(t => t.getBoundingClientRect().right)")
+    assert len(edges) > 2 and max(edges) <= 1030
+
+
 @pytest.mark.parametrize(
     "name, first, row",
     [

@@ -1,9 +1,10 @@
 """Figures: the numbers behind them, and that each can be drawn from good, failed and missing runs."""
 
+import numpy as np
 import pytest
 
 from tests._layers import layers
-from tests._runs import all_frames, everything, failed, write_inputs
+from tests._runs import all_frames, everything, failed, run, write_inputs
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figures import (
@@ -11,12 +12,13 @@ from workflow.report.figures import (
     adaptive_span_figure2,
     adaptive_span_figure3_center,
     adaptive_span_figure3_left,
+    adaptive_span_figure5,
     quality_against_cost,
     span_by_k_grid,
     top_k_adaptive_span_curves,
 )
 from workflow.report.figures._style import plt
-from workflow.results.runs_table import Frames
+from workflow.results.runs_table import Frames, as_frame
 from workflow.scripts import figure as script
 
 
@@ -58,7 +60,7 @@ def test_the_mask_falls_from_one_to_zero_over_the_ramp():
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     points = adaptive_span_figure3_left.data(everything())
-    points = points[points["text"] == "words for text8"]
+    points = points[points["text"] == "Python sources in 27 letters, not text8"]
     assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 
@@ -66,7 +68,7 @@ def test_a_speed_measured_once_per_configuration_has_no_interval():
     grid = span_by_k_grid.data(everything()).set_index("quantity")
     speed, quality = grid.loc["train_tokens_per_s"], grid.loc["dev_bpc"]
     assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
-    assert (quality["n"] == 2).all() and quality[["low", "high"]].notna().all(axis=None)
+    assert (quality["n"] == 2).all() and [2.1, 2.2] in quality["points"].tolist()  # two seeds have no interval
 
 
 def test_published_points_stand_apart_with_their_ids():
@@ -76,22 +78,32 @@ def test_published_points_stand_apart_with_their_ids():
     assert published["published"][8192] == "as.txt.avgspan"
 
 
-def test_what_the_formula_gives_is_not_called_the_papers():
+def test_three_panels_share_one_legend_that_tells_the_formula_from_the_paper():
     figure = adaptive_span_figure3_center.draw(adaptive_span_figure3_center.data(everything()))
-    names = [text.get_text() for text in figure.axes[1].get_legend().get_texts()]
-    assert names == ["fixed span (by formula)", "adaptive span"]
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["fixed span", "adaptive span", "fixed span (by formula)", "adaptive span (the paper)"]
+    assert not any(axes.get_legend() for axes in figure.axes)
 
 
-@pytest.mark.parametrize("places", [[], [0.5], [0.5, 0.5, 0.9], [0.0] * 9, [1.0] * 9, [0.0, 0.3, 0.31, 0.32, 1.0]])
-def test_names_of_points_keep_their_distance_and_stay_inside(places):
-    gap = 0.111
-    moved = quality_against_cost._spread_out(places, gap)
-    assert len(moved) == len(places) and all(-1e-6 <= place <= 1 + 1e-6 for place in moved)
-    assert all(b - a >= gap - 1e-5 for a, b in zip(moved, moved[1:], strict=False))
+def test_two_seeds_are_drawn_as_themselves():
+    """dev 2.1 and 2.2: a mark at 2.15 and a dot at each."""
+    figure = quality_against_cost.draw(quality_against_cost.data(everything().query("variant == 'fixed'")))
+    heights = sorted(y for line in figure.axes[0].lines for y in line.get_ydata())
+    assert heights == pytest.approx([2.1, 2.15, 2.2])
 
 
-def test_names_that_touch_move_alike_and_the_others_stay():
-    assert quality_against_cost._spread_out([0.5, 0.5, 0.9], 0.2) == pytest.approx([0.4, 0.6, 0.9])
+def test_a_difference_that_noise_makes_stays_pale():
+    """2.150 and 2.152 lie within a hundredth of the scale of each other; a speed begins at 0."""
+    assert span_by_k_grid._scale(np.array([[2.15, 2.152]]), "dev_bpc") == pytest.approx((2.15, 2.365))
+    assert span_by_k_grid._scale(np.array([[900.0, 1000.0]]), "train_tokens_per_s") == (0, 1000)
+    assert span_by_k_grid._scale(np.array([[1.0, 3.0]]), "dev_bpc") == (1, 3)
+
+
+def test_words_start_after_a_blank():
+    fragment = {"text": list("a bc") + ["<eos>", "d"], "span": [1.0] * 6}
+    rows = [run("dynamic_span", "dynamic", fragment=fragment)]
+    assert adaptive_span_figure5.data(as_frame(rows))["starts"].tolist() == [False, False, True, False, False, True]
 
 
 def test_the_origin_at_the_foot_is_that_of_the_runs_shown():

@@ -23,12 +23,18 @@ def looked(**changes) -> dict:
     return translated(maps=maps, **changes)
 
 
-def test_figure_1_is_the_mean_over_the_heads_of_the_last_layer():
+def test_figure_1_shows_one_head_of_the_last_layer_whose_keys_can_be_counted():
+    """Mean maxima in layer 12: 1 and .5, so head 1, of which each query looks at one key."""
     weights = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
-    assert weights["panel"].unique().tolist() == ["softmax, encoder layer 12", "top-k, encoder layer 12"]
-    first = weights[weights["panel"] == "softmax, encoder layer 12"]
-    assert first["weight"].tolist() == [0.75, 0.25, 0.75, 0.25]
+    assert weights["panel"].unique().tolist() == [
+        "softmax, encoder layer 12, head 1",
+        "top-k, k = 4, encoder layer 12, head 1",
+    ]
+    first = weights[weights["panel"] == "softmax, encoder layer 12, head 1"]
+    assert first["weight"].tolist() == [1.0, 0.0, 1.0, 0.0]
     assert first["key_piece"].tolist() == ["▁zwei", "<eos>"] * 2
+    axes = explicit_sparse_figure1.draw(weights).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["keys", "1", "1"]
 
 
 def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_first():

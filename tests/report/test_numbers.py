@@ -1,8 +1,8 @@
-"""Numbers as people read them, and the ids of figures within a page."""
+"""Numbers as people read them, alone and in columns; and the ids of figures within a page."""
 
 import pytest
 
-from workflow.report.pages.numbers import number, percent
+from workflow.report.pages.numbers import form_of, number, percent, printed_form
 from workflow.report.pages.site import embed_svg
 
 
@@ -16,6 +16,7 @@ from workflow.report.pages.site import embed_svg
         (3 << 30, "bytes", "3.00 GiB"),
         (22e9, "", "22G"),
         (2504, "parameters", "2,504"),
+        (65536, "", "65,536"),
         (None, "", ""),
         (float("nan"), "bpc", ""),
     ],
@@ -26,6 +27,45 @@ def test_numbers_as_people_read_them(value, unit, text):
 
 def test_percentages():
     assert (percent(-0.94), percent(2.0), percent(None)) == ("-0.9 %", "+2.0 %", "")
+
+
+@pytest.mark.parametrize(
+    "values, halves, unit, texts",
+    [
+        ([2.78, 2.774], [], "", ["2.780", "2.774"]),  # as many decimals in the column
+        ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),  # two digits of the narrowest interval
+        ([22.57, 30.0], [4.25], "BLEU", ["22.6", "30.0"]),
+        ([2.0143, 2.1], [0.042], "bpc", ["2.014", "2.100"]),
+        ([2.0143, None], [], "bpc", ["2.014", ""]),
+        ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
+        ([101234.3, 1.2e6], [], "", ["101,234", "1,200,000"]),  # one unit in the column
+        ([41607168, 216650000], [], "", ["41.61M", "216.65M"]),
+        ([163840.0, 120000.0], [1234.0], "", ["163,840", "120,000"]),
+        ([0.3, 0.5], [], "BLEU", ["0.3", "0.5"]),  # no digits that it has not
+        ([2 << 30, 3 << 29], [], "bytes", ["2.00 GiB", "1.50 GiB"]),
+        ([2 << 30, 5 << 20], [], "bytes", ["2,048.0 MiB", "5.0 MiB"]),
+        ([-0.00001, 0.0], [], "bpc", ["0.000", "0.000"]),
+        ([3.3e18, 2.3e19], [], "FLOPs", ["3.3e18", "2.3e19"]),
+        (["O(n)", None], [], "", ["O(n)", ""]),
+        ([1.0, 1.0 + 1e-12], [1e-12], "", ["1", "1"]),  # rounding is no interval
+    ],
+)
+def test_a_column_has_one_number_of_decimals(values, halves, unit, texts):
+    form = form_of(values, halves, unit)
+    assert [form.text(value) for value in values] == texts
+
+
+@pytest.mark.parametrize(
+    "values, texts",
+    [([1.13, 1.1, 1.075], ["1.130", "1.100", "1.075"]), ([29.1, None], ["29.1", ""]), ([42e6, 179e6], ["42M", "179M"])],
+)
+def test_published_values_keep_the_digits_they_are_printed_with(values, texts):
+    form = printed_form(values)
+    assert [form.text(value) for value in values] == texts
+
+
+def test_a_count_is_never_shortened_below_a_million():
+    assert (number(65_536), number(10_670.4), number(1_234_567)) == ("65,536", "10,670", "1.235M")
 
 
 def test_ids_in_figures_become_the_figures_own():

@@ -56,7 +56,7 @@ def check_links(reports: Path) -> None:
 def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "engine", "pivot", "steps")}
-    assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
+    assert kinds == {*shared, "papers", "ablations", "documents"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(PAPERS)
 
 
@@ -126,10 +126,36 @@ def test_a_failed_cell_shows_its_reason(site):
     assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
 
 
-def test_the_published_value_and_the_difference_stand_in_the_cell(site):
+def test_what_is_comparable_has_its_difference_and_the_rest_a_column_of_its_own(site):
     text = (site / "papers" / "adaptive_span.html").read_text()
     assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
-    assert re.search(r"2\.150.{0,300}± 0\.635.{0,300}published 1\.050", text, re.DOTALL)
+    row = (
+        text.partition('id="table-adaptive_span_table1"')[2]
+        .partition("Adaptive span, small</th>")[2]
+        .partition("</tr>")[0]
+    )
+    scores = re.search(r">2\.100, 2\.200</a>.*?<td class=\"printed\" data-sort=\"1.05\">(.*?)</td>", row, re.DOTALL)
+    assert "1.05" in scores[1] and "%" not in scores[1]
+
+
+def test_tables_figures_and_runs_name_the_text_that_was_read(site):
+    badge = '<span class="badge">Python sources in 27 letters, not text8</span> the same sources in 27 characters'
+    text = (site / "papers" / "adaptive_span.html").read_text()
+    for artefact in ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left"):
+        assert badge in text.partition(f'id="{artefact}"')[2].partition("</section>")[0]
+    assert badge in (site / RUN.format("fixed")).read_text()
+
+
+def test_a_note_of_a_cell_stands_behind_a_mark_in_it(site):
+    text = (site / "ablations" / "span_limit" / "index.html").read_text()
+    assert 'aria-label="note: median; middle half of the rounds within 3% of it"' in text
+    assert "notes on cells" not in text
+
+
+def test_what_a_caption_cites_comes_with_the_report(site):
+    assert "documents/fidelity.html" in "".join(links(site / "papers" / "explicit_sparse.html").addresses)
+    text = (site / "documents" / "fidelity.html").read_text()
+    assert "<code>bleu_tokenised</code>" in text and text.count("<tr>") > 60
 
 
 def test_a_page_stays_below_three_megabytes(reports):
@@ -167,7 +193,7 @@ def test_a_run_page_says_how_to_reproduce_it(site):
 def test_a_run_page_shows_what_was_measured(site):
     measured = section(site / RUN.format("fixed"), "Measured")
     values = terms(measured)
-    assert values["counted by torch"] == "23.46k" and values["operators that fvcore does not count"] == "aten::topk"
+    assert values["counted by torch"] == "23,456" and values["operators that fvcore does not count"] == "aten::topk"
     assert "<dt>its spread</dt><dd>middle half of the rounds within 3.4 % of the median</dd>" in measured
     assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured

@@ -25,11 +25,13 @@ def scored(variant: str, *values, **changes) -> pd.DataFrame:
 
 
 def test_the_gain_is_the_mean_of_the_differences_by_seed():
-    """Differences 0.4 and 0.6 in whatever order the rows stand: mean .5, standard error .1, t(.975, 1) = 12.706."""
-    cell = gain("r", "c", scored("top_k", 20.4, 25.6).iloc[::-1], scored("softmax", 20.0, 25.0), BLEU)
-    assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 2, "BLEU")
-    assert cell["high"] - cell["value"] == pytest.approx(12.706 * 0.1, rel=1e-4)
-    assert len(cell["digests"]) == 4
+    """Differences .4, .5, .6 in whatever order the rows stand: standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
+    ours, base = scored("top_k", 20.4, 25.5, 30.6), scored("softmax", 20.0, 25.0, 30.0)
+    cell = gain("r", "c", ours.iloc[::-1], base, BLEU)
+    assert (cell["value"], cell["n"], cell["unit"]) == (pytest.approx(0.5), 3, "BLEU")
+    assert cell["high"] - cell["value"] == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3)
+    assert len(cell["digests"]) == 6
+    assert gain("r", "c", ours.head(2), base, BLEU)["points"] == pytest.approx([0.4, 0.5])
 
 
 def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():

@@ -70,5 +70,5 @@ def test_other_files_are_refused(name, content, message, tmp_path):
 
 
 def test_a_figure_of_no_run_says_so(tmp_path):
-    trace = json.loads(provenance.trace_of(pd.DataFrame(), "computed", pd.DataFrame({"n": [1]}), []))
+    trace = json.loads(provenance.trace_of(pd.DataFrame(), "computed", [], pd.DataFrame({"n": [1]}), []))
     assert (trace["runs"], trace["commits"], trace["data"]) == ([], [], "n\n1\n")

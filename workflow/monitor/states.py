@@ -12,6 +12,7 @@ from workflow.monitor.durations import spell
 from workflow.monitor.effects import score
 from workflow.monitor.work import per_update
 from workflow.plan.plan import read_plan
+from workflow.plan.texts import badge_of
 from workflow.results.record import read_record
 
 STATES = ("running", "failed", "done", "waiting")
@@ -42,7 +43,8 @@ def read_states(results: Path, runs: Path, logs: Path, now: float | None = None)
 def _read_state(row: dict, runs: Path, logs: Path, now: float) -> State:
     digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
     grid = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
-    name = f"{row['ablation']}: {row['variant']} on {row['corpus']}{grid}, seed {job.seed}"
+    text = badge_of(job.task, row["paper_corpus"], row["corpus"])
+    name = f"{row['ablation']}: {row['variant']} on {text.badge}{grid}, seed {job.seed}"
     record, log = runs / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
         return State(digest, name, *_read_ended(record))

@@ -118,10 +118,9 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells (see `workflow.report.tables._cells`) with what the paper prints, and the difference in per cent.
+    """Cells (see `workflow.report.tables._cells`) with what the paper prints; the difference where comparable.
 
-    published_source: published | inferred | digitised. There is no difference where both sides follow from a formula,
-    nor for a setting, which was chosen and not found.
+    published_source: published | inferred | digitised. difference_pct: in per cent.
     """
     rows = []
     for cell in cells.to_dict("records"):
@@ -132,14 +131,27 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
             cell[f"published_{column}"] = getattr(published, column) if published else None
         conflict = published.conflict if published else None
         cell["conflict"] = load_conflicts().get(conflict) if conflict else None
-        cell["difference_pct"] = _difference(cell, published) if published else None
+        cell["comparable"] = bool(published) and is_comparable(cell, published)
+        cell["difference_pct"] = _difference(cell, published) if cell["comparable"] else None
         rows.append(cell)
     return pd.DataFrame(rows)
 
 
+def is_comparable(cell: dict, published: Published) -> bool:
+    """Whether a difference in per cent to what the paper prints says anything. Decided here, for tables and pages.
+
+    What a formula gives does, where the paper has it by other means; so does a ratio of costs. A score or a span does
+    where nets and text are the paper's: of smaller nets, or of a text that stands in, never. Times and memory belong
+    to a machine, and a setting is chosen, not found.
+    """
+    if cell["kind"] == "analytic":
+        return published.source != "inferred"
+    if cell["kind"] != "measured":
+        return False
+    return cell["unit"] == "x" or published.kind == "trained" and cell["as_the_paper"]
+
+
 def _difference(cell: dict, published: Published) -> float | None:
-    if cell["kind"] == "setting" or published.source == "inferred" and cell["kind"] == "analytic":
-        return None
     value, printed = cell["value"], published.value
     numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed))
     return 100 * (value / printed - 1) if numbers and printed and value == value else None

@@ -5,6 +5,8 @@ from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.tasks.spec import TASKS
 
+TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures and pages
+
 
 class Code:
     """One method for each kind of thing that is made."""
@@ -48,7 +50,8 @@ class Code:
     def of_artefact(self, kind: str, name: str) -> str:
         """kind: tables | figures."""
         builder = f"workflow/report/{kind}/{name}.py"
-        return sources.digest(sources.of_report(kind.removesuffix("s"), builder) | sources.published_files())
+        files = sources.of_report(kind.removesuffix("s"), builder) | sources.published_files()
+        return f"{sources.digest(files)} {sources.config_digest(*TEXTS)}"
 
     def of_claims(self, group: str) -> str:
         places = [f"claims/{name}.yaml" for name in known_claims() if ablation_of(name) == group]
@@ -56,6 +59,6 @@ class Code:
         return f"{sources.digest(files)} {sources.config_digest(*places)}"
 
     def of_page(self, *ablations: str) -> str:
-        places = [f"ablations/{name}.yaml" for name in ablations]
+        places = [*TEXTS, *(f"ablations/{name}.yaml" for name in ablations)]
         files = sources.of_report("page") | sources.page_files() | sources.published_files()
         return f"{sources.digest(files)} {sources.config_digest(*places)}"

@@ -7,6 +7,7 @@ import pandas as pd
 from workflow.config.errors import ConfigError, check_known
 from workflow.plan.ablations import builder_names
 from workflow.plan.reads import reads
+from workflow.report.texts import name_badges
 from workflow.results.registry import OF_TEXTS
 from workflow.results.runs_table import Frames, describe
 
@@ -37,4 +38,4 @@ def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):
         return describe(pd.DataFrame()), []
-    return describe(used), sorted(used["commit"].unique())
+    return describe(used, name_badges(used)), sorted(used["commit"].unique())

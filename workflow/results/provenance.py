@@ -22,10 +22,13 @@ UNREADABLE += (RecursionError, Image.DecompressionBombError)
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that cannot be read, in one line
 
 
-def trace_of(used: pd.DataFrame | None, origin: str, numbers: pd.DataFrame, commits: list[str]) -> str:
-    """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn."""
+def trace_of(
+    used: pd.DataFrame | None, origin: str, texts: list[dict], numbers: pd.DataFrame, commits: list[str]
+) -> str:
+    """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn; texts: see `Trace`."""
     runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
-    return json.dumps({"origin": origin, "runs": runs, "commits": commits, "data": numbers.to_csv(index=False)})
+    content = {"origin": origin, "texts": texts, "runs": runs, "commits": commits}
+    return json.dumps(content | {"data": numbers.to_csv(index=False)})
 
 
 def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
@@ -38,9 +41,10 @@ def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | N
 
 
 class Trace(StrictModel):
-    """What a figure carries. data: its numbers, as CSV."""
+    """What a figure carries. texts: badge and about of what its runs read. data: its numbers, as CSV."""
 
     origin: str
+    texts: list[dict[str, str]] = []  # a file of an earlier version names none
     runs: list[str]
     commits: list[str]
     data: str
@@ -85,4 +89,7 @@ def _table(path: Path):
         return None
     runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
     data = pd.DataFrame(content["cells"]).to_csv(index=False)
-    return {"origin": content["provenance"], "runs": runs, "commits": content.get("commits", []), "data": data}
+    texts = [{key: text[key] for key in ("badge", "about")} for text in content.get("texts", [])]
+    return {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])} | {
+        "data": data
+    }

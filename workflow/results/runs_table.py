@@ -113,12 +113,12 @@ def with_text(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
 
 
-def describe(runs: pd.DataFrame) -> str:
-    """Scale, device and seeds behind a table or figure, in one line."""
+def describe(runs: pd.DataFrame, texts: str = "") -> str:
+    """Scale, device and seeds behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
     seeds = runs["seed"].nunique()
-    texts = ", ".join(sorted(runs["corpus"].unique()))
+    texts = texts or ", ".join(sorted(runs["corpus"].unique()))
     scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     line = f"scale {scale}; {device}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
+FEWEST = 3  # seeds from which an interval is shown: of fewer it is wider than what it is about, and says nothing
 
 
 def mean_interval(
@@ -23,6 +24,20 @@ def mean_interval(
         return mean, None, None
     half = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2) * _error(values, blocks)
     return mean, mean - half, mean + half
+
+
+def over_seeds(values: Sequence[float]) -> dict:
+    """How a few seeds are shown: value, their mean; low, high; points. The one place that decides between the two.
+
+    From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
+    for every seed has neither.
+    """
+    shown = {"value": sum(values) / len(values) if values else None, "low": None, "high": None, "points": None}
+    if len(set(values)) < 2:
+        return shown | ({"value": values[0]} if values else {})
+    if len(values) < FEWEST:
+        return shown | {"points": list(values)}
+    return dict(zip(("value", "low", "high"), mean_interval(values), strict=True)) | {"points": None}
 
 
 def interval_factor(n: int) -> float:

@@ -12,6 +12,7 @@ from workflow.config.command_line import run
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._colours import GREY
+from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
@@ -37,7 +38,7 @@ def main(argv: list[str] | None = None) -> None:
     write_text(options.out.with_suffix(".csv"), numbers.to_csv(index=False))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)
-    trace = provenance.trace_of(used, origin, numbers, commits)
+    trace = provenance.trace_of(used, origin, badges(used), numbers, commits)
     save(builder.draw(numbers), options.out, builder.TITLE, origin, trace)
 
 

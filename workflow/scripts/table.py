@@ -9,10 +9,11 @@ import pandas as pd
 from workflow.config.command_line import run
 from workflow.papers.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
-from workflow.report.pages.numbers import missing, number, percent
+from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
+from workflow.report.pages.numbers import percent
+from workflow.report.texts import badges_of_columns, texts_of_cells
 from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
-from workflow.results.statistics import half_width
 
 # the column of a cell -> its name in the CSV, in the order of the CSV
 CSV_COLUMNS = {
@@ -21,6 +22,7 @@ CSV_COLUMNS = {
     "value": "measured",
     "low": "low",
     "high": "high",
+    "points": "points",
     "n": "n",
     "unit": "unit",
     "kind": "kind",
@@ -34,6 +36,7 @@ CSV_COLUMNS = {
     "published_note": "published note",
     "conflict": "sources disagree",
     "published": "published id",
+    "texts": "text",
     "digests": "digests",
 }
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -42,39 +45,48 @@ LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
     """One line per cell, for people. Lines with a run or a measurement behind them name its `origin`."""
-    order = {row: number for number, row in enumerate(cells["row"].unique())}
+    order = {row: number for number, (row, _) in enumerate(list_rows(cells.to_dict("records")))}
     cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
     lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
     lines["digests"] = [" ".join(digests) for digests in cells["digests"]]
+    lines["text"] = ["; ".join(texts) for texts in cells["texts"]]
+    lines["points"] = [" ".join(map(repr, points or ())) for points in cells["points"]]
     measured = (cells["kind"] == "measured") & cells["value"].notna() | cells["digests"].map(bool)
     return lines.assign(**{"measured at": measured.map({True: origin, False: ""})})
 
 
 def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Rows by columns, "measured ± half interval (published, difference)" as text, for LaTeX."""
-    cells = cells.assign(text=[_text(cell) for cell in cells.to_dict("records")])
-    texts = cells.pivot_table(index="row", columns="column", values="text", aggfunc="first", sort=False)
-    return texts.fillna("").rename_axis(index=None, columns=None)
+    """Rows by columns as text, for LaTeX, laid out as on a page: see `workflow.report.layout`."""
+    lines = json.loads(cells.to_json(orient="records"))  # what is missing is None, as on a page
+    at = {(cell["row"], cell["column"]): cell for cell in lines}
+    texts = {}
+    for column in list_columns(lines):
+        found = [at.get((row, column.title)) for row, _ in list_rows(lines)]
+        texts[column.title] = [_text(cell, column) if cell else "" for cell in found]
+        if column.apart:
+            texts[f"{column.title}, published"] = [_published(cell, column) if cell else "" for cell in found]
+    return pd.DataFrame(texts, index=[row for row, _ in list_rows(lines)])
 
 
-def _text(cell: dict) -> str:
-    published = number(cell["published_value"], cell["unit"])
-    if published and cell["published_source"] != "published":
-        published = f"{cell['published_source']} {published}"
+def _text(cell: dict, column: Column) -> str:
+    """The number; in parentheses, where it has no column of its own, what the paper prints, and the difference."""
+    ours = text_of(cell, column.form) if cell["status"] == "ok" and cell["kind"] != "cited" else cell["status"]
     if cell["kind"] == "cited":
-        return f"cited {published}"
-    if cell["status"] != "ok":
-        return f"{cell['status']} ({published})" if published else cell["status"]
-    measured = number(cell["value"], cell["unit"])
-    if not missing(cell["high"]):
-        measured += f" ± {number(half_width(cell['low'], cell['high']), cell['unit'])}"
-    in_parentheses = ", ".join(filter(None, (published, percent(cell["difference_pct"]))))
-    return f"{measured} ({in_parentheses})" if in_parentheses else measured
+        ours = "" if column.apart else "cited"
+    theirs = (
+        "" if column.apart else ", ".join(filter(None, (_published(cell, column), percent(cell["difference_pct"]))))
+    )
+    return f"{ours} ({theirs})" if theirs else ours
+
+
+def _published(cell: dict, column: Column) -> str:
+    text = column.printed.text(cell["published_value"])
+    return f"{cell['published_source']} {text}" if text and cell["published_source"] != "published" else text
 
 
 def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
     """A booktabs table, all text escaped."""
-    caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. In parentheses: published, difference.")
+    caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. {IN_TABLES}")
     styled = as_texts(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
     return styled.format_index(escape="latex", axis=1).to_latex(hrules=True, caption=caption)
 
@@ -94,8 +106,10 @@ def main(argv: list[str] | None = None) -> None:
     frames = read_frames(options.inputs)
     cells = join(builder.build(*builder_inputs("tables", options.name, frames)))
     used = None if frames.runs is None else pick_used(cells, frames.runs)
+    cells = cells.assign(texts=texts_of_cells(cells, used))
     origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
+    about["texts"] = badges_of_columns(cells, used)
     write_text(options.out.with_suffix(".csv"), as_lines(cells, origin).to_csv(index=False))
     write_text(options.out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}

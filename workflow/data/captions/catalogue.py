@@ -28,6 +28,7 @@ class CaptionEntry(StrictModel):
     """
 
     kind: Literal["embedded", "karpathy"]
+    title: str
     about: str
     vocabulary: VocabularySize
     pixels: PositiveStrictInt
@@ -59,6 +60,7 @@ class CaptionCatalogue(BaseCatalogue):
             kind="karpathy",
             vocabulary=USER_VOCABULARY,
             pixels=USER_PIXELS,
+            title=self.title(name),
             about=f"{json_path.name} with {image_path.name}, the user's, in the file's own split",
             captions=Source(files=[str(json_path)]),
             **{"images" if image_path.is_dir() else "features": [str(image_path)]},

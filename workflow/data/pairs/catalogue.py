@@ -26,6 +26,7 @@ class PairEntry(StrictModel):
     it takes no notice of capitals, as Explicit Sparse Transformer's on IWSLT.
     """
 
+    title: str
     about: str
     source: str
     target: str
@@ -112,7 +113,8 @@ class PairCatalogue(BaseCatalogue):
         if not source or not target or source == target:
             source, target = "source", "target"
         about = f"{paths[0].name} and {paths[1].name}, files of the user's; our own split 90/5/5 by line"
-        return PairEntry(about=about, source=source, target=target, vocabulary=USER_VOCABULARY)
+        title = self.title(name)
+        return PairEntry(title=title, about=about, source=source, target=target, vocabulary=USER_VOCABULARY)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """What identifies the pairs in a job: of the texts' checksums, the languages, the pieces and the case.

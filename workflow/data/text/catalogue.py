@@ -36,6 +36,7 @@ class TextEntry(Source):
     """
 
     kind: Literal["embedded", "topics", "file"]
+    title: str
     about: str
     unit: Literal["byte", "character"]
     bytes: PositiveInt
@@ -76,7 +77,10 @@ class TextCatalogue(BaseCatalogue):
         path = user_path(name)
         checksum, size = user_file_checksum(f"corpus '{name}'", path)
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
-        return TextEntry(kind="file", about=about, unit="byte", bytes=size, checksum=checksum)
+        return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
+
+    def is_part(self, name: str, whole: str) -> bool:
+        return name in self.entries and self.entries[name].prefix_of == whole
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return self.entry(name).checksum

@@ -28,6 +28,7 @@ class TreeEntry(Source):
     """
 
     kind: Literal["embedded", "file", "folder"]
+    title: str
     about: str
     vocabulary: VocabularySize
     trees: dict[SplitName, PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
@@ -56,6 +57,7 @@ class TreeCatalogue(BaseCatalogue):
         checksum, size = user_file_checksum(f"data set '{name}'", path)
         return TreeEntry(
             kind="file",
+            title=path.name,
             about=f"{path.name}, trees of the user's; our own split 90/5/5",
             vocabulary=USER_VOCABULARY,
             checksum=checksum,

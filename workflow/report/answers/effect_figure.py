@@ -4,12 +4,11 @@ import pandas as pd
 
 from workflow.report.answers.effects import places
 from workflow.report.answers.look import Line, add_legend, aside, drawn_axis, lines_of, name_score, panels, texts_of
-from workflow.report.answers.variants import ENOUGH
 from workflow.report.answers.words import label
 from workflow.report.figures._colours import COLOURS, GREY, INK
 from workflow.report.figures._style import canvas, draw_message
 from workflow.results.runs_table import with_text
-from workflow.results.statistics import mean_interval
+from workflow.results.statistics import FEWEST, mean_interval
 
 ROW = 0.27  # inches of a variant
 SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
@@ -23,7 +22,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
         for variant, S, k, members in places(group):
             points = members[quantity].astype(float).tolist()
             mean, low, high = mean_interval(points)
-            bounds = (low, high) if len(points) >= ENOUGH else (None, None)
+            bounds = (low, high) if len(points) >= FEWEST else (None, None)
             rows.append((text, variant, S, k, mean, *bounds, points))
     numbers = dict.fromkeys(("S", "k", "mean", "low", "high"), float)
     return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)

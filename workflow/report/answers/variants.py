@@ -6,10 +6,9 @@ from workflow.report.answers.effects import Effect, beside, effect_beside, place
 from workflow.report.answers.words import label
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import with_text
-from workflow.results.statistics import half_width, mean_interval
+from workflow.results.statistics import FEWEST, half_width, mean_interval
 
 COSTS = ("macs_executed", "parameters", "train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes")
-ENOUGH = 3  # seeds, from which on an interval says more than the points themselves
 
 
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
@@ -46,7 +45,7 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame
         "S": S,
         "k": k,
         "mean": mean,
-        "half": half_width(low, high) if len(values) >= ENOUGH else None,
+        "half": half_width(low, high) if len(values) >= FEWEST else None,
         "points": [(run.seed, getattr(run, quantity), run.digest, run.status) for run in group.itertuples()],
         "effect": _effect(text, variant, S, k, group, runs, quantity),
         "runs": finished,

@@ -1,12 +1,21 @@
 """What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
 
+import textwrap
+
 import pandas as pd
 
 from workflow.papers.published import find
-from workflow.report.figures._colours import COLOURS, LABELS
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks, set_span_axis
+from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
+from workflow.report.figures._style import (
+    canvas,
+    draw_curve,
+    draw_message,
+    set_count_ticks,
+    set_span_axis,
+    share_legend,
+)
 from workflow.report.tables._cells import pick, summarise
-from workflow.results.runs_table import with_text
+from workflow.report.texts import with_badge
 
 VARIANTS = ("fixed", "adaptive")
 SPANS = (256, 512, 1024, 2048, 4096, 8192)
@@ -18,11 +27,11 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """text (that was read, or `PUBLISHED`), variant, S, mean, low, high, n, failed, published (its id).
+    """text (badge of what was read, or `PUBLISHED`), variant, S, mean, low, high, points, n, failed, published: its id.
 
     points: variant -> S -> published id.
     """
-    measured = summarise(with_text(used(runs)), ["text", "variant", "S"], quantity).assign(published=None)
+    measured = summarise(with_badge(used(runs)), ["text", "variant", "S"], quantity).assign(published=None)
     published = [
         {"text": PUBLISHED, "variant": variant, "S": S, "mean": find(key).value, "published": key}
         for variant, ids in points.items()
@@ -33,7 +42,7 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """A panel for each text, and one for what the paper's texts hold, each on its own scale."""
+    """A panel for each text, and last one for what the paper's texts hold, each on its own scale."""
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
     panels = data.groupby("text", sort=False)
@@ -42,20 +51,20 @@ def draw(data: pd.DataFrame, ylabel: str):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]
             if len(line):
-                style = _style(line) if text == PUBLISHED else {}
-                draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix", ""), **style)
+                style = _style(line) if text == PUBLISHED else {"suffix": ""}
+                draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix"), **style)
         set_span_axis(panel, points["S"])
         panel.tick_params(axis="x", labelsize=8)
-        panel.set_title(text, fontsize=9)
-        panel.legend(fontsize=8)
+        panel.set_title(textwrap.fill(text, 70 // len(panels)), fontsize=9, color=GREY if text == PUBLISHED else INK)
         if data["mean"].max() > 1000:
             set_count_ticks(panel.yaxis)
     axes[0].set_ylabel(ylabel)
+    share_legend(figure)
     return figure
 
 
 def _style(points: pd.DataFrame) -> dict:
-    """A dashed line where the values follow from a formula, loose marks where the paper has some of them."""
+    """A dashed line where the values follow from a formula, loose marks where the paper prints some of them."""
     if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
         return {"suffix": " (by formula)", "linestyle": "--", "marker": "s"}
-    return {"linestyle": "none", "marker": "D", "markersize": 6}
+    return {"suffix": " (the paper)", "linestyle": "none", "marker": "D", "markersize": 6}

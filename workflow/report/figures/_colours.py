@@ -34,6 +34,7 @@ LABELS = {
 }
 GREY = "#777777"
 INK = "#1b1b1b"  # of a new variant, until it has a line above
+ON_LIGHT = "#000001"  # text on a light cell of a map, in light and dark pages alike
 LIGHTEST = 0.8  # of cividis: beyond, a line is lost on the page
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
+from matplotlib.colors import ListedColormap
 
 from workflow.report.figures._colours import GREY
 from workflow.report.figures._style import WIDTH, canvas, draw_message, pick_holding
@@ -12,7 +13,9 @@ COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece",
 NAMES = {"softmax": "softmax", "top_k": "top-k"}
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
-BLUES = colormaps["Blues"].resampled(40)  # from 50 levels on the scale would be a bitmap in the SVG
+# From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked
+# at, on dark pages too, so that those that are can be counted.
+BLUES = ListedColormap(colormaps["Blues"](np.linspace(0.15, 1, 40))).with_extremes(bad="#fefefe")
 
 
 def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
@@ -48,7 +51,10 @@ def make_rows(
 
 
 def draw(data: pd.DataFrame, queries: str, keys: str):
-    """A map per panel, one below the other, on one scale; queries and keys name the axes."""
+    """A map per panel, one below the other, on the scale from 0 to 1; queries and keys name the axes.
+
+    On the right stands how many keys each query looks at: whose weight, rounded to three places, is not 0.
+    """
     if not len(data):
         return draw_message("no sentence that both softmax and top-k have looked at")
     panels = [weights for _, weights in data.groupby("panel", sort=False)]
@@ -59,7 +65,8 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
         pieces = [
             weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist() for side in ("query", "key")
         ]
-        mesh = draw_heat(panel, grid.to_numpy(), *pieces, top=data["weight"].max())
+        mesh = draw_heat(panel, grid.to_numpy(), *pieces)
+        _count_keys(panel, grid.to_numpy())
         panel.set_title(weights["panel"].iloc[0], fontsize=SIZE + 1)
         panel.set_xlabel(keys, fontsize=SIZE)
         panel.set_ylabel(queries, fontsize=SIZE)
@@ -69,9 +76,17 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     return figure
 
 
-def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str], top: float = 1.0):
-    """Weights T K on a scale from 0 to `top`; queries downwards, keys to the right, each with its piece."""
-    mesh = axes.pcolormesh(weights, cmap=BLUES, vmin=0, vmax=top, edgecolors=GREY, linewidth=0.1)
+def _count_keys(axes, weights: np.ndarray) -> None:
+    """At the end of each row of T K."""
+    counts = ["keys", *map(str, (weights > 0).sum(1))]
+    for place, text in enumerate(counts):
+        axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", fontsize=SIZE - 1, color=GREY)
+
+
+def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
+    """Weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
+    seen = np.ma.masked_less_equal(weights, 0)
+    mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE, parse_math=False)
     axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90, parse_math=False)
     axes.tick_params(length=0)

@@ -47,10 +47,28 @@ def draw_message(message: str):
     return figure
 
 
+def share_legend(figure, columns: int = 3) -> None:
+    """One legend above all panels, each label in it once."""
+    entries: dict[str, object] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, fontsize=8)
+
+
+def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
+    """The values that stand in place of an interval, each a small dot, at the place of their mean."""
+    for row in data.to_dict("records"):
+        points = row.get("points")
+        if isinstance(points, list):
+            axes.plot([row[x]] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
+
+
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
-    """A line through the means, its interval as a band."""
+    """A line through the means, its interval as a band, or the points of few seeds."""
     data = data.dropna(subset=["mean"]).sort_values(x)
     axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    draw_points(axes, data, x, colour)
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
         axes.fill_between(
@@ -75,9 +93,10 @@ def set_count_ticks(axis, log: bool = False) -> None:
 
 
 def set_span_axis(axes, values) -> None:
-    """S on a scale of powers of two, every S named."""
+    """S on a scale of powers of two: up to four named, of more every second, the largest among them."""
     axes.set_xscale("log", base=2)
     ticks = sorted(set(values))
-    axes.set_xticks(ticks, [f"{tick:.0f}" for tick in ticks])
+    unnamed = ticks[-2::-2] if len(ticks) > 4 else []
+    axes.set_xticks(ticks, ["" if tick in unnamed else f"{tick:.0f}" for tick in ticks])
     axes.minorticks_off()
     axes.set_xlabel("span limit S")

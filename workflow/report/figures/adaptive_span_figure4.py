@@ -1,13 +1,15 @@
 """Adaptive Attention Span, Figure 4: the span of every head by layer."""
 
+import textwrap
+
 import pandas as pd
 
 from workflow.papers.published import load_digitised_spans
 from workflow.report.figures._by_limit import PUBLISHED
-from workflow.report.figures._colours import COLOURS
+from workflow.report.figures._colours import COLOURS, GREY, INK
 from workflow.report.figures._style import canvas, draw_message, set_count_ticks
 from workflow.report.tables._cells import pick
-from workflow.results.runs_table import with_text
+from workflow.report.texts import with_badge
 
 READS = ("runs",)
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
@@ -24,10 +26,10 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """text (that was read, or the paper's model), S, layer, head (by rank), span."""
+    """text (the badge of what was read, or the paper's model), S, layer, head (by rank), span."""
     rows = [
         {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span}
-        for run in with_text(used(runs)).itertuples()
+        for run in with_badge(used(runs)).itertuples()
         if isinstance(run.spans, list)
         for layer, heads in enumerate(run.spans, 1)
         for head, span in enumerate(sorted(heads), 1)
@@ -50,8 +52,10 @@ def draw(data: pd.DataFrame):
         # spans that hardly differ must look as if they hardly differ
         panel.set_ylim(spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8))
         set_count_ticks(panel.yaxis, log=True)
-        panel.set_xticks(sorted(spans["layer"].unique()))
+        layers = sorted(spans["layer"].unique())
+        panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])
         panel.set_xlabel("layer")
-        panel.set_title(f"{text}, S = {spans['S'].iloc[0]:.0f}", fontsize=9)
+        title = textwrap.fill(f"{text}, S = {spans['S'].iloc[0]:.0f}", 70 // len(panels))
+        panel.set_title(title, fontsize=9, color=GREY if text == PUBLISHED else INK)
     axes[0].set_ylabel("span of a head (characters)")
     return figure

@@ -2,14 +2,18 @@
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS
+from workflow.report.figures._colours import COLOURS, GREY
 from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
 READS = ("runs",)
 TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
-CAPTION = "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line."
+CAPTION = (
+    "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line. "
+    "A triangle stands over the first letter of each word."
+)
 LINE = 32  # characters
+BLANKS = ("<eos>", " ", "\n", "\t")
 SIGNS = {"<eos>": "↵", " ": "␣"}
 
 
@@ -19,12 +23,14 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """place, character, span."""
+    """place, character, span, starts: whether a word starts there."""
     fragment = next(iter(used(runs)["fragment"]), None)
     if fragment is None:
-        return pd.DataFrame(columns=["place", "character", "span"])
+        return pd.DataFrame(columns=["place", "character", "span", "starts"])
     pairs = zip(fragment["text"], fragment["span"], strict=True)
-    return pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
+    rows = pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
+    blank = rows["character"].isin(BLANKS)
+    return rows.assign(starts=~blank & blank.shift(fill_value=False))
 
 
 def draw(data: pd.DataFrame):
@@ -34,6 +40,9 @@ def draw(data: pd.DataFrame):
     figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
     for panel, line in zip(axes[:, 0], lines, strict=True):
         panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
+        starts = line[line["starts"]]["place"]
+        over = {"transform": panel.get_xaxis_transform(), "clip_on": False}
+        panel.plot(starts, [1.06] * len(starts), "v", color=GREY, markersize=5, **over)
         signs = [SIGNS.get(character, character) for character in line["character"]]
         panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
         panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)

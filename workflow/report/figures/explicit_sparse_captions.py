@@ -13,8 +13,9 @@ READS = ("runs",)
 TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
     "Test pictures with the captions that both nets wrote, one seed; beside each, for the three pieces whose attention "
-    "is sharpest, the weights of the top layer on the patches of the picture, mean over heads, each map on a scale of "
-    "its own from 0. ▁ begins a word. The paper shows none of this; compare how far the weights spread."
+    "is sharpest, the weights of the top layer on the patches of the picture, mean over heads, all maps on one scale "
+    "from 0 to the largest weight among them. ▁ begins a word. The paper shows none of this; compare how far the "
+    "weights spread."
 )
 COLUMNS = ["picture", "variant", "caption", "place", "piece", "row", "column", "weight", "red", "green", "blue"]
 PICTURES, PIECES = 2, 3
@@ -63,6 +64,7 @@ def draw(data: pd.DataFrame):
         return draw_message("no picture that both softmax and top-k have described")
     order = list(data["picture"].unique())
     groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
+    top = data["weight"].max()
     size = WIDTH / (1 + PIECES)
     figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.25, squeeze=False)
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
@@ -70,7 +72,8 @@ def draw(data: pd.DataFrame):
         title = textwrap.fill(f"{NAMES[variant]}: {lines['caption'].iloc[0]}", 26)
         row[0].set_title(title, fontsize=7, parse_math=False)
         for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
-            panel.imshow(_grid(piece, ["weight"])[..., 0], cmap=BLUES, vmin=0, interpolation="nearest")
+            weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)
+            panel.imshow(weights, cmap=BLUES, vmin=0, vmax=top, interpolation="nearest")
             panel.set_title(piece["piece"].iloc[0], fontsize=9, parse_math=False)
         for panel in row:
             panel.set_axis_off()

@@ -8,9 +8,10 @@ from workflow.report.figures import _maps
 READS = ("runs",)
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
-    "Self-attention of the last encoder layer, mean over its heads, for the first test sentence of fitting length; "
-    "two nets, one seed. ▁ begins a word. Each head of the lower net keeps its k largest scores; their mean can lie on "
-    "more pieces. Comparable with the paper: that top-k leaves pieces out; not the sentence, which is another."
+    "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "
+    "queries, for the first test sentence of fitting length; two nets, one seed. Keys: how many a query looks at, k of "
+    "them in the lower map; a white one has no weight. ▁ begins a word. Comparable with the paper: that top-k "
+    "leaves pieces out; not the sentence, which is another."
 )
 
 
@@ -19,13 +20,15 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """panel, layer, head ("mean"), query, key (places), query_piece, key_piece, weight."""
+    """panel, layer, head (from 1), query, key (places), query_piece, key_piece, weight."""
     rows = []
     for run in used(runs).itertuples():
         last = _maps.list_layers(run.maps, "encoder")[-1]
-        mean = np.array(run.maps["encoder"][last]).mean(0)
-        panel = f"{_maps.NAMES[run.variant]}, encoder layer {last}"
-        rows += _maps.make_rows(panel, last, "mean", mean, run.maps["source"], run.maps["source"])
+        heads, pieces = np.array(run.maps["encoder"][last]), run.maps["source"]
+        head = _maps.find_sharpest(heads)
+        kept = "" if pd.isna(run.k) else f", k = {run.k:.0f}"
+        panel = f"{_maps.NAMES[run.variant]}{kept}, encoder layer {last}, head {head + 1}"
+        rows += _maps.make_rows(panel, last, str(head + 1), heads[head], pieces, pieces)
     return pd.DataFrame(rows, columns=_maps.COLUMNS)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter
 
+from workflow.report.figures._colours import ON_LIGHT
 from workflow.report.figures._style import canvas, draw_message
 from workflow.report.tables._cells import pick, summarise
 
@@ -11,8 +12,9 @@ READS = ("runs", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Means over seeds, speeds measured once per configuration; the intervals are in the data. k = all: no selection. "
-    "Darker is more."
+    "Darker is more: from 0; of bpc from the least, over a tenth of it at least, so that noise stays pale."
 )
+LEAST = 0.1  # of the lowest bpc: over so much the colours run at least
 PANELS = (
     ("dev_bpc", "dev bits per character", ".3f"),
     ("mean_span", "average span", ".0f"),
@@ -39,24 +41,32 @@ def draw(data: pd.DataFrame):
     for panel, (quantity, title, form) in zip(axes.flat, PANELS, strict=True):
         grid = data[data["quantity"] == quantity].pivot(index="k", columns="S", values="mean").astype(float)
         grid = grid.reindex([*sorted(k for k in grid.index if k), 0])
-        panel.pcolormesh(grid.to_numpy(), cmap="Blues")
+        low, high = _scale(grid.to_numpy(), quantity)
+        panel.pcolormesh(grid.to_numpy(), cmap="Blues", vmin=low, vmax=high)
         panel.set_xticks(np.arange(len(grid.columns)) + 0.5, [f"{S:.0f}" for S in grid.columns])
         panel.set_yticks(np.arange(len(grid.index)) + 0.5, ["all" if k == 0 else f"{k:.0f}" for k in grid.index])
         panel.set_xlabel("S")
         panel.set_ylabel("k")
         panel.set_title(title)
         panel.grid(False)
-        _name_cells(panel, grid.to_numpy(), form)
+        _name_cells(panel, grid.to_numpy(), form, low, high)
     return figure
 
 
-def _name_cells(panel, values: np.ndarray, form: str) -> None:
+def _scale(values: np.ndarray, quantity: str) -> tuple[float, float]:
+    """Where the colours start and end: a difference that seeds make must not look like one that S or k makes."""
+    if not np.isfinite(values).any():
+        return 0.0, 1.0
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    return (low, max(high, low * (1 + LEAST))) if quantity == "dev_bpc" else (0.0, high or 1.0)
+
+
+def _name_cells(panel, values: np.ndarray, form: str, low: float, high: float) -> None:
     """The number in each cell, white on dark."""
-    low, high = (np.nanmin(values), np.nanmax(values)) if np.isfinite(values).any() else (0, 1)
     for (row, column), value in np.ndenumerate(values):
-        dark = high > low and (value - low) / (high - low) > 0.6
+        dark = (value - low) / (high - low) > 0.6
         text = _format(value, form) if np.isfinite(value) else "–"
-        colour = "white" if dark else "black"
+        colour = "white" if dark else ON_LIGHT
         panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8)
 
 

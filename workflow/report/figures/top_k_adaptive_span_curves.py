@@ -3,16 +3,16 @@
 import pandas as pd
 
 from workflow.papers.published import load_logs
-from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks
+from workflow.report.figures._colours import GREY, INK, shades
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks, share_legend
 from workflow.report.tables._cells import pick
-from workflow.results.statistics import mean_interval
+from workflow.results.statistics import over_seeds
 
 READS = ("runs",)
 TITLE = "Top-k on adaptive spans while training"
 CAPTION = (
-    "Left: our runs, means over seeds with 95 % intervals. Right: the three logs released with Explicit Sparse "
-    "Transformer (enwik8, paper's size; none reached its planned 600,000 steps)."
+    "Left: our runs, means over seeds with 95 % intervals, or the points of two seeds. Right: the three logs released "
+    "with Explicit Sparse Transformer (enwik8, paper's size; none reached its planned 600,000 steps)."
 )
 PANELS = (("dev_bpc", "dev bits per byte"), ("mean_span", "mean span (characters)"))
 
@@ -49,9 +49,9 @@ def draw(data: pd.DataFrame):
                 draw_curve(panel, _means(lines, quantity), "step", colours[k], _label(k), marker=None)
             set_count_ticks(panel.xaxis)
             panel.set_ylabel(label if column == 0 else "")
-        axes[0][column].set_title(title)
-        axes[0][column].legend()
+        axes[0][column].set_title(title, color=INK if source == "measured" else GREY)
         axes[1][column].set_xlabel("step")
+    share_legend(figure)
     return figure
 
 
@@ -62,5 +62,5 @@ def _label(k: int) -> str:
 def _means(lines: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Mean and interval over the seeds that have reached a step."""
     by_step = lines.dropna(subset=[quantity]).groupby("step")[quantity]
-    rows = [(step, *mean_interval(values.tolist())) for step, values in by_step]
-    return pd.DataFrame(rows, columns=["step", "mean", "low", "high"])
+    rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
+    return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})

@@ -9,6 +9,7 @@ from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
 from workflow.report.pages.site import embed_svg
+from workflow.report.texts import badges
 from workflow.tasks.spec import TaskSpec
 
 EFFECT = (
@@ -28,22 +29,24 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
     curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
     costs = cost_figure.data(runs, quantity)
     cost = cost_figure.draw(costs, quantity, title, names) if len(costs) else None
+    texts = badges(runs)
     return {
         "said": answer_of(runs, task),
         "score": (title, unit),
         "table": variant_table(runs, quantity, names),
         "figures": [
-            _figure("effect", "The effect", EFFECT, effect),
-            *([_figure("cost", "Cost beside quality", COST, cost)] if cost else ()),
-            _figure("curves", "Learning curves", CURVES, curves),
+            _figure("effect", "The effect", EFFECT, effect, texts),
+            *([_figure("cost", "Cost beside quality", COST, cost, texts)] if cost else ()),
+            _figure("curves", "Learning curves", CURVES, curves, texts),
         ],
     }
 
 
-def _figure(name: str, title: str, caption: str, figure) -> dict:
+def _figure(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
     """As the template of figures takes it; it is made for this page, and has no file of its own."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
     svg = embed_svg(buffer.getvalue(), f"answer-{name}")
-    return {"name": f"answer-{name}", "title": title, "caption": caption, "svg": svg, "runs": [], "files": []}
+    about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}
+    return about | {"svg": svg, "runs": [], "files": []}

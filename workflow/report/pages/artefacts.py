@@ -3,7 +3,9 @@
 import json
 
 from workflow.report.builders import load_builder
+from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, read_svg
+from workflow.report.tables._cells import NOT_TRAINED
 from workflow.results import provenance
 from workflow.results.flatness import FLAT
 
@@ -21,42 +23,43 @@ def table(site: Site, name: str, ablation: str) -> dict:
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
     content = json.loads(path.read_text(encoding="utf-8"))
-    cells = content.pop("cells")
-    rows = list(dict.fromkeys(cell["row"] for cell in cells))
-    columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    grid = {(cell["row"], cell["column"]): _with_half_interval(cell) for cell in cells}
-    notes = [f"{cell['row']}, {cell['column']}: {cell['note']}" for cell in cells if _needs_note(cell)]
-    units = {column: _common_unit([cell["unit"] for cell in cells if cell["column"] == column]) for column in columns}
+    cells, texts = content.pop("cells"), content.pop("texts")
+    columns = list_columns(cells)
+    forms = {column.title: column for column in columns}
+    grid = {(cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]]) for cell in cells}
     return {
         **content,
         "name": name,
         "runs_at": runs_at(ablation),
-        "columns": [(column, units[column]) for column in columns],
-        "rows": [(row, [grid.get((row, column)) for column in columns]) for row in rows],
-        "notes": list(dict.fromkeys(notes)),
+        "columns": [_head(column, texts) for column in columns],
+        "rows": [
+            (row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)
+        ],
+        "texts": texts,
+        "how": IN_TABLES,
         "still_learning": any(cell["still_learning"] for cell in grid.values()),
         "flat": FLAT,
         "files": [site.offer(path.with_suffix(ending)) for ending in (".csv", ".tex", ".json")],
     }
 
 
-def _common_unit(units: list[str]) -> str:
-    return units[0] if len(set(units)) == 1 else ""
+def _head(column: Column, texts: list[dict]) -> dict:
+    """Title, unit, whether published values stand apart, and the badges where not every text is behind the column."""
+    read = [text["badge"] for text in texts if column.title in text["columns"]]
+    badges = read if len(read) < len(texts) else []
+    return {"title": column.title, "unit": column.unit, "apart": column.apart, "badges": badges}
 
 
-def _needs_note(cell: dict) -> bool:
-    """Whether a cell's note belongs under the table: `not run` and `cited` say enough in the cell."""
-    return bool(cell["note"]) and (cell["status"] == "failed" or cell["value"] is not None)
-
-
-def _with_half_interval(cell: dict) -> dict:
-    half = (cell["high"] - cell["low"]) / 2 if cell["high"] is not None else None
-    value = cell["value"] if cell["value"] is not None else cell["published_value"]
-    still_learning = (cell.get("late_gain") or 0.0) > FLAT
+def _as_shown(cell: dict, column: Column) -> dict:
+    """The cell with its numbers as text, in the digits of its column."""
+    value = cell["value"] if cell["value"] is not None else "" if column.apart else cell["published_value"]
     return {
         **cell,
-        "half": half,
-        "still_learning": still_learning,
+        "text": text_of(cell, column.form),
+        "printed": column.printed.text(cell["published_value"]),
+        "apart": column.apart,
+        "note": "" if cell["note"] == NOT_TRAINED else cell["note"],
+        "still_learning": (cell.get("late_gain") or 0.0) > FLAT,
         "sort": value if isinstance(value, int | float) else "",
     }
 
@@ -69,4 +72,5 @@ def figure(site: Site, name: str, ablation: str) -> dict:
     if not path.exists():
         return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    return {**about, "svg": read_svg(path, name), "files": files, "runs": provenance.read(path).runs}
+    trace = provenance.read(path)
+    return {**about, "svg": read_svg(path, name), "files": files, "runs": trace.runs, "texts": trace.texts}

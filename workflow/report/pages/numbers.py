@@ -1,40 +1,107 @@
-"""Numbers as text."""
+"""Numbers as text: one by one, and a column of them with the same number of decimals.
+
+A column has the decimals that two digits of its narrowest interval take; without intervals, those that its sizes take.
+What is counted is written out: 65,536 and never 65.54k. From a million up a suffix stands for the zeros.
+"""
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e4, "k"))
+SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+BYTES = ((2**30, " GiB"), (2**20, " MiB"))
+BITS = ("bpc", "bpb", "nats")
+DIGITS, OF_INTERVAL = 4, 2  # significant: of a number alone, of half an interval
+MOST = 4  # decimals
+HUGE = 1e15  # from here on an exponent
 
 
 def missing(value) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def is_number(value) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and not missing(value)
+
+
+@dataclass(frozen=True)
+class Form:
+    """How the numbers of a column are written: divided by `scale`, with `places` decimals and a suffix."""
+
+    places: int = 0
+    scale: float = 1
+    suffix: str = ""
+
+    def text(self, value) -> str:
+        """Of one value of the column; text as it is, nothing for a missing value."""
+        if not is_number(value):
+            return number(value)
+        if abs(value) >= HUGE:
+            return number(value)
+        return f"{round(value / self.scale, self.places) + 0.0:,.{self.places}f}{self.suffix}"  # no minus before a zero
+
+
+def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
+    """Of a column. halves: what stands behind ±; of points in place of an interval, half their distance."""
+    sizes = [abs(value) for value in values if is_number(value) and value]
+    if not sizes:
+        return Form(3 if unit in BITS else 0)
+    scale, suffix = _scale(min(sizes), unit)
+    sizes = [size / scale for size in sizes]
+    narrow = [half / scale for half in halves if is_number(half) and half > 1e-9 * scale * max(sizes)]
+    if narrow:
+        return Form(min(_decimals(min(narrow), OF_INTERVAL), MOST), scale, suffix)
+    if unit in BITS:
+        return Form(3)
+    if unit == "bytes":
+        return Form(2 if suffix == " GiB" else 1, scale, suffix)
+    if suffix:
+        places = _decimals(min(sizes), DIGITS)
+    else:
+        places = max(_decimals(max(sizes), DIGITS), _decimals(min(sizes), 2) if max(sizes) < 1000 else 0)
+    return Form(min(places, MOST, longest(sizes)), scale, suffix)
+
+
+def printed_form(values: Iterable) -> Form:
+    """Of a column of published values: as many decimals as the longest of them is printed with."""
+    printed = [value for value in values if is_number(value)]
+    if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
+        return form_of(printed)
+    return Form(longest(printed))
+
+
+def longest(values: Iterable[float]) -> int:
+    """Decimals of the longest of these numbers as it is written."""
+    return max((len(f"{value:.9f}".partition(".")[2].rstrip("0")) for value in values), default=0)
+
+
+def _scale(smallest: float, unit: str) -> tuple[float, str]:
+    """What every number of a column is divided by, so that the smallest keeps its digits."""
+    if unit == "bytes":
+        return next((bound for bound in BYTES if smallest >= bound[0]), BYTES[-1])
+    return next((bound for bound in SUFFIXES if smallest >= bound[0]), (1, ""))
+
+
+def _decimals(size: float, digits: int) -> int:
+    """That `digits` significant digits of a number take; a zero before the point counts as one."""
+    if digits == DIGITS:
+        size = max(size, 1.0)
+    return max(0, digits - 1 - math.floor(math.log10(float(f"{size:.{digits - 1}e}"))))
+
+
 def number(value, unit: str = "") -> str:
-    """1234567 -> 1.235M; bits to three places; bytes in MiB or GiB; text as it is; nothing for a missing value."""
+    """1234567 -> 1.235M; counts in full; bits to three places; bytes in MiB or GiB; nothing for a missing value."""
     if missing(value):
         return ""
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not is_number(value):
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    if unit == "bytes":
-        return f"{value / 2**30:.2f} GiB" if value >= 2**30 else f"{value / 2**20:.1f} MiB"
-    if unit in ("bpc", "bpb", "nats"):
-        return f"{round(value, 3) + 0.0:.3f}"  # no minus before a zero
-    if unit in ("layers", "heads", "parameters") and abs(value) < 1e4:
-        return f"{value:,.0f}"
-    return _scaled(value)
-
-
-def _scaled(value: float) -> str:
-    """Four significant digits, with a suffix from ten thousand up, an exponent from 10^15."""
-    size = abs(value)
-    if size >= 1e15:
+    if abs(value) >= HUGE:
         return f"{value:.4g}".replace("e+", "e")
-    for bound, suffix in SUFFIXES:
-        if size >= bound:
-            scale = 1e3 if suffix == "k" else bound
-            return f"{value / scale:.4g}{suffix}"
-    if size >= 1000:
-        return f"{value:,.0f}"
+    scale, suffix = _scale(abs(value), unit)
+    if suffix and unit != "bytes":
+        return f"{value / scale:.4g}{suffix}"
+    if unit in BITS or unit == "bytes" or abs(value) >= 1000:
+        return form_of([value], unit=unit).text(value)
     return f"{value:.4g}"
 
 

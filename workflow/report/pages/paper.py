@@ -7,6 +7,7 @@ from workflow.plan.ablations import Ablation
 from workflow.report.pages import artefacts
 from workflow.report.pages.index import ablations_in
 from workflow.report.pages.site import Site
+from workflow.report.texts import name_badges
 from workflow.results.runs_table import describe
 
 
@@ -15,7 +16,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
     return {
         "title": papers()[name].title,
-        "provenance": describe(runs),
+        "provenance": describe(runs, name_badges(runs)),
         "sections": [
             {
                 "name": key,

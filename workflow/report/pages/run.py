@@ -1,12 +1,14 @@
 """The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
+from dataclasses import asdict
 from itertools import permutations
 
 import pandas as pd
 
 from workflow.config.choices import AXES
 from workflow.plan.ablations import load_ablation
+from workflow.plan.texts import badge_of
 from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.numbers import missing, number
@@ -30,6 +32,7 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
         "question": load_ablation(row["ablation"]).question,
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
+        "texts": [asdict(badge_of(row["task"], row["paper_corpus"], row["corpus"]))],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
         "scores": _lines(record.metrics),
         "facts": _fact_lines(record.facts),

@@ -11,9 +11,12 @@ from markupsafe import Markup
 from workflow.config.files import atomic_write
 from workflow.report.answers.words import to_digits
 from workflow.report.pages import numbers
+from workflow.report.pages.document import cited_documents, document_page, link_documents
+from workflow.report.pages.figure_colours import follow_page
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
+DOCUMENT = "document.html.j2"
 ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 
@@ -27,8 +30,12 @@ class Site:
     runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`; a page whose bytes would be the same is left alone."""
-        write_if_changed(self.reports / place, render(template, place, **context))
+        """Render `template` to reports/`place`, and what it cites; a page that would be the same is left alone."""
+        page = render(template, place, **context)
+        write_if_changed(self.reports / place, page)
+        for name in cited_documents(page):
+            if template != DOCUMENT:
+                self.write(DOCUMENT, f"documents/{name}.html", **document_page(name))
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages; its address from the top of the scale's reports."""
@@ -63,7 +70,7 @@ def embed_svg(text: str, name: str) -> Markup:
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
     svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())), svg)
-    svg = _rename_ids(svg, name)
+    svg = _rename_ids(follow_page(svg), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     for size in ("width", "height"):
@@ -93,6 +100,10 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        number=numbers.number, percent=numbers.percent, quantity=numbers.quantity, digits=to_digits
+        number=numbers.number,
+        percent=numbers.percent,
+        quantity=numbers.quantity,
+        digits=to_digits,
+        cited=link_documents,
     )
     return environment

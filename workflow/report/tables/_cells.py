@@ -1,9 +1,11 @@
 """The form that all tables share: one row per cell, so that a number keeps its unit, its runs and its failure.
 
 row, column    where the cell stands
-value          a number or a text; low, high: 95 % interval over n seeds (Student's t), None below two seeds
+value          a number or a text, a mean over n seeds; low, high: its 95 % interval (Student's t), from three seeds on
+points         the values of fewer seeds, in their order, in place of an interval: `workflow.results.statistics`
 unit, kind     measured | analytic | setting | cited; a function of each of these names makes such a cell
 published      id of what the paper prints for this cell, or None
+as_the_paper   whether the runs behind it have the paper's size and text: scale `paper`, and no text that stands in
 digests        the runs behind the number
 status, note   ok | failed | not run, and why
 late_gain      of a score: the most that the last quarter of the updates still brought to a run behind it, in bits
@@ -12,12 +14,15 @@ late_gain      of a score: the most that the last quarter of the updates still b
 import pandas as pd
 
 from workflow.results.registry import COSTS, REGISTRY
-from workflow.results.statistics import mean_interval
+from workflow.results.statistics import over_seeds
 
 COLUMNS = [
-    *("row", "column", "value", "low", "high", "n", "unit", "kind"),
-    *("published", "digests", "status", "note", "late_gain"),
+    *("row", "column", "value", "low", "high", "points", "n", "unit", "kind"),
+    *("published", "as_the_paper", "digests", "status", "note", "late_gain"),
 ]
+OF_VALUES = ("value", "low", "high", "points")
+NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
+PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
 COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
     ("one block, ours", "macs_analytic", "multiply-adds / character"),
@@ -37,12 +42,16 @@ def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
     return runs
 
 
-def make_cell(
-    row, column, value, unit, kind, published=None, *, low=None, high=None, n=None, runs=None, status="ok", note=""
-) -> dict:
-    digests = list(runs["digest"].unique()) if runs is not None and len(runs) else []
-    values = (row, column, value, low, high, n, unit, kind, published, digests, status, note, None)
+def make_cell(row, column, value, unit, kind, published=None, *, n=None, runs=None, status="ok", note="") -> dict:
+    runs = None if runs is None or not len(runs) else runs
+    digests = [] if runs is None else list(runs["digest"].unique())
+    like_paper = runs is not None and _as_the_paper(runs)
+    values = (row, column, value, None, None, None, n, unit, kind, published, like_paper, digests, status, note, None)
     return dict(zip(COLUMNS, values, strict=True))
+
+
+def _as_the_paper(runs: pd.DataFrame) -> bool:
+    return bool((runs["scale"] == PAPERS_SIZE).all() and (runs["corpus"] == runs["paper_corpus"]).all())
 
 
 def make_table(cells: list[dict]) -> pd.DataFrame:
@@ -60,25 +69,23 @@ def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str
     failures = [f"seed {run.seed}: {run.status}: {run.reason}" for run in ended_badly.itertuples()]
     refusals = _refusals(ok, quantity, bool(values))
     failures += refusals
-    mean, low, high = mean_interval(values) if values else (None, None, None)
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
     is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
     cell = make_cell(
         row,
         column,
-        mean,
+        None,
         unit,
         "measured",
         published,
-        low=low,
-        high=high,
         n=len(values),
         runs=runs,
         status=status,
         note="; ".join(failures) or missing,
     )
-    return cell | {"late_gain": float(ok["late_gain"].max()) if is_score and values else None}
+    late_gain = float(ok["late_gain"].max()) if is_score and values else None
+    return cell | over_seeds(values) | {"late_gain": late_gain}
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
@@ -103,7 +110,7 @@ def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
-    """Mean and 95 % interval of a quantity over the seeds of each group, without the failed runs, and their number.
+    """Mean, 95 % interval or points of a quantity over the seeds of each group, without the failed runs; their number.
 
     What is measured once per configuration stands on the row of each seed: it is one value without an interval.
     """
@@ -111,11 +118,10 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     for key, group in runs.groupby(by, dropna=False, sort=True):
         group = take_rows(group, quantity)
         values = group[group["status"] == "ok"][quantity].dropna().astype(float).tolist()
-        mean, low, high = mean_interval(values) if values else (None, None, None)
-        row = dict(zip(by, key, strict=True))
-        n = len(values)
-        rows.append({**row, "mean": mean, "low": low, "high": high, "n": n, "failed": len(group) - n})
-    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "n", "failed"])
+        seeds, n = over_seeds(values), len(values)
+        row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
+        rows.append({**row, "n": n, "failed": len(group) - n})
+    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed"])
     return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
 
 
@@ -138,13 +144,18 @@ def ratio(
         if cell["status"] != "ok":
             note = prefix + cell["note"]
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
-    return numerator | {"value": numerator["value"] / denominator["value"], "low": None, "high": None}
+    return numerator | _only(numerator["value"] / denominator["value"])
 
 
 def setting(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str, published: str | None = None) -> dict:
     """A number that the job itself fixes: the same for every seed, so it has no interval."""
     cell = measured(row, column, runs, quantity, unit, published)
-    return cell | {"kind": "setting", "low": None, "high": None}
+    return cell | {"kind": "setting"} | _only(cell["value"])
+
+
+def _only(value: float | None) -> dict:
+    """A value without an interval."""
+    return dict.fromkeys(OF_VALUES) | {"value": value}
 
 
 def analytic(row: str, column: str, value: float, unit: str, published: str | None = None, note: str = "") -> dict:
@@ -152,6 +163,6 @@ def analytic(row: str, column: str, value: float, unit: str, published: str | No
     return make_cell(row, column, value, unit, "analytic", published, note=note)
 
 
-def cited(row: str, column: str, published: str, unit: str, note: str = "not trained here") -> dict:
+def cited(row: str, column: str, published: str, unit: str, note: str = NOT_TRAINED) -> dict:
     """A cell that only the paper fills."""
     return make_cell(row, column, None, unit, "cited", published, note=note)

@@ -5,7 +5,7 @@ import pandas as pd
 from sacrebleu.metrics import BLEU
 
 from workflow.report.tables._cells import make_cell, measured
-from workflow.results.statistics import mean_interval
+from workflow.results.statistics import over_seeds
 
 SAMPLES = 1000
 SEED = 1
@@ -19,12 +19,11 @@ SOFTMAX = "softmax"  # the variant that the others are compared with
 def gain(
     row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str = "BLEU"
 ) -> dict:
-    """The cell of a quantity less one of the base: mean over seeds with its 95 % interval. quantities: of each side."""
+    """The cell of a quantity less one of the base, over seeds with its interval or points. quantities: of each side."""
     pairs, cell = _pair(row, column, runs, base, quantities, unit)
     if not pairs:
         return cell
-    mean, low, high = mean_interval([pair["value"] - pair["base"] for pair in pairs])
-    return cell | {"value": mean, "low": low, "high": high}
+    return cell | over_seeds([pair["value"] - pair["base"] for pair in pairs])
 
 
 def bleu(counts: np.ndarray) -> float:

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.tables._cells import cited, make_cell, make_table, measured, pick, take_cost_row
-from workflow.results.runs_table import with_text
+from workflow.report.texts import with_badge
 
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
@@ -27,7 +27,7 @@ TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = with_text(pick(runs, ablation="span_limit")), []
+    runs, cells = with_badge(pick(runs, ablation="span_limit")), []
     # only a CUDA allocator reserves
     costs = [*COSTS, RESERVED] if runs["memory_reserved_bytes"].notna().any() else COSTS
     for variant in CLAIMS:

@@ -97,6 +97,20 @@ document.querySelectorAll("table.sortable").forEach((table) => (sortable(table),
 // On paper nothing can be opened: print how verdicts are reached, but no lists of runs.
 addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((details) => (details.open = true)));
 
+// A note opens under its mark, inside the window: a table that scrolls would cut it off.
+function place(tip) {
+  const [mark, note] = [tip.getBoundingClientRect(), tip.firstElementChild];
+  note.style.top = `${mark.bottom}px`;
+  note.style.left = `${Math.max(8, Math.min(mark.left, innerWidth - note.offsetWidth - 8))}px`;
+}
+document.querySelectorAll(".tip").forEach((tip) => ["pointerenter", "focus"].forEach((event) => tip.addEventListener(event, () => place(tip))));
+
+// A table that is wider than the paper is printed smaller, so that it is printed whole. PAPER: A4 across without its
+// margins, in the pixels of CSS; what is measured is the window's, a fifth larger than print.
+const PAPER = 1030;
+addEventListener("beforeprint", () => document.querySelectorAll(".scroll > table").forEach((table) => (table.style.zoom = Math.min(1, PAPER / table.scrollWidth))));
+addEventListener("afterprint", () => document.querySelectorAll(".scroll > table").forEach((table) => (table.style.zoom = "")));
+
 // The ledger by verdict: a button shows the claims with its verdict alone; pressed again, all claims.
 const verdicts = [...document.querySelectorAll("button.verdict")];
 for (const button of verdicts) {

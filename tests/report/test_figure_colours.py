@@ -1,0 +1,36 @@
+"""Figures on dark pages: text and axes follow the page, and no line is lost."""
+
+import pytest
+
+from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.pages.figure_colours import DARK_PAPER, READABLE, contrast, follow_page, lift
+from workflow.report.pages.site import TEMPLATES
+
+
+def test_contrast_by_hand():
+    """White on black is 21; grey #777777 on white 4.48."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("colour", [*COLOURS.values(), *shades(2), *shades(7)])
+def test_every_colour_of_a_line_is_seen_on_dark(colour):
+    assert contrast(lift(colour), DARK_PAPER) >= READABLE
+    assert lift(colour) == colour or contrast(colour, DARK_PAPER) < READABLE
+
+
+def test_the_dark_paper_is_that_of_the_pages():
+    dark = (TEMPLATES / "style.css").read_text().partition("prefers-color-scheme: dark")[2]
+    assert f"--paper: {DARK_PAPER};" in dark
+
+
+def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():
+    svg = '<g id="patch_1"><path d="M 0" style="fill: #ffffff"/></g><path style="stroke: #777777; fill: #3f90da"/>'
+    svg += '<path style="stroke: #832db6"/><g id="QuadMesh_1"><path style="fill: #08306b"/></g>'
+    svg += '<text style="fill: #1b1b1b"/>'
+    lifted = lift("#832db6")
+    assert follow_page(svg) == (
+        '<g id="patch_1"><path d="M 0" style="fill: none"/></g><path style="stroke: var(--soft); fill: #3f90da"/>'
+        f'<path style="stroke: #832db6; stroke: light-dark(#832db6, {lifted})"/>'
+        '<g id="QuadMesh_1"><path style="fill: #08306b"/></g><text style="fill: var(--ink)"/>'
+    )

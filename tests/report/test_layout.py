@@ -1,0 +1,63 @@
+"""How a table is laid out: rows, columns, and the values of few seeds."""
+
+import pytest
+
+from tests._runs import as_frame, run
+from workflow.papers.published import join
+from workflow.report.layout import list_columns, list_rows, text_of
+from workflow.report.tables._cells import analytic, cited, make_table, measured
+from workflow.results.statistics import FEWEST, over_seeds
+
+
+def laid_out(*cells):
+    return join(make_table(list(cells))).astype(object).where(lambda frame: frame.notna(), None).to_dict("records")
+
+
+def scored(*values):
+    return as_frame([run(seed=seed, dev_bpc=value) for seed, value in enumerate(values, 1)])
+
+
+def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
+    """Mean 2.1, standard error .1 / sqrt(3), t(.975, 2) = 4.303."""
+    assert FEWEST == 3
+    assert over_seeds([18.3, 26.8]) == {
+        "value": pytest.approx(22.55),
+        "low": None,
+        "high": None,
+        "points": [18.3, 26.8],
+    }
+    three = over_seeds([2.0, 2.1, 2.2])
+    assert three["high"] - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3) and three["points"] is None
+    assert over_seeds([7.0] * 4) == {"value": 7.0, "low": None, "high": None, "points": None}
+    assert over_seeds([])["value"] is None
+
+
+def test_points_and_intervals_as_text():
+    cells = laid_out(
+        measured("few", "dev", scored(18.3, 26.8), "dev_bpc", "BLEU"),
+        measured("more", "dev", scored(20.0, 21.0, 22.0), "dev_bpc", "BLEU"),
+    )
+    (column,) = list_columns(cells)
+    assert [text_of(cell, column.form) for cell in cells] == ["18.3, 26.8", "21.0 ± 2.5"]
+
+
+def test_our_rows_stand_on_top_and_cited_ones_below():
+    cells = laid_out(
+        cited("theirs", "test", "as.t1.t12.test", "bpc"),
+        measured("ours", "test", scored(2.0), "dev_bpc", "bpc"),
+        analytic("by formula", "test", 1.0, "bpc"),
+    )
+    assert list_rows(cells) == [("ours", False), ("by formula", False), ("theirs", True)]
+
+
+def test_published_values_stand_apart_unless_they_are_comparable():
+    cells = laid_out(
+        measured("r", "test", scored(2.0), "dev_bpc", "bpc", "as.t1.as_small.test"),
+        analytic("r", "#FLOPS", 41_607_168, "", "as.t1.as_small.flops"),
+        measured("r", "other", scored(2.0), "dev_bpc", "bpc"),
+    )
+    assert {column.title: column.apart for column in list_columns(cells)} == {
+        "test": True,
+        "#FLOPS": False,
+        "other": False,
+    }

@@ -1,0 +1,66 @@
+"""The layout of a table, the same on a page and in LaTeX: our rows, then cited ones; columns with their digits.
+
+What the papers print stands in a column of its own, without a difference, unless every number in the column is
+comparable with it: see `workflow.papers.published.is_comparable`.
+"""
+
+from dataclasses import dataclass
+
+from workflow.report.pages.numbers import Form, form_of, is_number, printed_form
+from workflow.results.statistics import FEWEST, half_width
+
+OURS = ("measured", "setting")
+IN_TABLES = (  # how to read a number, on pages and in LaTeX
+    f"± half the 95 % interval over seeds; of fewer than {FEWEST} seeds the values themselves. What the paper prints "
+    "has a difference in per cent where ours is comparable with it."
+)
+
+
+@dataclass(frozen=True)
+class Column:
+    """form: of our numbers; printed: of published ones. apart: whether those stand in a column of their own."""
+
+    title: str
+    unit: str
+    form: Form
+    printed: Form
+    apart: bool
+
+
+def list_rows(cells: list[dict]) -> list[tuple[str, bool]]:
+    """Each row, and whether it is cited: the papers' rows that nothing of ours stands in come last."""
+    rows = dict.fromkeys(cell["row"] for cell in cells)
+    ours = {cell["row"] for cell in cells if cell["kind"] in OURS}
+    theirs = {cell["row"] for cell in cells if cell["kind"] == "cited"} - ours
+    return [(row, row in theirs) for row in sorted(rows, key=lambda row: row in theirs)]
+
+
+def list_columns(cells: list[dict]) -> list[Column]:
+    """In the order in which rows name them."""
+    titles = dict.fromkeys(cell["column"] for cell in cells)
+    return [_column(title, [cell for cell in cells if cell["column"] == title]) for title in titles]
+
+
+def _column(title: str, cells: list[dict]) -> Column:
+    units = {cell["unit"] for cell in cells}
+    unit = units.pop() if len(units) == 1 else ""
+    published = [cell for cell in cells if cell["published_value"] is not None]
+    # beside a setting stands what the paper set: it needs no column
+    apart = not any(cell["comparable"] for cell in published) and any(cell["kind"] != "setting" for cell in published)
+    form = form_of((cell["value"] for cell in cells), map(half_of, cells), unit)
+    return Column(title, unit, form, printed_form(cell["published_value"] for cell in published), apart)
+
+
+def half_of(cell: dict) -> float | None:
+    """What stands behind ±, or half the distance of the points that stand in its place."""
+    if cell["points"]:
+        return (max(cell["points"]) - min(cell["points"])) / 2
+    return half_width(cell["low"], cell["high"]) if is_number(cell["high"]) else None
+
+
+def text_of(cell: dict, form: Form) -> str:
+    """A mean ± half its interval, the points in its place, or the value alone."""
+    if cell["points"]:
+        return ", ".join(map(form.text, cell["points"]))
+    half = half_of(cell)
+    return form.text(cell["value"]) + (f" ± {form.text(half)}" if half is not None else "")

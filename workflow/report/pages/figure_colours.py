@@ -1,0 +1,55 @@
+"""The colours of our figures on a page that may be dark: ink, greys and paper follow the page, dim colours are lifted.
+
+The files that a figure is printed from keep their own.
+"""
+
+import colorsys
+import re
+from functools import cache
+
+from matplotlib.colors import to_hex, to_rgb
+
+from workflow.report.figures._colours import GREY, INK
+
+DARK_PAPER = "#161615"  # as templates/style.css has it
+READABLE = 3.0  # contrast of a line or a mark with the paper behind it (WCAG 1.4.11)
+OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
+COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
+BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
+MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
+
+
+def follow_page(svg: str) -> str:
+    """An SVG of ours whose colours can be read on light and on dark. A map keeps its scale."""
+    parts = MAP.split(BACKGROUND.sub(r"\1none", svg))
+    return "".join(part if number % 2 else COLOUR.sub(_adapt, part) for number, part in enumerate(parts))
+
+
+def _adapt(match: re.Match) -> str:
+    """A browser that does not know light-dark() keeps the declaration before it."""
+    kind, colour = match.groups()
+    if colour in OF_THE_PAGE:
+        return f"{kind}: {OF_THE_PAGE[colour]}"
+    lifted = lift(colour)
+    return match.group() if lifted == colour else f"{kind}: {colour}; {kind}: light-dark({colour}, {lifted})"
+
+
+@cache
+def lift(colour: str) -> str:
+    """The same hue, as much lighter as it takes to be seen on dark paper."""
+    hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
+    while contrast(colour, DARK_PAPER) < READABLE:
+        light += 0.02
+        colour = to_hex(colorsys.hls_to_rgb(hue, light, saturation))
+    return colour
+
+
+def contrast(a: str, b: str) -> float:
+    """Of two colours, as WCAG 2 defines it: 1 to 21."""
+    lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
