@@ -263,7 +263,7 @@ def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
 
 def test_reports_hold_what_they_offer(site):
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
-    assert suffixes == {".csv", ".tex", ".json", ".svg", ".pdf", ".png"}
+    assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
 
 
 def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, site):
