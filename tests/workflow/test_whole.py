@@ -69,7 +69,8 @@ def test_every_table_figure_and_page_stands(done):
         }
     for name in ABLATIONS:
         assert (reports / "ablations" / name / "index.html").exists(), name
-    assert {path.stem for path in reports.glob("*.html")} == {"index", "status", "pivot", "analytic", "steps"}
+    assert {path.stem for path in reports.glob("*.html")} == {"index", "ledger", "status", "pivot", "analytic", "steps"}
+    assert {path.name for path in (reports / "files").glob("runs*")} == {"runs.csv", "runs.parquet", "runs_columns.csv"}
 
 
 def test_the_ledger_stands_and_says_what_cannot_be_told(done):
@@ -84,7 +85,7 @@ def test_an_added_question_is_answered_and_an_added_claim_is_judged(done):
     claims = json.loads((folder / "results/smoke/ledger.json").read_text())["claims"]
     mine = next(claim for claim in claims if claim["name"] == "ramp_saves_nothing")
     assert len(mine["digests"]) == 2 and mine["verdict"] in VERDICTS
-    assert "ramp_saves_nothing" in (folder / "reports/smoke/index.html").read_text()
+    assert "ramp_saves_nothing" in (folder / "reports/smoke/ledger.html").read_text()
     assert "Does a longer ramp help" in (folder / "reports/smoke/ablations/ramp/index.html").read_text()
 
 
