@@ -10,6 +10,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.pages import artefacts
 from workflow.report.pages.answer import answer
 from workflow.report.pages.site import Site
+from workflow.report.texts import name_badges
 from workflow.results.runs_table import describe, name_text
 from workflow.tasks.spec import TASKS, TaskSpec
 
@@ -22,7 +23,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "title": ablation.question,
         "name": name,
         "paper": papers()[ablation.paper].title,
-        "provenance": describe(runs),
+        "provenance": describe(runs, name_badges(runs)),
         "answer": answer(runs, task),
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],

@@ -10,6 +10,7 @@ from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
 from workflow.report.tables import analytic as analytic_table
+from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe
 from workflow.tasks.spec import TASKS
@@ -28,7 +29,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
         "forest_rows": forest_of(ledger.claims) if ledger else [],
         "measured": count_verdicts(ledger.measured) if ledger else [],
         "by_formula": count_verdicts(ledger.by_formula) if ledger else [],
-        "provenance": describe(runs),
+        "provenance": describe(runs, name_badges(runs)),
         "commits": sorted(runs["commit"].unique()),
         "papers": [(paper, papers()[paper].title) for paper in sorted(set(runs["paper"]))],
         "questions": questions,

@@ -6,6 +6,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.figures._colours import COLOURS, shades
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
+from workflow.report.texts import name_badges
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import describe, with_text
 from workflow.results.statistics import interval_factor
@@ -30,7 +31,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
         "colours": COLOURS,
         "shades": shades(SERIES),
     }
-    return {"title": "Pivot table", "provenance": describe(runs), "cells": cells}
+    return {"title": "Pivot table", "provenance": describe(runs, name_badges(runs)), "cells": cells}
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
