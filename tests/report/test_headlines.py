@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests._runs import as_frame, run
 from tests.report.test_claims import claim
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
@@ -9,6 +10,7 @@ from workflow.report.claims.expectation import claimed_range
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages.headlines import MOST, find_limit, forest_of, list_findings
+from workflow.report.pages.ledger import Ledger
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 
@@ -19,14 +21,26 @@ def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes
     base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
     headline = {"printed": -0.04, "seen": SEEN, "failed": FAILED}
-    return base | evidence | {"claimed": [None, 0.0], "sets": sets, "headline": headline} | changes
+    return (
+        base
+        | evidence
+        | {"claimed": [None, 0.0], "measure": ["dev_bpc"], "digests": [], "sets": sets, "headline": headline}
+        | changes
+    )
 
 
 def test_a_sentence_says_the_effect_as_size_share_and_factor():
     (seen,) = list_findings([line("a", "consistent", -0.16)])
-    assert seen["text"] == "It is 0.160 bpc better: 2.000, 2.160." and seen["verdict"] == "consistent"
+    assert seen["text"] == "It is 0.16 bpc better: 2.000, 2.160." and seen["verdict"] == "consistent"
     (failed,) = list_findings([line("a", "not reproduced", 0.65)])
     assert failed["text"] == "It takes 65 %, 0.65 times of it."
+
+
+def rows_of(*lines: dict, runs=None) -> list[dict]:
+    """The rows of the forest plot of one paper."""
+    runs = as_frame([run(variant="adaptive", seed=seed) for seed in (1, 2)]) if runs is None else runs
+    (paper,) = forest_of(Ledger("laptop", [], [*lines]), runs)
+    return paper["rows"]
 
 
 @pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
@@ -46,14 +60,27 @@ def test_every_paper_has_its_surest_finding_before_any_has_a_second():
 def test_what_another_set_tells_is_said_with_its_numbers():
     told = line("a", "reproduced", -0.16, strongest="small")
     told["sets"] = [{**told["sets"][0], "set": "small", "scale": "small", "effect": -0.5}, *told["sets"]]
-    assert list_findings([told])[0]["text"].startswith("It is 0.500 bpc") and list_findings([told])[0]["set"] == "small"
+    assert list_findings([told])[0]["text"].startswith("It is 0.50 bpc") and list_findings([told])[0]["set"] == "small"
 
 
 def test_marks_lie_in_order_along_the_axis_of_a_claim():
-    ((row,),) = [paper["rows"] for paper in forest_of([line("a", "reproduced", -0.16)])]
+    (row,) = rows_of(line("a", "reproduced", -0.16))
     places = row["places"]
     assert 0 < places["low"] < places["effect"] < places["printed"] < row["span"][1] < 100 and row["span"][0] == 0
     assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)
+
+
+def test_a_row_says_what_its_interval_is_over_and_which_text_was_read():
+    runs = as_frame([run(variant="adaptive", seed=seed) for seed in (1, 2, 3)])
+    told = line("a", "reproduced", -0.16, digests=[*runs["digest"]])
+    (row,) = rows_of(told, runs=runs)
+    assert row["basis"] == "3 seeds" and row["asked"] == "lower" and row["texts"]
+    assert row["written"] == {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.040"}
+    (timed,) = rows_of(told | {"measure": ["train_tokens_per_s"]}, runs=runs)
+    assert timed["basis"] == "3 turns of timing"
+    sets = [*told["sets"], told["sets"][0] | {"set": "small"}]
+    (other,) = rows_of(told | {"strongest": "small", "sets": sets}, runs=runs)
+    assert (other["basis"], other["texts"]) == ("3 pairs", "")
 
 
 def test_ratios_lie_on_a_logarithmic_axis():
@@ -62,7 +89,7 @@ def test_ratios_lie_on_a_logarithmic_axis():
         "a", "reproduced", 1.0, by="ratio", claimed=[None, 1.0], headline={"printed": None, "seen": "", "failed": None}
     )
     told["sets"] = [told["sets"][0] | evidence]
-    places = forest_of([told])[0]["rows"][0]["places"]
+    places = rows_of(told)[0]["places"]
     assert places["effect"] == 50 and places["printed"] is None
     assert places["high"] - 50 == pytest.approx(50 - places["low"], abs=0.2)
 
@@ -100,8 +127,5 @@ def test_the_sentence_on_the_text_of_known_limit():
     ]
     assert find_limit(cells) is None  # without the best reader there is no limit
     text = find_limit([*cells, {"row": "best reader, all of the past", "column": "test", "value": 1.18}])
-    assert (
-        "known (1.180 bpc)" in text
-        and "1.240 bpc where a fixed one scores 1.230, with 50 %" in text
-        and "86 char" in text
-    )
+    assert "is known, 1.180 bits per character" in text and "score 1.240 and fixed ones 1.230" in text
+    assert "take 50 % of the multiply-adds" in text and "reach 86 characters" in text

@@ -115,7 +115,7 @@ def learning(finished: pd.DataFrame) -> list[str]:
         return []
     return [
         f"{len(late)} of {count(len(gains), 'run')} were still learning: the last quarter of the updates brought up to "
-        f"{late.max():.2f} bits per character or piece, so more training may change the answer."
+        f"{late.max():.2f} bits, so more training may change the answer."
     ]
 
 

@@ -34,7 +34,9 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     status, sentence = _say(score, comparisons, finished)
     still = remarks.learning(finished)
     status = EARLY if status == FOUND and still else status
-    basis = f"over {count(finished['seed'].nunique(), 'seed')} on {join([*finished['corpus'].unique()])}"
+    texts = [*finished["corpus"].unique()]
+    mean = "mean of " if len(texts) > 1 else ""
+    basis = f"over {count(finished['seed'].nunique(), 'seed')} on {mean}{join(texts)}"
     also = [
         *remarks.by_text(comparisons, unit),
         *remarks.chance(comparisons),

@@ -10,11 +10,11 @@ from workflow.report.tables._cells import pick, summarise
 READS = ("runs", "best_reader")
 TITLE = "Spans beside the best possible reader"
 CAPTION = (
-    "Left: test bpc by span limit S, bands: 95 % interval over seeds, beside the fewest bits that any reader of the "
-    "last w characters can reach, which is computed. A net of L layers sees up to L times S characters, so it may pass "
-    "the reader of S of them; nothing passes the line at the bottom, the best reader of all of the past. Right: the "
-    "learned span of every head at the largest S, all seeds. Beyond the line more characters would bring even the best "
-    "reader less than 0.01 bpc."
+    "Left: test bits per character (bpc) by span limit S, bands: 95 % interval over seeds. Dashed: the best possible "
+    "prediction from the last w characters, which is computed; a net of several layers sees further than S and can go "
+    "below it. Solid, at the bottom: the best possible prediction from all of the past; no net can go below it. Right: "
+    "the learned span of every head at the largest S, all seeds. To the right of the vertical line more characters "
+    "would bring even the best prediction less than 0.01 bpc."
 )
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "best reader of the last w"

@@ -3,10 +3,15 @@
 import json
 import math
 
+import pandas as pd
+
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
-from workflow.report.pages.numbers import number, quantity
+from workflow.report.claims.measures import TURNS
+from workflow.report.pages.ledger import Ledger
+from workflow.report.pages.numbers import form_of, number
 from workflow.report.pages.site import Site
+from workflow.report.texts import name_badges
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`
@@ -50,9 +55,10 @@ def _sentence(line: dict) -> str | None:
 
 def _finding(line: dict) -> dict:
     evidence, unit = line["evidence"], line["unit"]
-    effect = evidence["effect"]
+    effect, low, high = (evidence[key] for key in ("effect", "low", "high"))
+    form = form_of([effect], [] if low is None else [(high - low) / 2], unit)
     figures = {
-        "size": quantity(None if effect is None else abs(effect), unit),
+        "size": "" if effect is None else f"{form.text(abs(effect))} {unit}",
         "share": "" if effect is None else f"{100 * effect:.0f} %",
         "times": "" if effect is None else f"{_two_digits(effect)} times",
         "ours": number(evidence["ours"], unit),
@@ -92,27 +98,54 @@ def find_limit(cells: list[dict]) -> str | None:
         return None
     ours, our_work, theirs, their_work = figures
     return (
-        f"On a text whose best possible reader is known ({number(best, 'bpc')} bpc), an adaptive span of at most {S} "
-        f"characters scores {number(ours, 'bpc')} bpc where a fixed one scores {number(theirs, 'bpc')}, with "
-        f"{100 * our_work / their_work:.0f} % of its multiply-adds; the average learned span is {span:.0f} characters."
+        f"On a text whose best possible prediction is known, {number(best, 'bpc')} bits per character, adaptive spans "
+        f"of at most {S} characters score {number(ours, 'bpc')} and fixed ones {number(theirs, 'bpc')}. The adaptive "
+        f"ones take {100 * our_work / their_work:.0f} % of the multiply-adds of the fixed ones, and reach "
+        f"{span:.0f} characters on average."
     )
 
 
-def forest_of(lines: list[dict]) -> list[dict]:
+def forest_of(ledger: Ledger, runs: pd.DataFrame) -> list[dict]:
     """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
-    headlines = list_headlines(lines)
+    headlines = [line | {"is_own": line["strongest"] == ledger.set} for line in list_headlines(ledger.claims)]
     by_paper = [(papers()[name].title, _of_paper(headlines, name)) for name in PAPERS]
-    return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
+    return [{"title": title, "rows": [_row(line, runs) for line in rows]} for title, rows in by_paper if rows]
 
 
-def _row(line: dict) -> dict:
-    """low, effect, high, printed: places from 0 to 100. claimed: (from, to), the stretch that the paper claims."""
+def _row(line: dict, runs: pd.DataFrame) -> dict:
+    """low, effect, high, printed: places from 0 to 100. span: (from, to), the stretch that the paper claims."""
     evidence, printed = line["evidence"], line["headline"]["printed"]
     numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
     axis = _Axis([*numbers.values(), *line["claimed"]], log=line["by"] == "ratio")
     low, high = line["claimed"]
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
-    return line | {"numbers": numbers, "places": {name: axis.place(x) for name, x in numbers.items()}, "span": claimed}
+    places = {name: axis.place(value) for name, value in numbers.items()}
+    shown = {"numbers": numbers, "places": places, "span": claimed, "written": _write(numbers, line["unit"])}
+    return line | shown | _basis(line, runs[runs["digest"].isin(line["digests"])])
+
+
+def _write(numbers: dict, unit: str) -> dict[str, str]:
+    """The numbers as text, with the digits of their interval."""
+    low, high = numbers["low"], numbers["high"]
+    form = form_of([numbers["effect"]], [] if low is None else [(high - low) / 2], unit)
+    printed = number(numbers["printed"], unit)
+    return {name: printed if name == "printed" else form.text(value) for name, value in numbers.items()}
+
+
+def _basis(line: dict, runs: pd.DataFrame) -> dict:
+    """texts: what was really read. basis: what the interval is over. asked: what the paper claims, in a word or two."""
+    low, high = line["claimed"]
+    neutral = float(line["by"] == "ratio")
+    bound, word = (high, "lower") if low is None else (low, "higher")
+    asked = "equal" if None not in (low, high) else word if bound == neutral else f"{word} than {number(bound)}"
+    pairs, seeds, texts = line["evidence"]["n"] or 0, runs["seed"].nunique(), runs["paper_corpus"].nunique()
+    if not line["is_own"]:
+        return {"texts": "", "basis": f"{pairs:.0f} pairs", "asked": asked}
+    if not len(runs) or any(measure in TURNS for measure in line["measure"]):
+        basis = f"{pairs:.0f} turns of timing"
+    else:
+        basis = f"{seeds} seed{'s' * (seeds != 1)}" + (f" on each of {texts} texts" if texts > 1 else "")
+    return {"texts": name_badges(runs), "basis": basis, "asked": asked}
 
 
 class _Axis:
