@@ -79,6 +79,8 @@ class Origin(StrictModel):
 
 
 class Record(StrictModel):
+    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics."""
+
     version: Literal[2] = VERSION
     status: Status
     reason: str | None = None
