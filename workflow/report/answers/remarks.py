@@ -58,7 +58,9 @@ def costs(finished: pd.DataFrame) -> list[str]:
         ratios = {variant: ratio for variant, ratio in ratios.items() if not pd.isna(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             lines.append(f"{WORDS.get(quantity, REGISTRY[quantity].title)} {_list_ratios(ratios)}")
-    return [f"Costs beside {label(first)}, which is 1: {'; '.join(lines)}."] if lines else []
+    at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
+    where = f" at {at}" if at else ""
+    return [f"Costs{where} as ratios to {label(first)}: {'; '.join(lines)}."] if lines else []
 
 
 def growth(finished: pd.DataFrame) -> list[str]:
