@@ -12,13 +12,13 @@ from workflow.tasks.spec import TASKS
 
 
 def draw_curve(record: Record) -> Markup:
-    """The scores on train and dev, and the mean span where there is one, against steps; nothing without a point."""
+    """The scores on train and dev, and the mean span where it was learned, against steps; nothing without a point."""
     if not record.curve:
         return Markup("")
     unit, label, scale = TASKS[record.job.task].curve
     steps = [point.step for point in record.curve]
     spans = [point.mean_span for point in record.curve]
-    spanned = all(span is not None for span in spans)
+    spanned = None not in spans and len(set(spans)) > 1
     figure, axes = canvas(rows=1 + spanned, width=4.4, height=2.4, squeeze=False)  # below each other, for a phone
     for split, colour in zip(("train", "dev"), shades(2), strict=True):
         losses = [getattr(point, f"{split}_{unit}") for point in record.curve]

@@ -15,7 +15,8 @@ const of = (cells, axis) => {
 const label = (axis, value) => (value === null ? `no ${axis}` : axis === "S" || axis === "k" ? `${axis} = ${value}` : value);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const number = (value) => (Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
-const digits = (value, half) => (Math.abs(value) >= 1e4 || !half ? number(value) : value.toFixed(Math.min(6, Math.max(0, 1 - Math.floor(Math.log10(half))))));
+// With the decimals that two digits of a column's narrowest half interval take.
+const digits = (value, narrow) => (Math.abs(value) >= 1e4 || !Number.isFinite(narrow) ? number(value) : value.toFixed(Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(narrow))))));
 
 // Fill the selects that depend on the question; `view` is what a link asks for.
 function choose(view) {
@@ -67,13 +68,13 @@ function estimate({ values, run }, base) {
   return { value, half, low: half ? value - half : Math.min(...kept), high: half ? value + half : Math.max(...kept), kept, run };
 }
 
-function place(found, divided) {
+function place(found, divided, narrow) {
   const cell = document.createElement("td");
   cell.dataset.sort = found?.value ?? "";
   if (!found) return cell;
   const { value, half, kept, run } = found;
-  cell.append(Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: `${digits(value, half)}${divided ? " x" : ""}` }));
-  const scatter = half ? ` ± ${digits(half, half)}` : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
+  cell.append(Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: `${digits(value, narrow)}${divided ? " x" : ""}` }));
+  const scatter = half ? ` ± ${digits(half, narrow)}` : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
   if (scatter) cell.append(Object.assign(document.createElement("span"), { className: "half", textContent: scatter }));
   return cell;
 }
@@ -99,11 +100,12 @@ function draw() {
   const found = down.map((row) => across.map((column) => estimate(at(cells, view, row, column), divided ? beside(cells, all, view, base, column) : null)));
   const names = across.map((column) => (column === undefined ? view.measure : label(view.columns, column)));
   table.tHead.rows[0].replaceChildren(head(view.rows), ...names.map(head));
+  const narrowest = across.map((_, order) => Math.min(...found.map((row) => row[order]?.half || Infinity)));
   table.tBodies[0].replaceChildren(...down.map((row, number) => {
     const line = document.createElement("tr");
     const name = heading(label(view.rows, row), "row");
     name.dataset.sort = row ?? "";
-    line.append(name, ...found[number].map((each) => place(each, divided)));
+    line.append(name, ...found[number].map((each, order) => place(each, divided, narrowest[order])));
     return line;
   }));
   sortable(table); // of the page's own script, as `tools`
