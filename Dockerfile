@@ -5,14 +5,18 @@
 FROM python:3.11-slim
 
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-ENV PIP_NO_CACHE_DIR=1 PYTHONUNBUFFERED=1
+# PYTHONPATH: on Kubernetes the workflow is sent to a folder of its own, and its modules are those of the image
+ENV PIP_NO_CACHE_DIR=1 PYTHONUNBUFFERED=1 PYTHONPATH=/suite
 WORKDIR /suite
 
-# git: records name the commit that they were made with; gcc: on a GPU, triton compiles its launchers
-RUN apt-get update && apt-get install -y --no-install-recommends git gcc libc6-dev && rm -rf /var/lib/apt/lists/*
+# git: records name the commit that they were made with; gcc: on a GPU, triton compiles its launchers; rsync: for
+# Snakemake's storage plugin `fs`
+RUN apt-get update && apt-get install -y --no-install-recommends git gcc libc6-dev rsync && rm -rf /var/lib/apt/lists/*
 
-COPY pyproject.toml constraints.txt ./
-RUN python -m pip install --constraint constraints.txt --extra-index-url "$TORCH_INDEX" torch \
+# Every package but torch is checked against its hash, as by `make LOCK=1`.
+COPY pyproject.toml constraints.txt lock.txt ./
+RUN python -m pip install --require-hashes --no-deps --requirement lock.txt \
+ && python -m pip install --constraint constraints.txt --extra-index-url "$TORCH_INDEX" torch \
  && python -m pip install --constraint constraints.txt .
 
 COPY . .

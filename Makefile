@@ -1,5 +1,6 @@
 # make        the environment, every run, table, figure and page of scale `laptop`, and where the report is
 # make report the same report from what came with the project: nothing is trained
+# make gpu    what one GPU can do, then scale `small` on it, and all of it in one archive: results/small/bundle.zip
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
 # make docs   the pages of docs/ as a site that needs no network: site/index.html
@@ -8,13 +9,24 @@
 PYTHON ?= python3
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-.PHONY: all report test check lint docs lock clean
+.PHONY: all report gpu test check lint docs lock clean
 
 all: .venv/installed
 	snakemake
 
 report: .venv/installed
 	snakemake --config train=nothing
+
+# its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
+gpu: SCALE := small
+gpu: DEVICE := cuda
+gpu:
+	@test $(DEVICE) = cpu || nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
+	  { echo "make gpu: no GPU is seen here, for nvidia-smi lists none"; exit 1; }
+	$(MAKE) .venv/installed
+	python -m workflow.cli.doctor --device $(DEVICE)
+	snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) -- all bundle
+	@echo results/$(SCALE)/bundle.zip
 
 test: lint
 	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder

@@ -13,6 +13,7 @@ import torch
 
 from models.attention.engine.engine import Engine
 from workflow.costs.engine_cases import cases, work_of
+from workflow.costs.finish import finish
 from workflow.plan.scales import Engine as Sizes
 
 GIVEN = os.environ.get("ENGINE_SIZES")
@@ -37,8 +38,7 @@ def test_engine(benchmark, turn, case):
 
     def synchronised():
         work()
-        if DEVICE == "cuda":
-            torch.cuda.synchronize()
+        finish(torch.device(DEVICE))
 
     start = time.perf_counter()
     synchronised()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from workflow.costs.finish import finish
 from workflow.costs.library_solvers import use_library
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
@@ -47,8 +48,7 @@ def test_throughput(benchmark, turn, kind, trained):
 
     def synchronised():
         step()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        finish(device)
 
     synchronised()
     start = time.perf_counter()

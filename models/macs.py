@@ -10,6 +10,7 @@ import torch
 
 from models.attention.engine.chunks import chunks
 from models.attention.engine.engine import Computed
+from models.kernels.compiled import build
 
 
 def executed(net, tokens, block: int) -> float:
@@ -19,7 +20,7 @@ def executed(net, tokens, block: int) -> float:
     """
     blocks = [part for part in tokens.split(block, 1) if part.size(1) == block]
     counted = []
-    with _training(net), torch.no_grad():
+    with _training(net), torch.no_grad(), build.without():
         past = net.start(tokens.size(0))
         for part in blocks:
             _, past = net(part, past)

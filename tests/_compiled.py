@@ -9,6 +9,7 @@ from triton.compiler import ASTSource, compile
 
 from models.kernels import banded, banded_backward, banded_forward
 from models.kernels.banded_tiles import NUMBERS
+from models.kernels.tuning import TILES, Tile
 
 KERNELS = (
     banded_forward.forward,
@@ -23,15 +24,15 @@ SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may a
 def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSource:
     """The kernel at its types; the arguments that are `absent` are None, which triton compiles in."""
     constants = shapes | {name: None for name in kernel.arg_names if name in absent}
-    types = {"reach": "*i32", **dict.fromkeys(SUMS, "*fp32"), **dict.fromkeys(NUMBERS, "i32")}
+    types = {"reach": "*i32", **dict.fromkeys(SUMS, "*fp32"), **dict.fromkeys(NUMBERS, "i32"), "seed": "i64"}
     signature = {n: "constexpr" if n in constants else types.get(n, f"*{dtype}") for n in kernel.arg_names}
     by_index = {(kernel.arg_names.index(name),): value for name, value in constants.items()}
     aligned = {(i,): [["tt.divisibility", 16]] for i, n in enumerate(kernel.arg_names) if signature[n][0] == "*"}
     return ASTSource(kernel, signature, by_index, aligned)
 
 
-def compiled(dtype: torch.dtype, name: str, width: int, architecture: int, *absent: str) -> None:
-    shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype), None)
+def compiled(dtype: torch.dtype, name: str, width: int, tile: Tile, architecture: int, drop: float, *absent) -> None:
+    shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype), tile) | {"drop": drop}
     options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
     for kernel in KERNELS:
         binary = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)
@@ -40,5 +41,8 @@ def compiled(dtype: torch.dtype, name: str, width: int, architecture: int, *abse
 
 
 if __name__ == "__main__":
-    compiled(torch.bfloat16, "bf16", 64, 90)
-    compiled(torch.float32, "fp32", 20, 80, "z", "grad_z", "ramp")
+    (wide, *_, narrow), (first, second) = TILES[2], TILES[4]
+    compiled(torch.bfloat16, "bf16", 64, wide, 90, 0.1)
+    compiled(torch.bfloat16, "bf16", banded.WIDEST, narrow, 80, 0.1)  # one tile at least fits an A100 with these
+    compiled(torch.float32, "fp32", 64, second, 90, 0.1)
+    compiled(torch.float32, "fp32", 20, first, 80, 0.0, "z", "grad_z", "ramp")

@@ -2,13 +2,14 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import dropout
 
 from models.attention import formula
 from models.attention.engine.stream_cache import Past
 
 
 class Definition:
-    """An implementation of `StreamAttention` beside `Engine`."""
+    """An implementation of `StreamAttention` and `SequenceAttention` beside `Engine`."""
 
     def start(self, layer, batch: int) -> Past:
         """The cache of streams that have not begun: no inputs, 0 B d."""
@@ -25,3 +26,14 @@ class Definition:
         y = formula.attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
         kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.cache_length(bound) :]
         return y.transpose(1, 2), (kept.transpose(0, 1),)
+
+    def attend_sequence(self, layer, x: Tensor, projected: tuple[Tensor, Tensor, Tensor], visible: Tensor) -> Tensor:
+        """y: B h T dv before the output projection. x: B T d; projected: queries B h T dk, keys and values B h N d."""
+        q, k, v = projected
+        visible, distance, reach = visible[:, None, None], None, k.size(-2)
+        if layer.reads_itself:
+            index = torch.arange(reach, device=x.device)
+            distance, reach = (index[:, None] - index).abs() + 1, min([*layer.bounds(), reach])
+            visible = visible & visible.transpose(-1, -2)
+        weights = formula.weigh(q, k, layer.span.extent(x), layer, visible, distance, reach)
+        return dropout(weights, layer.drop) @ v

@@ -3,6 +3,7 @@
 from torch import Tensor, nn
 
 from models.attention.choice import Choice, Shape
+from models.kernels.compiled.dense import Linear, of_heads
 
 
 class MultiHeadBase(nn.Module):
@@ -13,10 +14,8 @@ class MultiHeadBase(nn.Module):
         self.shape, self.dropout = shape, dropout
         self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
         keys, values = shape.heads * shape.d_k, shape.heads * shape.d_v
-        self.query, self.key, self.value = (
-            nn.Linear(shape.d_model, width, bias=False) for width in (keys, keys, values)
-        )
-        self.out = nn.Linear(values, shape.d_model, bias=False)
+        self.query, self.key, self.value = (Linear(shape.d_model, width, bias=False) for width in (keys, keys, values))
+        self.out = Linear(values, shape.d_model, bias=False)
 
     @property
     def choices(self) -> list[Choice]:
@@ -37,4 +36,4 @@ class MultiHeadBase(nn.Module):
 
     def merge(self, y: Tensor) -> Tensor:
         """B h T dv -> B T d."""
-        return self.out(y.transpose(1, 2).flatten(2))
+        return of_heads(y, self.out.weight)

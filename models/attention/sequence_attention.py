@@ -1,14 +1,13 @@
 """Multi-head attention over a whole sequence: a source sentence, or the layer's own input."""
 
-import torch
 from torch import Tensor
-from torch.nn.functional import dropout
 
-from models.attention import formula
 from models.attention.choice import Choice, Shape
+from models.attention.engine.engine import Engine
 from models.attention.multi_head import MultiHeadBase
+from models.kernels.compiled.dense import by_heads
 
-Projected = tuple[Tensor, Tensor]  # keys B h N dk and values B h N dv of a sequence
+Source = tuple[Tensor, Tensor]  # keys B h N dk and values B h N dv of a sequence
 
 
 class SequenceAttention(MultiHeadBase):
@@ -23,6 +22,8 @@ class SequenceAttention(MultiHeadBase):
     ):
         super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
         self.reads_itself = reads_itself
+        self.attends_self = True  # x = 1 is a position itself
+        self.implementation = Engine()
         for axis, choice in (("span", span), ("position", position)):
             if choice.needs_distance and not reads_itself:
                 name = type(choice).__name__
@@ -33,18 +34,20 @@ class SequenceAttention(MultiHeadBase):
         """Without distances, span and position do nothing and have no facts."""
         return super().choices if self.reads_itself else [self.selection, self.normaliser]
 
-    def project(self, sequence: Tensor) -> Projected:
+    def project(self, sequence: Tensor) -> Source:
         """Keys and values of a sequence B N d, computed once for all queries."""
-        return self.split(self.key(sequence)).contiguous(), self.split(self.value(sequence)).contiguous()
+        return by_heads(sequence, self.shape.heads, self.key.weight, self.value.weight)
 
-    def forward(self, x: Tensor, source: Projected, visible: Tensor) -> Tensor:
-        """x: B T d, the queries' inputs; source: the projected sequence; visible: B N, False at padding -> B T d."""
-        k, v = source
-        distance, reach = None, k.size(-2)
-        if self.reads_itself:
-            index = torch.arange(reach, device=x.device)
-            distance, reach = (index[:, None] - index).abs() + 1, min([*self.bounds(), reach])
-        z = self.span.extent(x)
-        q, visible = self.split(self.query(x)), visible[:, None, None]
-        weights = formula.weigh(q, k, z, self, visible, distance, reach)
-        return self.merge(dropout(weights, self.drop) @ v)
+    def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
+        """x: B T d, the queries' inputs; source: the projected sequence; visible: B N, False at padding -> B T d.
+
+        Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
+        """
+        projected = *by_heads(x, self.shape.heads, self.query.weight), *source
+        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
+
+    def read(self, x: Tensor, visible: Tensor) -> Tensor:
+        """As `forward` for a sequence B N d that reads itself."""
+        matrices = (linear.weight for linear in (self.query, self.key, self.value))
+        projected = by_heads(x, self.shape.heads, *matrices)
+        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))

@@ -1,6 +1,6 @@
 """Banded softmax attention, backward: three kernels over the same tiles, each walked anew and none with atomics.
 
-    query_gradients     per query tile and head: those of q, and a part of z's
+    query_gradients     per query tile and head: those of q, r and z
     key_gradients       per key tile and head:   those of k and v
     position_gradients  per diagonal of tiles:   a part of the position keys', all heads divided among groups
 
@@ -13,6 +13,7 @@ import triton.language as tl
 from models.kernels.banded_tiles import (
     NUMBERS,
     distances,
+    farthest,
     product,
     put_rows,
     ramp_at,
@@ -27,94 +28,103 @@ from models.kernels.banded_tiles import (
 
 @triton.jit(do_not_specialize=NUMBERS)
 def query_gradients(
-    q, k, v, position_keys, z, reach, dy, lse, delta, grad_q, grad_z, h, T, K, W, offset, ramp,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_q, grad_r, grad_z,
+    h, T, K, W, offset, ramp, head_stride, seed,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradients of q: (B h) T dk, and of z in parts: (B h) tiles.
+    """Writes the gradients of q and r: (B h) T dk, and of z: (B h) T.
 
     d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as `spans/_ramp.py`).
     """
     acc: tl.constexpr = lse.dtype.element_ty
     t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    own_reach = tl.load(reach + bh % h)
-    own_z = tl.load(z + bh % h) if z is not None else None
-    queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
+    queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+    spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
+    own_reach, own_keys = farthest(tl.load(reach + bh % h), spans, ramp), position_keys + bh % h * head_stride
+    dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
     logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-    dqs, dzs = tl.zeros((N, DK), acc), tl.zeros((N,), acc)
+    dqs, drs, dzs = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc), tl.zeros((N,), acc)
     for j0 in range(tl.maximum(offset + t0 - own_reach, 0), offset + tl.minimum(t0 + N, T) - 1, N):
         first = offset + t0 - j0
         keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
-        near, far = stretches(position_keys, first, W, dk, DK, N)
-        score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
-        _, ds = slopes(score, values, dys, logs, deltas, acc)
+        near, far = stretches(own_keys, first, W, dk, DK, N)
+        score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+        _, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
         if z is not None:
-            m = ramp_at(distances(first, N), own_z, ramp, acc)
+            m = ramp_at(distances(first, N), spans[:, None], ramp, acc)
             on_ramp = (m > 0) & (m <= 1)
             dzs += tl.sum(tl.where(on_ramp, ds, 0.0) / tl.where(on_ramp, ramp * m, 1.0), 1)
         dqs += product(ds.to(keys.dtype), keys, acc)
         ds_near, ds_far = unskew(ds, N)
-        dqs += product(ds_near.to(near.dtype), near, acc)
-        dqs += product(ds_far.to(far.dtype), far, acc)
-    put_rows(grad_q + bh * T * dk, dqs * scale, t0, T, dk, DK, N)
+        drs += product(ds_near.to(near.dtype), near, acc)
+        drs += product(ds_far.to(far.dtype), far, acc)
+    put_rows(grad_q + bh * T * dk, dqs, t0, T, dk, DK, N)
+    put_rows(grad_r + bh * T * dk, drs, t0, T, dk, DK, N)
     if z is not None:
-        tl.store(grad_z + bh * tl.num_programs(0) + tl.program_id(0), tl.sum(dzs, 0))
+        t = t0 + tl.arange(0, N)
+        tl.store(grad_z + bh * T + t, dzs, t < T)
 
 
 @triton.jit(do_not_specialize=NUMBERS)
 def key_gradients(
-    q, k, v, position_keys, z, reach, dy, lse, delta, grad_k, grad_v, h, T, K, W, offset, ramp,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_k, grad_v,
+    h, T, K, W, offset, ramp, head_stride, seed,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
     """Writes the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see the tile."""
     acc: tl.constexpr = lse.dtype.element_ty
     j0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
-    own_reach = tl.load(reach + bh % h)
-    own_z = tl.load(z + bh % h) if z is not None else None
+    own_reach, own_keys = tl.load(reach + bh % h), position_keys + bh % h * head_stride
     keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
     dks, dvs = tl.zeros((N, DK), acc), tl.zeros((N, DV), acc)
     last = tl.minimum(j0 + N, K) - 1
     for t0 in range(tl.maximum(j0 + 1 - offset, 0), tl.minimum(last + own_reach - offset + 1, T), N):
         first = offset + t0 - j0
-        queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
+        queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+        dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
+        spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
         logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-        near, far = stretches(position_keys, first, W, dk, DK, N)
-        score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
-        weights, ds = slopes(score, values, dys, logs, deltas, acc)
+        near, far = stretches(own_keys, first, W, dk, DK, N)
+        score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+        weights, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
         dks += product(tl.trans(ds.to(queries.dtype)), queries, acc)
         dvs += product(tl.trans(weights.to(dys.dtype)), dys, acc)
-    put_rows(grad_k + bh * K * dk, dks * scale, j0, K, dk, DK, N)
+    put_rows(grad_k + bh * K * dk, dks, j0, K, dk, DK, N)
     put_rows(grad_v + bh * K * dv, dvs, j0, K, dv, DV, N)
 
 
 @triton.jit(do_not_specialize=NUMBERS)
 def position_gradients(
-    q, k, v, position_keys, z, reach, dy, lse, delta, grad_position_keys, h, T, K, W, offset, ramp, Bh,
-    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, scale: tl.constexpr,
+    q, r, k, v, position_keys, z, reach, dy, lse, delta, grad_position_keys,
+    h, T, K, W, offset, ramp, head_stride, seed, Bh,
+    dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
     """Writes the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
-    Query tiles start at multiples of N, so that each query meets each x on one diagonal alone.
+    Query tiles start at multiples of N, so that each query meets each x on one diagonal alone. The number of groups is
+    a multiple of h, so that the streams of a group are those of one head.
     """
     acc: tl.constexpr = lse.dtype.element_ty
     n, group = tl.program_id(0), tl.program_id(1).to(tl.int64)
     first = n * N + 1
-    near, far = stretches(position_keys, first, W, dk, DK, N)
+    near, far = stretches(position_keys + group % h * head_stride, first, W, dk, DK, N)
     near_sum, far_sum = tl.zeros((N, DK), acc), tl.zeros((N, DK), acc)
     for bh in range(group, Bh, tl.num_programs(1)):
         own_reach = tl.load(reach + bh % h)
-        own_z = tl.load(z + bh % h) if z is not None else None
         stop = tl.where(first - N + 1 <= own_reach, T, 0)  # a head that does not see this far is passed over
         for t0 in range(tl.maximum(first - offset, 0) // N * N, stop, N):
             j0 = offset + t0 - first
-            queries, dys = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(dy + bh * T * dv, t0, T, dv, DV, N)
+            queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
+            dys = rows(dy + bh * T * dv, t0, T, dv, DV, N)
+            spans = row_numbers(z + bh * T, t0, T, N) if z is not None else None
             keys, values = rows(k + bh * K * dk, j0, K, dk, DK, N), rows(v + bh * K * dv, j0, K, dv, DV, N)
             logs, deltas = row_numbers(lse + bh * T, t0, T, N), row_numbers(delta + bh * T, t0, T, N)
-            score = scores(queries, keys, near, far, own_z, first, j0, own_reach, ramp, scale, acc, N)
-            _, ds = slopes(score, values, dys, logs, deltas, acc)
+            score = scores(queries, positions, keys, near, far, spans, first, j0, own_reach, ramp, acc, N)
+            _, ds = slopes(score, values, dys, logs, deltas, seed + bh, t0, j0, K, drop, acc, N)
             ds_near, ds_far = unskew(ds, N)
-            near_sum += product(tl.trans(ds_near.to(queries.dtype)), queries, acc)
-            far_sum += product(tl.trans(ds_far.to(queries.dtype)), queries, acc)
+            near_sum += product(tl.trans(ds_near.to(positions.dtype)), positions, acc)
+            far_sum += product(tl.trans(ds_far.to(positions.dtype)), positions, acc)
     part = grad_position_keys + (group * tl.num_programs(0) + n) * 2 * N * dk
-    put_rows(part, far_sum * scale, 0, N, dk, DK, N)
-    put_rows(part + N * dk, near_sum * scale, 0, N, dk, DK, N)
+    put_rows(part, far_sum, 0, N, dk, DK, N)
+    put_rows(part + N * dk, near_sum, 0, N, dk, DK, N)

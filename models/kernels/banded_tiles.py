@@ -14,8 +14,8 @@ by its own number plus one. Turning it the other way leads from keys back to str
 import triton
 import triton.language as tl
 
-# K and W change with the spans: kernels are not specialised for the values of these
-NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "Bh")
+# K and W change with the spans, the seed with every block: kernels are not specialised for the values of these
+NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "head_stride", "seed", "Bh")
 
 
 @triton.jit
@@ -86,31 +86,52 @@ def ramp_at(x, z, ramp, acc: tl.constexpr):
 
 
 @triton.jit
-def scores(q, k, near, far, z, first, j0, reach, ramp, scale: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+def farthest(reach, z, ramp):
+    """How many keys the queries of a tile see: fewer than their head's reach where each has a span z of its own."""
+    if z is not None:
+        reach = tl.minimum(reach, tl.ceil(tl.max(z, 0)).to(tl.int32) + ramp)
+    return reach
+
+
+@triton.jit
+def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: tl.constexpr):
     """Scores of a tile with log m added, -inf where a query does not see a key: N N.
 
-    q, k: N DK; near, far: N DK, the tile's position keys; z: the head's span or None; reach: the head's. Queries beyond
-    the block are zeros here, as their dy is, and so add nothing to any gradient.
+    q, r, k: N DK; near, far: N DK, the tile's position keys; z: N, the queries' spans, or None; reach: the head's.
+    Queries beyond the block are zeros here, as their dy is, and so add nothing to any gradient.
     """
     score = product(q, tl.trans(k), acc)
-    score += skew(product(q, tl.trans(near), acc), product(q, tl.trans(far), acc), N)
-    score *= scale
+    score += skew(product(r, tl.trans(near), acc), product(r, tl.trans(far), acc), N)
     x = distances(first, N)
     visible = (x >= 1) & (x <= reach) & (j0 + tl.arange(0, N)[None, :] >= 0)
     if z is not None:
-        m = ramp_at(x, z, ramp, acc)
+        m = ramp_at(x, z[:, None], ramp, acc)
         visible = visible & (m > 0)
         score += tl.log(tl.where(visible, tl.minimum(m, 1.0), 1.0))
     return tl.where(visible, score, float("-inf"))
 
 
 @triton.jit
-def slopes(score, v, dy, lse, delta, acc: tl.constexpr):
-    """Weights p of a tile and the gradient of its scores, each N N.
+def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+    """Factors of a tile's weights, each 0 or 1 / (1 - drop): N N.
 
-    p = exp(score - lse)     ds = p (dy . v - delta)     delta = sum_j p dp = dy . y
+    They depend on the seed, the query t and the key j alone: every kernel draws the same ones, whatever its tiles.
+    """
+    number = (t0 + tl.arange(0, N))[:, None] * K + j0 + tl.arange(0, N)[None, :]
+    return (tl.rand(seed, number) >= drop).to(acc) * (1 / (1 - drop))
+
+
+@triton.jit
+def slopes(score, v, dy, lse, delta, seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
+    """Weights f p of a tile as the values meet them, f of dropout, and the gradient of its scores, each N N.
+
+    p = exp(score - lse)     ds = p (f dy . v - delta)     delta = sum_j p f dy . v_j = dy . y
 
     v: N DV; dy: N DV; lse, delta: N (FlashAttention, Dao et al. 2022, section B.2).
     """
     p = tl.exp(score - lse[:, None])
-    return p, p * (product(dy, tl.trans(v), acc) - delta[:, None])
+    weights, dp = p, product(dy, tl.trans(v), acc)
+    if drop > 0:
+        factors = dropout_factors(seed, t0, j0, K, drop, acc, N)
+        weights, dp = p * factors, dp * factors
+    return weights, p * (dp - delta[:, None])

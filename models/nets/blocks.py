@@ -1,10 +1,13 @@
 """Transformer layers, post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong et al. 2020)."""
 
+import torch
 from torch import Tensor, nn
 
 from models.attention.engine.stream_cache import Past
-from models.attention.sequence_attention import Projected, SequenceAttention
+from models.attention.sequence_attention import SequenceAttention, Source
 from models.attention.stream_attention import StreamAttention
+from models.kernels.compiled.dense import compiles
+from models.kernels.compiled.norm import add_and_norm
 from models.nets.feed_forward import FeedForward
 
 
@@ -20,12 +23,17 @@ class Residual(nn.LayerNorm):
             raise ValueError(f"unknown norm '{norm}'; valid: post, pre")
         self.drop, self.post = nn.Dropout(dropout), norm == "post"
 
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
+        """The layer norm of x, or of x + y."""
+        if compiles(x) and torch.is_grad_enabled():
+            return add_and_norm(x, y, self.weight, self.bias, self.eps)
+        return super().forward(x if y is None else x + y)
+
     def enter(self, x: Tensor) -> Tensor:
         return x if self.post else self(x)
 
     def leave(self, x: Tensor, y: Tensor) -> Tensor:
-        x = x + self.drop(y)
-        return self(x) if self.post else x
+        return self(x, self.drop(y)) if self.post else x + self.drop(y)
 
 
 class Block(nn.Module):
@@ -60,8 +68,7 @@ class EncoderBlock(Block):
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
         """x: B N d, visible: B N -> B N d."""
-        sentence = self.after_attention.enter(x)
-        y = self.attention(sentence, self.attention.project(sentence), visible)
+        y = self.attention.read(self.after_attention.enter(x), visible)
         return self.feed(self.after_attention.leave(x, y))
 
 
@@ -74,7 +81,7 @@ class DecoderBlock(Block):
         super().__init__(attention, d_ff, 0.0, residual_dropout, norm)
         self.cross, self.after_cross = cross, Residual(attention.shape.d_model, residual_dropout, norm)
 
-    def forward(self, x: Tensor, past: Past, source: Projected, visible: Tensor) -> tuple[Tensor, Past]:
+    def forward(self, x: Tensor, past: Past, source: Source, visible: Tensor) -> tuple[Tensor, Past]:
         """x: R T d, R rows for B sentences, R / B side by side for each -> R T d and the cache for the next block.
 
         source: the projected sources of the B sentences; visible: B N, False at padding. The rows of a sentence share

@@ -10,6 +10,7 @@ from models.attention.build import build_layers
 from models.attention.choice import Shape
 from models.attention.engine.stream_cache import Past
 from models.attention.stream_attention import StreamAttention
+from models.kernels.compiled.dense import Linear
 from models.nets.attention_net import AttentionNet
 from models.nets.blocks import Block
 
@@ -25,7 +26,7 @@ class CharLM(AttentionNet):
         layers = build_layers(net["layers"], shape, attention, StreamAttention, **settings)
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)
         self.blocks = nn.ModuleList(Block(layer, net["d_ff"], net["dropout"]) for layer in layers)
-        self.output = nn.Linear(shape.d_model, symbols)
+        self.output = Linear(shape.d_model, symbols)
 
     @property
     def attentions(self) -> list:

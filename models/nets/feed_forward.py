@@ -8,9 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from models.attention.engine.scratch import SCRATCH
+from models.kernels.compiled.dense import Linear, Product, compiles, multiply
 from models.kernels.no_double_backward import no_double_backward
 
-LARGE = 1 << 18  # numbers of the inner layer: below, the Python costs more than it saves
+LARGE = 1 << 18  # numbers of the inner layer: below, without compiled products, the Python costs more than it saves
 
 
 class _Relu2(torch.autograd.Function):
@@ -21,28 +22,43 @@ class _Relu2(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x, w1, b1, w2, b2):
-        h = torch.addmm(b1, x, w1.T).relu_()
+        h, y = x.new_empty(len(x), len(w1)), x.new_empty(len(x), len(w2))
+        _multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
         ctx.save_for_backward(x, w1, w2, h)
-        return torch.addmm(b2, h, w2.T)
+        return y
 
     @staticmethod
     @no_double_backward
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
-        dh = torch.mm(dy, w2, out=SCRATCH.take("d_ff", h.shape, h))
+        dh, dx = SCRATCH.take("d_ff", h.shape, h), x.new_empty(x.shape)
+        dw1, dw2 = torch.empty_like(w1), torch.empty_like(w2)
+        _multiply(Product(dy, w2, dh))
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
-        return dh @ w1, dh.T @ x, dh.sum(0), dy.T @ h, dy.sum(0)
+        _multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
+        return dx, dw1, dh.sum(0), dw2, dy.sum(0)
+
+
+def _multiply(*products: Product) -> None:
+    """By the compiled code, or by torch where there is none."""
+    if compiles(products[0].a):
+        multiply(*products)
+        return
+    for a, b, c, _, relu, bias in products:
+        torch.mm(a, b, out=c) if bias is None else torch.addmm(bias, a, b, out=c)
+        if relu:
+            c.relu_()
 
 
 class FeedForward(nn.Sequential):
     def __init__(self, d_model: int, d_ff: int, dropout: float):
-        super().__init__(nn.Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), nn.Linear(d_ff, d_model))
+        super().__init__(Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""
         first, _, drop, last = self
-        large = x.numel() // x.size(-1) * first.out_features >= LARGE
-        by_hand = large and x.device.type == "cpu" and torch.is_grad_enabled() and not (self.training and drop.p)
+        pays = compiles(x) or x.numel() // x.size(-1) * first.out_features >= LARGE
+        by_hand = pays and x.device.type == "cpu" and torch.is_grad_enabled() and not (self.training and drop.p)
         if not by_hand:
             return super().forward(x)
         y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)

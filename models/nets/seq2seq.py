@@ -13,14 +13,15 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, linear
+from torch.nn.functional import dropout
 
 from models.attention.build import build_layers
 from models.attention.choice import Shape
 from models.attention.engine.stream_cache import Past, streams
-from models.attention.sequence_attention import Projected, SequenceAttention
+from models.attention.sequence_attention import SequenceAttention, Source
 from models.attention.spans.full import Full
 from models.attention.stream_attention import StreamAttention
+from models.kernels.compiled.dense import by_heads, linear
 from models.nets.attention_net import AttentionNet, collect_facts
 from models.nets.blocks import DecoderBlock, EncoderBlock
 from models.nets.positional_encoding import PositionalEncoding
@@ -37,7 +38,7 @@ class State:
     sources: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
     """
 
-    sources: list[Projected]
+    sources: list[Source]
     visible: Tensor
     past: list[Past]
     length: int = 0
@@ -108,7 +109,14 @@ class Seq2Seq(AttentionNet):
             x = block(x, visible)
         x = self.after_encoder(x)
         past = [block.attention.start(len(source)) for block in self.decoder]
-        return State([block.cross.project(x) for block in self.decoder], visible, past)
+        return State(self._project(x), visible, past)
+
+    def _project(self, x: Tensor) -> list[Source]:
+        """Keys and values of the read source, B N d, for every layer of the decoder."""
+        layers = [block.cross for block in self.decoder]
+        matrices = (matrix.weight for layer in layers for matrix in (layer.key, layer.value))
+        projected = by_heads(x, layers[0].shape.heads, *matrices)
+        return list(zip(projected[::2], projected[1::2], strict=True))
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """B N -> the encoder's inputs, B N d, and B N, False at padding."""

@@ -7,8 +7,9 @@ sqrt(d), dropout also on embeddings and sub-layer outputs, weights are initialis
 import math
 
 from torch import Tensor, nn
-from torch.nn.functional import dropout, linear
+from torch.nn.functional import dropout
 
+from models.kernels.compiled.dense import linear
 from models.nets.blocks import Block
 from models.nets.char_lm import CharLM
 

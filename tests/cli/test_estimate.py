@@ -70,7 +70,7 @@ def test_planning_needs_no_data(printed):
 
 def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
     said = printed("--config", "scale=small", "device=cuda")
-    assert "no record of a GPU is at hand" in said and "One GPU, about twenty minutes" in said
+    assert "no record of a GPU is at hand" in said and "One GPU, about ten minutes" in said
     assert "hours" not in said and "in all" not in said
 
 

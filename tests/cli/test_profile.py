@@ -26,7 +26,8 @@ def test_a_trace_holds_the_steps_the_layers_and_the_operators_of_a_run(words, tm
     names = [event["name"] for event in events if event.get("cat") == "user_annotation"]
     assert sum(name.startswith("ProfilerStep") for name in names) == 2
     assert names.count("blocks.0.attention") == names.count("blocks.1.attention") >= 2
-    assert any(event["name"] == "aten::mm" and event["ph"] == "X" for event in events)
+    products = {"aten::mm", "_Linear"}  # by torch, or compiled for this machine
+    assert any(event["name"] in products and event["ph"] == "X" for event in events)
     assert "trace.json.gz: 2 training steps" in capsys.readouterr().out
 
 

@@ -36,6 +36,7 @@ def test_two_ablations_share_a_job():
 
 def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
     job = planned()[0].job
+    assert job.digest != job.configuration  # both are remembered, and not copied
     other = job.model_copy(update={"seed": job.seed + 1})
     longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
     assert len({job.digest, other.digest, longer.digest}) == 3

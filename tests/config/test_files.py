@@ -1,12 +1,14 @@
 """An unwritable folder and a full disk are refused before anything starts."""
 
+import os
 import shutil
+import subprocess
 from collections import namedtuple
 
 import pytest
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import NEEDED_MB, check_writable
+from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable
 from workflow.config.strict import load_yaml
 
 Usage = namedtuple("Usage", "total used free")
@@ -37,3 +39,22 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 def test_yaml_that_is_none_is_refused_however_deep_it_nests(text):
     with pytest.raises(ConfigError, match="not YAML"):
         load_yaml(text)
+
+
+def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):
+    """By the next that writes there; what is being written is left alone, on another machine too."""
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    deserted = tmp_path / f".record.json.{HOST}.{ended.pid}.part"
+    kept = [tmp_path / f".curve.csv.{HOST}.{os.getppid()}.part", tmp_path / f".curve.csv.elsewhere.{ended.pid}.part"]
+    for path in (deserted, *kept):
+        path.write_text("half")
+    with atomic_write(tmp_path / "record.json") as file:
+        file.write(b"whole")
+    assert {path.name for path in tmp_path.iterdir()} == {"record.json", *(path.name for path in kept)}
+
+
+def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tmp_path):
+    (tmp_path / "a{b}").mkdir()
+    with pytest.raises(ConfigError, match="braces"):
+        check_writable(tmp_path / "a{b}")

@@ -77,7 +77,7 @@ QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
         (StreamTraining, {**SCALE["training"], "steps": 0}, "f: steps = 0: Input should be greater than 0"),
         (StreamTraining, {**SCALE["training"], "warmup": True}, "f: warmup = True: Input should be a valid integer"),
         (StreamTraining, {**SCALE["training"], "lr": True}, "f: lr = True: must be a number"),
-        (Ablation, {**QUESTION, "grid": {"S": True}}, "f: grid.S.int = True: Input should be a valid integer"),
+        (Ablation, {**QUESTION, "grid": {"S": True}}, "f: grid.S = True: Input should be a valid integer"),
         (Ablation, {**QUESTION, "question": "No."}, "does not end in a question mark"),
         (
             Ablation,

@@ -1,5 +1,8 @@
 """Peak memory in a process of its own: what counts, and what does not."""
 
+import os
+import signal
+
 import pytest
 import torch
 
@@ -43,3 +46,13 @@ def test_the_net_itself_counts_and_what_loading_took_is_not():
 
 def test_out_of_memory_is_a_status():
     assert in_fresh_process(_starve)["status"] == "oom"
+
+
+def _die(number: int):
+    os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize("number, status", [(signal.SIGKILL, "oom"), (signal.SIGTERM, "error")])
+def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
+    died = in_fresh_process(_die, number)
+    assert died["status"] == status and died["reason"].startswith("the process was")

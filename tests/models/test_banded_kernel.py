@@ -1,26 +1,14 @@
 """The twin of banded attention against the definition: on a GPU where there is one, else in Triton's interpreter."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-from types import SimpleNamespace
-
 import pytest
 import torch
 
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
-from models.attention import formula
-from models.attention.choice import Shape
-from models.attention.engine import backend, equivalence
-from models.attention.spans._ramp import log_ramp, ramp_reach
-from models.kernels import banded
-from tests._interpreter import mend
+from models.kernels import banded, tuning
+from tests._banded import DEVICE, TILE, assert_same, by_definition, by_kernel, drawn, results, small_tiles
 
 pytestmark = pytest.mark.slow
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-TILE, RAMP = 16, 5
 CASES = {  # T, K, heads' z or their reach, S
     "a stream begins": (21, 21, {"z": [0.0, 3.0, 7.3]}, 24),
     "several tiles, the last not full": (37, 70, {"z": [12.0, 30.25]}, 40),
@@ -28,77 +16,22 @@ CASES = {  # T, K, heads' z or their reach, S
     "one query": (1, 40, {"z": [2.5, 20.0]}, 40),
     "fixed spans": (20, 50, {"reach": [1, 16, 33]}, 33),
     "one key": (1, 1, {"reach": [1]}, 1),
+    "a span of each query": (37, 70, {"z_by_query": 2}, 40),
+    "a span of each query as a stream begins": (21, 21, {"z_by_query": 2}, 24),
 }
-each_self = pytest.mark.parametrize("attends_self", [False, True])
+each_table = pytest.mark.parametrize("by_head", [False, True], ids=["shared", "by head"])
 
 
 @pytest.fixture(autouse=True)
-def small_tiles(monkeypatch):
-    """Several tiles and groups at sizes that an interpreter can compute."""
-    monkeypatch.setattr(banded, "TILE", dict.fromkeys(banded.TILE, TILE))
-    monkeypatch.setattr(banded, "GROUPS", 2)
-    if DEVICE == "cpu":
-        mend(monkeypatch)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def tiles(monkeypatch):
+    with small_tiles(monkeypatch):
+        yield
 
 
-def drawn(T, K, spans, limit, *, dk=12, dv=20, seed=0):
-    """Inputs in 64 bits that ask for gradients, and the reach of each head."""
-    torch.manual_seed(seed)
-    h = len(next(iter(spans.values())))
-    sizes = {"q": (1, h, T, dk), "k": (1, h, K, dk), "v": (1, h, K, dv), "position_keys": (dk, limit)}
-    inputs = {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
-    reach = torch.tensor(spans.get("reach", [limit] * h))
-    if "z" in spans:
-        inputs["z"] = torch.tensor(spans["z"], dtype=torch.float64).view(h, 1, 1)
-        reach = ramp_reach(inputs["z"], RAMP, limit).flatten()
-    return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(DEVICE)
-
-
-def by_definition(q, k, v, position_keys, z=None, *, reach, attends_self):
-    """Head by head, since the definition has a single reach."""
-    S = position_keys.size(1)
-    position = SimpleNamespace(content=lambda q: q, query=lambda q: q, keys=lambda w: position_keys[:, S - w :])
-    span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
-    choices = SimpleNamespace(
-        position=position,
-        span=span,
-        selection=lambda masked: masked,
-        normaliser=lambda kept: kept.softmax(-1),
-        attends_self=attends_self,
-    )
-    heads = [
-        formula.attend(q[:, [i]], k[:, [i]], v[:, [i]], None if z is None else z[[i]], choices, reach=int(far))
-        for i, far in enumerate(reach)
-    ]
-    return torch.cat(heads, 1)
-
-
-def by_kernel(q, k, v, position_keys, z=None, *, reach, attends_self):
-    width = position_keys.size(1) - int(reach.max())
-    ramp = None if z is None else RAMP
-    return banded.attend(q, k, v, position_keys[:, width:], z, reach, ramp=ramp, attends_self=attends_self)
-
-
-def results(attend, inputs, reach, attends_self):
-    """The output and the gradients of all inputs, by name."""
-    y = attend(**inputs, reach=reach, attends_self=attends_self)
-    dy = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1)).to(DEVICE)
-    return {"y": y.detach(), **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True))}
-
-
-def assert_same(ours, oracle):
-    for name, tensor in ours.items():
-        torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")
-
-
-@each_self
+@pytest.mark.parametrize("attends_self, by_head", [(False, False), (True, True)], ids=["shared", "by head"])
 @pytest.mark.parametrize("case", CASES)
-def test_output_and_gradients_are_the_definitions(case, attends_self):
-    inputs, reach = drawn(*CASES[case])
+def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
+    inputs, reach = drawn(*CASES[case], by_head=by_head)
     ours, oracle = (results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition))
     assert_same(ours, oracle)
 
@@ -110,13 +43,68 @@ def test_a_query_that_sees_no_key_gives_0_and_no_gradient():
     assert (ours["y"][:, :, 1] != 0).all()
 
 
-def test_streams_do_not_mix():
+@each_table
+@pytest.mark.parametrize("spans", [{"z": [0.0, 9.5]}, {"z_by_query": 2}], ids=["z", "z_by_query"])
+def test_streams_do_not_mix(spans, by_head):
+    """Three streams of two heads: the groups that add up position keys have one stream and two."""
+    inputs, reach = drawn(18, 30, spans, 24, by_head=by_head, B=3)
+    assert_same(*(results(attend, inputs, reach, True) for attend in (by_kernel, by_definition)))
+
+
+def test_content_and_position_queries_may_be_the_same():
     inputs, reach = drawn(18, 30, {"z": [0.0, 9.5]}, 24)
-    others, _ = drawn(18, 30, {"z": [0.0, 9.5]}, 24, seed=1)
-    both = {name: torch.cat([inputs[name], others[name]]) for name in "qkv"}
-    both = {name: tensor.detach().requires_grad_() for name, tensor in both.items()}
-    both |= {name: inputs[name] for name in ("position_keys", "z")}
-    assert_same(*(results(attend, both, reach, True) for attend in (by_kernel, by_definition)))
+    del inputs["r"]
+    ours, oracle = (
+        results(lambda q, by=attend, **others: by(q, q, **others), inputs, reach, True)
+        for attend in (by_kernel, by_definition)
+    )
+    assert_same(ours, oracle)
+
+
+@each_table
+@pytest.mark.parametrize("spans", [{"z": [3.0, 40.0]}, {"z_by_query": 2}], ids=["z", "z_by_query"])
+def test_dropout_is_the_same_in_the_backward_pass(spans, by_head):
+    """One-hot values show the weights with dropout; the definition gets the factors that they show."""
+    inputs, reach = drawn(21, 45, spans, 40, by_head=by_head, B=2)
+    one_hot = inputs | {"v": torch.eye(45).to(inputs["v"]).expand(2, 2, -1, -1)}
+    dropout = {"drop": 0.3, "seed": 1 << 61}
+    weights = by_definition(**one_hot, reach=reach, attends_self=True)
+    dropped = by_kernel(**one_hot, reach=reach, attends_self=True, **dropout)
+    factors = (dropped != 0).double() / (1 - 0.3)
+    torch.testing.assert_close(dropped, weights * factors)
+    ours = results(by_kernel, inputs, reach, True, **dropout)
+    assert_same(ours, results(by_definition, inputs, reach, True, factors=factors))
+
+
+def test_the_tile_does_not_alter_what_dropout_leaves_out():
+    inputs, reach = drawn(21, 45, {"z": [3.0, 40.0]}, 40)
+    small, large = (
+        results(by_kernel, inputs, reach, True, drop=0.3, seed=5, tile=tuning.Tile(N, warps=4, stages=2))
+        for N in (TILE, 2 * TILE)
+    )
+    assert_same(small, large)
+
+
+def kept_weights(drop, seed, T=60, K=120):
+    """Of equal scores under dropout, for one head that sees all keys: which are kept, B T K."""
+    zeros = [torch.zeros(2, 1, length, 16, device=DEVICE) for length in (T, T, K)]
+    values = torch.eye(K, device=DEVICE).expand(2, 1, -1, -1)
+    position_keys, reach = torch.zeros(16, K, device=DEVICE), torch.tensor([K], device=DEVICE)
+    settings = {"ramp": None, "attends_self": True, "drop": drop, "seed": seed}
+    return banded.attend(*zeros, values, position_keys, None, reach, **settings)[:, 0] != 0
+
+
+def test_dropout_zeroes_its_share_independently():
+    """Of B sum_t (K - T + t + 1) = 10,860 weights; four standard deviations. Seeds, streams and queries differ."""
+    seen = torch.ones(60, 120, dtype=torch.bool, device=DEVICE).tril(60).expand(2, -1, -1)
+    first, other = kept_weights(0.3, 1), kept_weights(0.3, 1 << 40)
+    within = 4 * (0.3 * 0.7 / int(seen.sum())) ** 0.5
+    for kept in (first, other):
+        assert kept[~seen].sum() == 0 and abs(kept[seen].double().mean() - 0.7) < within
+    both = (0.7**2 * (1 - 0.7**2) / int(seen.sum())) ** 0.5
+    assert abs((first & other)[seen].double().mean() - 0.7**2) < 4 * both
+    assert abs((first[0] & first[1])[seen[0]].double().mean() - 0.7**2) < 4 * 2**0.5 * both
+    assert torch.equal(first, kept_weights(0.3, 1)) and not torch.equal(first[:, 0], first[:, 1])
 
 
 def test_tiles_beyond_a_heads_own_reach_are_not_visited():
@@ -127,6 +115,21 @@ def test_tiles_beyond_a_heads_own_reach_are_not_visited():
         for head, first in enumerate(beyond.tolist()):
             inputs["k"][:, head, :first] = inputs["v"][:, head, :first] = torch.nan
     assert_same(results(by_kernel, inputs, reach, attends_self=True), oracle)
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN")  # numpy's, of the first tile
+def test_tiles_beyond_a_querys_own_span_are_not_visited():
+    """All queries of the second tile have z = 0; those of the first make the head's reach."""
+    inputs, reach = drawn(2 * TILE, 90, {"z_by_query": 1}, 40)
+    with torch.no_grad():
+        inputs["z"][:, :, :TILE], inputs["z"][:, :, TILE:] = 35.0, 0.0
+    reach = reach.fill_(40)
+    oracle = results(by_definition, inputs, reach, attends_self=True)
+    with torch.no_grad():
+        first = 90 - TILE - 5 - TILE  # the last tile's nearest key is 5 before its first query
+        inputs["k"][:, :, :first] = inputs["v"][:, :, :first] = torch.nan
+    ours = results(by_kernel, inputs, reach, attends_self=True)
+    assert_same(*({name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")} for tensors in (ours, oracle)))
 
 
 def test_tiles_of_the_future_are_not_visited():
@@ -147,7 +150,7 @@ def test_in_z_the_gradient_is_the_derivative_from_the_left():
     k, v = torch.zeros(1, 1, 2, 16), torch.tensor([3.0, 1.0]).view(1, 1, 2, 1)  # x = 2, x = 1
     z = torch.ones(1, 1, 1, device=DEVICE, requires_grad=True)
     tensors = [tensor.to(DEVICE) for tensor in (q, k, v, position_keys)]
-    y = banded.attend(*tensors, z, torch.tensor([2], device=DEVICE), ramp=4, attends_self=True)
+    y = banded.attend(tensors[0], *tensors, z, torch.tensor([2], device=DEVICE), ramp=4, attends_self=True)
     assert y.item() == pytest.approx(2.0)
     assert torch.autograd.grad(y.sum(), z)[0].item() == pytest.approx(0.5 * (3 - 2) / 4)
 
@@ -155,7 +158,7 @@ def test_in_z_the_gradient_is_the_derivative_from_the_left():
 def test_projections_as_a_layer_has_them():
     """Heads split without a copy; 16 bits beside position keys and spans of 32."""
     inputs, reach = drawn(18, 18, {"z": [0.0, 9.5]}, 24, dk=16, dv=16)
-    half = {name: inputs[name].detach().half().requires_grad_() for name in "qkv"}
+    half = {name: inputs[name].detach().half().requires_grad_() for name in "qrkv"}
     split = {name: tensor.transpose(1, 2).contiguous().transpose(1, 2) for name, tensor in half.items()}
     assert not split["q"].is_contiguous()
     rest = {name: inputs[name].detach().float().requires_grad_() for name in ("position_keys", "z")}
@@ -168,61 +171,3 @@ def test_heads_too_wide_for_a_tile_are_named():
     inputs, reach = drawn(1, 1, {"reach": [1]}, 1, dv=129)
     with pytest.raises(ValueError, match="values 129 wide: .* 128 at most"):
         by_kernel(**inputs, reach=reach, attends_self=True)
-
-
-@pytest.fixture
-def small_check(monkeypatch):
-    monkeypatch.setattr(equivalence, "BLOCKS", ((19, 41),))
-    monkeypatch.setattr(equivalence, "STREAMS", 1)
-    monkeypatch.setattr(equivalence, "BEYOND", 17)
-
-
-def definition(q, k, v, position_keys, z, reach, *, ramp, attends_self):
-    """Called as the kernel is, and done in a tenth of its interpreter's time."""
-    return by_definition(q, k, v, position_keys, z, reach=reach, attends_self=attends_self)
-
-
-def checked(twin, dtype=torch.float32, ramp=RAMP):
-    equivalence.check_equivalence(twin, DEVICE, dtype, shape=Shape(24, 2, 12, 20), ramp=ramp, attends_self=True)
-
-
-@pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
-def test_the_check_lets_the_kernel_through_and_draws_nothing(dtype, small_check):
-    before = torch.random.get_rng_state()
-    checked(banded.attend, dtype)
-    assert torch.equal(before, torch.random.get_rng_state())
-
-
-@pytest.mark.parametrize("which, name", list(enumerate(["q", "k", "v", "position_keys", "z"])))
-def test_the_check_names_the_gradient_that_is_wrong(which, name, small_check):
-    def wrong(*tensors, **settings):
-        tensors = list(tensors)
-        tensor = tensors[which]
-        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())  # the same numbers, gradients 1 % too long
-        return definition(*tensors, **settings)
-
-    with pytest.raises(equivalence.Mismatch, match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, "):
-        checked(wrong)
-
-
-def test_the_check_sees_a_wrong_output_and_nan(small_check):
-    for factor in (1.01, torch.nan):
-        with pytest.raises(equivalence.Mismatch, match="in the output"):
-            checked(lambda *tensors, by=factor, **settings: by * banded.attend(*tensors, **settings), ramp=None)
-
-
-def test_the_kernels_compile_for_a_gpu(tmp_path):
-    surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
-    command = [sys.executable, "-m", "tests._compiled"]
-    compiled = subprocess.run(
-        command,
-        cwd=Path(__file__).parents[2],
-        env={**surroundings, "TRITON_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
-    assert compiled.returncode == 0, compiled.stderr
-
-
-def test_the_backend_knows_how_wide_a_tile_is():
-    assert backend.WIDEST_TILE == banded.WIDEST

@@ -15,7 +15,7 @@ from models.attention.engine import chunks, partition, queries
 from models.attention.engine.band import attend_band
 from models.attention.engine.engine import Engine, every_key
 from models.attention.engine.head_groups import HeadGroup
-from models.attention.stream_attention import StreamAttention
+from tests._equivalence import assert_same, inputs, layer_of, results
 from tests._jobs import VARIANTS, job
 from tests._nets import make
 from workflow.costs.streams import count
@@ -23,14 +23,15 @@ from workflow.costs.trained_net import build_net
 from workflow.training.backends import chosen, prepare
 
 CPU = torch.device("cpu")
-BACKENDS = [("all", "band"), ("all", "small"), ("top_k", "band"), ("top_k", "small"), ("top_k", "gather")]
-SETTINGS = {
-    "fixed": lambda S: {"limit": S},
-    "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
-    "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
-    "full": lambda S: {"cache": S},
-    "relative": lambda S: {"limit": S},
-}
+BACKENDS = [
+    ("all", "compiled"),
+    ("top_k", "compiled"),
+    ("all", "band"),
+    ("all", "small"),
+    ("top_k", "band"),
+    ("top_k", "small"),
+    ("top_k", "gather"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -43,45 +44,6 @@ def small_chunks(monkeypatch):
     partition.partition.cache_clear()
 
 
-def layer_of(names: tuple, S: int, k: int, attends_self: bool, seed: int) -> StreamAttention:
-    """A layer in double precision, its spans and alphas anywhere."""
-    torch.manual_seed(seed)
-    shape = Shape(6, 3, 2, 4)
-    settings = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
-    named = zip(CHOICES, names, settings, strict=True)
-    choices = [build_choice(axis, {"name": name, **values}, shape) for axis, name, values in named]
-    layer = StreamAttention(shape, *choices, attends_self=attends_self).double()
-    for name, parameter in layer.named_parameters():
-        if name.endswith(("fraction", "normaliser.a")):
-            parameter.data.uniform_(0, 1)
-        if name.startswith("span.") and not name.endswith("fraction"):
-            parameter.data.normal_()
-    return layer
-
-
-def results(implementation, layer, x, past, direction) -> dict[str, torch.Tensor]:
-    """The output, and the gradients of the input and of every parameter."""
-    x = x.clone().requires_grad_()
-    y, _ = implementation.attend(layer, x, past)
-    leaves = {"x": x, **dict(layer.named_parameters())}
-    gradients = torch.autograd.grad((y * direction).sum(), list(leaves.values()), allow_unused=True)
-    pairs = zip(leaves, gradients, strict=True)
-    return {"y": y.detach()} | {name: gradient for name, gradient in pairs if gradient is not None}
-
-
-def assert_same(layer, x, past, backend: str = "auto") -> None:
-    direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
-    oracle, ours = (results(by, layer, x, past, direction) for by in (Definition(), Engine(backend)))
-    for name, expected in oracle.items():
-        tensor = ours.get(name, torch.zeros_like(expected))
-        torch.testing.assert_close(tensor, expected, rtol=1e-9, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
-
-
-def inputs(layer, T: int, M: int, B: int) -> tuple:
-    width = layer.shape.d_model
-    return torch.randn(B, T, width).double(), (torch.randn(M, B, width).double(),)
-
-
 combination = draw.tuples(*(draw.sampled_from(sorted(CHOICES[axis])) for axis in CHOICES))
 length = draw.integers(1, 11)
 
@@ -91,7 +53,7 @@ length = draw.integers(1, 11)
 def test_engine_equals_definition(names, S, T, M, B, k, data):
     """S, T and the cache's length are independent: a cache may be empty, or shorter than a span."""
     layer = layer_of(names, S, k, data.draw(draw.booleans()), data.draw(draw.integers(0, 99)))
-    backends = ["band", "small", "gather"] if names[1] == "top_k" else ["band", "small"]
+    backends = ["compiled", "band", "small", "gather"] if names[1] == "top_k" else ["compiled", "band", "small"]
     backend = data.draw(draw.sampled_from(backends))
     keep = queries.KEEP_BYTES
     queries.KEEP_BYTES = data.draw(draw.sampled_from([0, keep]))  # weights computed again, or kept
@@ -196,14 +158,14 @@ def test_a_backend_that_cannot_compute_a_layer_says_why():
     for name, why in (("gather", "top_k alone"), ("triton", "a GPU")):
         with pytest.raises(ValueError, match=f"backend '{name}' cannot compute this layer: .*{why}"):
             Engine(name).attend(layer, *inputs(layer, 4, 3, 2))
-    with pytest.raises(ValueError, match="unknown backend 'bnad'; valid: auto, band"):
+    with pytest.raises(ValueError, match="unknown backend 'bnad'; valid: auto, compiled, band"):
         Engine("bnad")
 
 
 def test_choices_are_counted_over_the_layers_of_a_net():
     net = make({**PLAIN, "position": {"name": "relative", "limit": 6}})
     tokens, lines = torch.zeros(2, 7, dtype=torch.long), []
-    for backend in ("auto", "band"):
+    for backend in ("small", "band"):
         prepare(net, backend, CPU, torch.float64)
         net(tokens, net.start(2))
         lines.append(chosen(net))

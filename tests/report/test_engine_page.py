@@ -22,6 +22,16 @@ def test_a_share_is_the_floor_over_the_time():
     assert rows[0][-1] == "10"  # the definition takes ten times as long
 
 
+def test_an_adaptive_span_pays_from_the_length_after_which_it_is_always_faster():
+    content = measured()
+    times = {"full": {32: 1, 64: 3, 128: 4, 256: 9, 512: 20}, "adaptive": {32: 2, 64: 2, 128: 5, 256: 6, 512: 6}}
+    for case in content["cases"]:
+        if case["what"] == "sentence":
+            case["ms"] = float(times[case["name"]][case["S"]])
+    assert build_tables(content)["pays_from"] == "It pays from 256 words on."
+    assert build_tables(measured())["pays_from"] == "It does not pay at these lengths."
+
+
 def told(content: dict, tmp_path, capsys) -> tuple[int, list[str]]:
     """The exit and the lines of the benchmark's targets."""
     path = tmp_path / "engine.json"

@@ -5,14 +5,14 @@ config/accepted.yaml names the file, what it was and is, and why; the records of
 The digest that it had is read from those records; --was gives it where there is none.
 """
 
-import argparse
 from pathlib import Path
 
 import yaml
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
+from workflow.config.strict import parse
 from workflow.plan import sources
 from workflow.results.record import Record, read_record, write_record, write_text
 
@@ -37,7 +37,7 @@ def records_with(file: str, runs: Path) -> list[tuple[Path, Record]]:
 def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]:
     """Write the line, and add it to the records; what was done, in lines."""
     path = ROOT / file
-    if not path.is_file():
+    if not path.is_file() or not path.resolve().is_relative_to(ROOT):
         raise ConfigError(f"{file}: no such file in {ROOT}")
     now, records = sources.file_digest(path), records_with(file, runs)
     before = {was} if was else {record.origin.sources[file] for _, record in records}
@@ -46,7 +46,8 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
         raise ConfigError(
             f"{file}: nothing to accept: no record was made with another version of it; give its old digest with --was"
         )
-    changes = [sources.AcceptedChange(file=file, was=digest, now=now, why=why) for digest in sorted(before)]
+    given = [{"file": file, "was": digest, "now": now, "why": why.strip()} for digest in sorted(before)]
+    changes = [parse(sources.AcceptedChange, change, "accept") for change in given]
     if len(changes) > 1:
         versions = ", ".join(sorted(before))
         raise ConfigError(
@@ -63,7 +64,7 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="accept", description="Accept a change of source that alters no number.")
+    parser = Parser(prog="accept", description="Accept a change of source that alters no number.")
     parser.add_argument("file", help="from the root of the suite, e.g. models/attention/spans/adaptive.py")
     parser.add_argument("--why", required=True, help="what was changed, and why no number depends on it")
     parser.add_argument("--was", help="digest of the file before the change, 12 hexadecimal digits")

@@ -5,13 +5,12 @@ differently they were made and which numbers differ by more than their scatter. 
 where one does: a check for CI.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
 from workflow.compare.differences import compare_cells, compare_origins, have_other_scales
 from workflow.compare.result_set import ResultSet, read_set
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
 from workflow.report.pages.numbers import number, percent
@@ -62,7 +61,7 @@ def _describe(line: dict) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="compare", description="Compare two sets of results.")
+    parser = Parser(prog="compare", description="Compare two sets of results.")
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
     parser.add_argument(

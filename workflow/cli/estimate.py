@@ -4,12 +4,11 @@ Nothing is run, nothing is written, and no data is needed. Estimates are learned
 else from the records that came with the project.
 """
 
-import argparse
 import os
 from collections import Counter
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.job import Job
@@ -122,12 +121,12 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="estimate", description="Print what would run, and what it would take.")
+    parser = Parser(prog="estimate", description="Print what would run, and what it would take.")
     parser.add_argument(
         "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--cores", type=int, default=os.cpu_count())
+    parser.add_argument("--cores", type=at_least(1), default=os.cpu_count())
     options = parser.parse_args(argv)
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such results folder")
@@ -136,9 +135,12 @@ def main(argv: list[str] | None = None) -> None:
         key, sign, value = word.partition("=")
         if not sign:
             raise ConfigError(f"--config {word}: expected KEY=VALUE")
-        raw[key] = load_yaml(value)
+        try:
+            raw[key] = load_yaml(value)
+        except ConfigError as error:
+            raise ConfigError(f"--config {word}: {error}") from None
     targets = Targets.of(raw, missing)
-    print("\n".join(report_lines(targets, options.results, max(1, options.cores), missing)))
+    print("\n".join(report_lines(targets, options.results, options.cores, missing)))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ SET: the results folder of a scale, a bundle or a folder of results/precomputed.
 Each library writes its own format, and is an extra: python -m pip install -c constraints.txt '.[tensorboard]'
 """
 
-import argparse
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.compare.result_set import ResultSet, read_set
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.results.record import Record
 
@@ -86,7 +85,7 @@ WRITERS = {"tensorboard": write_tensorboard, "wandb": write_wandb}
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="export", description="Write learning curves for other tools.")
+    parser = Parser(prog="export", description="Write learning curves for other tools.")
     parser.add_argument("format", choices=WRITERS)
     parser.add_argument("set", type=Path)
     parser.add_argument("out", type=Path)

@@ -4,7 +4,6 @@ KIND: span, selection, normaliser (a file of maths, named in models/attention/__
 the maths is there), ablation or claim (a file of config that works as it stands). Each gets a section in docs/added.md.
 """
 
-import argparse
 import ast
 import keyword
 import re
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.papers import PAPERS
 from workflow.plan.ablations import builder_names
@@ -107,9 +106,7 @@ def named(source: str, kind: str, name: str, titled: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="new", description="Start a choice of attention, an ablation or a claim of your own."
-    )
+    parser = Parser(prog="new", description="Start a choice of attention, an ablation or a claim of your own.")
     parser.add_argument("kind", choices=FOLDERS)
     parser.add_argument("name")
     options = parser.parse_args(argv)

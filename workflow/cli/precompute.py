@@ -3,10 +3,9 @@
 They are written to results/precomputed/SCALE with their costs, and without attention maps, which would be most of it.
 """
 
-import argparse
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
 from workflow.config.strict import read_yaml
@@ -42,7 +41,7 @@ def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="precompute", description="Put records where they come with the project.")
+    parser = Parser(prog="precompute", description="Put records where they come with the project.")
     parser.add_argument("scale")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args(argv)

@@ -5,21 +5,21 @@ but a few of them opens in https://ui.perfetto.dev or chrome://tracing: layers b
 memory. A command of its own, for a profiled run is slower: it writes no record, and the workflow never profiles.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
-from workflow.config.command_line import run
-from workflow.config.environment import BACKENDS
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import prepare
+from workflow.training.gradients import number_type
 from workflow.training.loop import Run
 from workflow.training.origin import pick_device
 
@@ -68,12 +68,12 @@ def trace_steps(attempt: Run, steps: int) -> profile:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="profile", description="Write a trace of a few training steps of one run.")
+    parser = Parser(prog="profile", description="Write a trace of a few training steps of one run.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("out", type=lambda word: output_path(word, ".gz"), metavar="TRACE.json.gz")
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--data", type=Path, help="its data set; results/data/CORPUS.npz where it is left out")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--backend", default="auto", choices=BACKENDS)
     options = parser.parse_args(argv)
     if not 1 <= options.steps <= 100:
@@ -86,15 +86,14 @@ def main(argv: list[str] | None = None) -> None:
     torch.set_num_threads(job.training.threads)
     with lease(device, alone=False), tempfile.TemporaryDirectory() as folder:
         attempt = Run(job, task, task.read(data), Path(folder), device)
-        half = job.training.precision == "bf16" and device.type == "cuda"
-        prepare(attempt.net, options.backend, device, torch.bfloat16 if half else torch.float32)
+        prepare(attempt.net, options.backend, device, number_type(job.training, device))
         name_layers(attempt.net)
         profiler = trace_steps(attempt, options.steps)
         path = Path(folder, "trace.json.gz")
         profiler.export_chrome_trace(str(path))
         with atomic_write(options.out) as file:
             file.write(path.read_bytes())
-    order = "self_cuda_time_total" if device.type == "cuda" else "self_cpu_time_total"
+    order = "self_cpu_time_total" if device.type == "cpu" else "self_device_time_total"
     print(profiler.key_averages().table(sort_by=order, row_limit=12, max_name_column_width=40))
     print(f"{options.out}: {options.steps} training steps of {job.digest}; open it in https://ui.perfetto.dev")
 

@@ -3,14 +3,13 @@
 They are made from the models in the code, for people and other programs; a test fails if they are out of date.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from workflow.compare.bundles import Manifest
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.job import AnyJob
 from workflow.data.captions.catalogue import CaptionCatalogue
 from workflow.data.pairs.catalogue import PairCatalogue
@@ -19,6 +18,7 @@ from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config
+from workflow.plan.devices import Device
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
 from workflow.results.record import Record, write_text
@@ -37,6 +37,7 @@ MODELS = {
     "claim": Claim,
     "manifest": Manifest,
     "published": Paper,
+    "device": Device,
 }
 
 
@@ -45,7 +46,7 @@ def text(name: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="schemas", description="Write the JSON schemas.")
+    parser = Parser(prog="schemas", description="Write the JSON schemas.")
     parser.add_argument("folder", type=Path, nargs="?", default=HERE)
     options = parser.parse_args(argv)
     for name in MODELS:

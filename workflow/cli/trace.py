@@ -4,10 +4,9 @@ FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its orig
 the page and the record of each run behind it lie, or, with --data, its numbers as CSV.
 """
 
-import argparse
 from pathlib import Path
 
-from workflow.config.command_line import printable, run
+from workflow.config.command_line import Parser, printable, run
 from workflow.results import provenance
 
 
@@ -18,7 +17,7 @@ def _find_page(digest: str) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="trace", description="Print where a figure or table comes from.")
+    parser = Parser(prog="trace", description="Print where a figure or table comes from.")
     parser.add_argument("file", type=Path)
     parser.add_argument("--data", action="store_true", help="print the numbers behind it, as CSV, and nothing else")
     options = parser.parse_args(argv)

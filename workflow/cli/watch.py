@@ -5,13 +5,12 @@ time left, failed with the reason, done or waiting. The page reports/SCALE/progr
 itself. Ends when nothing is running or waiting, or by Ctrl-C.
 """
 
-import argparse
 import shutil
 import sys
 import time
 from pathlib import Path
 
-from workflow.config.command_line import printable, run
+from workflow.config.command_line import Parser, printable, run
 from workflow.config.errors import ConfigError
 from workflow.monitor.progress import Progress, watch_progress
 from workflow.monitor.states import State, count_states, read_states
@@ -35,7 +34,7 @@ def screen_lines(head: str, states: list[State], height: int, width: int | None)
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="watch", description="Watch the runs of a scale.")
+    parser = Parser(prog="watch", description="Watch the runs of a scale.")
     parser.add_argument("--every", type=float, default=5.0, metavar="SECONDS")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--scale", default="laptop", help="folder under results/ and reports/")

@@ -5,14 +5,14 @@ reports/index.html leads to this scale alone. The same results and pages give th
 """
 
 import hashlib
-import lzma
+import re
 import zipfile
-import zlib
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.archives import BROKEN, open_zip, pieces
+from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import atomic_write
-from workflow.config.strict import StrictModel, parse, parse_json
+from workflow.config.strict import Name, StrictModel, parse, parse_json
 from workflow.plan.plan import read_plan
 from workflow.report.pages.root import root_page
 from workflow.report.pages.site import render
@@ -30,21 +30,13 @@ SCALE = (
 )
 RUN = ("job.json", "record.json", "curve.csv")  # neither weights nor texts
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
-BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    OSError,
-    EOFError,
-    KeyError,
-    RuntimeError,
-    NotImplementedError,
-)
+LARGEST_MANIFEST = 64 << 20
+PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+")
 
 
 class Manifest(StrictModel):
     version: int
-    scale: str
+    scale: Name
     commits: list[str]
     files: dict[str, str]
 
@@ -57,7 +49,12 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
     pages = [path for path in (reports / scale).rglob("*") if path.name != "progress.html"]  # it shows a moment
     paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in pages}
-    return {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
+    paths = {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
+    for path in paths.values():
+        room = results if path.is_relative_to(results) else reports
+        if not path.resolve().is_relative_to(room.resolve()):
+            raise ConfigError(f"{path}: a link that leads out of the {room.name}; a bundle holds files, put them there")
+    return paths
 
 
 def commits_of(results: Path, scale: str) -> list[str]:
@@ -90,29 +87,34 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 def unpack(path: Path, folder: Path) -> Manifest:
     """Into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(entry.file_size for entry in archive.infolist())
-            if size > LARGEST:
-                raise ConfigError(f"{path}: would unpack to {size / 2**30:.0f} GiB, more than {LARGEST >> 30}")
+        with open_zip(path, LARGEST) as archive:
             manifest = _manifest(path, archive)
             for name, expected in manifest.files.items():
-                content = archive.read(name)
-                if hashlib.sha256(content).hexdigest() != expected:
-                    raise ConfigError(f"{path}: {name} is not what the manifest says; the bundle is damaged")
+                digest = hashlib.sha256()
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                (folder / name).write_bytes(content)
+                with open(folder / name, "xb") as file:
+                    for piece in pieces(archive, name):
+                        digest.update(piece)
+                        file.write(piece)
+                if digest.hexdigest() != expected:
+                    raise ConfigError(f"{path}: {name} is not what the manifest says; the bundle is damaged")
             return manifest
     except BROKEN as error:
         raise ConfigError(f"{path}: not a bundle that can be read ({error})") from None
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
-    check_known(f"file in {path}, which is not a bundle of this suite:", MANIFEST, archive.namelist())
-    manifest = parse(Manifest, parse_json(archive.read(MANIFEST), f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
+    names = archive.namelist()
+    check_known(f"file in {path}, which is not a bundle of this suite:", MANIFEST, names)
+    if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
+        raise ConfigError(f"{path}: {MANIFEST} of more than {LARGEST_MANIFEST:,} bytes")
+    text = b"".join(pieces(archive, MANIFEST))
+    manifest = parse(Manifest, parse_json(text, f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
     if manifest.version != VERSION:
         raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
-    for name in (*manifest.files, manifest.scale):
-        member = PurePosixPath(name)
-        if member.is_absolute() or ".." in member.parts or "\\" in name:
-            raise ConfigError(f"{path}: {ascii(name)} lies outside the bundle")
+    for name in manifest.files:
+        if not PLACE.fullmatch(name):
+            raise ConfigError(f"{path}: {shown(name)} lies outside the bundle's results/ and reports/")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{path}: {max(names, key=names.count)} stands in it twice")
     return manifest

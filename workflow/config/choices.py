@@ -9,7 +9,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError, check_known, shown
 
 ATTENTION = Path(__file__).parents[2] / "models" / "attention"
 AXES = {  # axis -> folder
@@ -70,7 +70,7 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     if choice is None:
         raise ConfigError(f"no {axis} is named; valid: {', '.join(choice_names(axis))}")
     if not isinstance(choice, str | dict):
-        raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {choice!r}")
+        raise ConfigError(f"{axis} must be a name, or a mapping with a name and settings, got {shown(choice)}")
     settings = {"name": choice} if isinstance(choice, str) else dict(choice)
     name = settings.pop("name", None)
     known = choice_settings(axis, str(name))
@@ -84,5 +84,5 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
     for key, value in filled.items():
         left_out = value is None and known[key] is None
         if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise ConfigError(f"{axis} '{name}': {key} must be a number, got {value!r}")
+            raise ConfigError(f"{axis} '{name}': {key} must be a number, got {shown(value)}")
     return {"name": name, **filled}

@@ -1,26 +1,55 @@
 """How every script ends: bad input in one line, no traceback; anything unforeseen with its traceback."""
 
+import argparse
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, nearest
+from workflow.config.lifetime import end_with_workflow
+
+
+class Parser(argparse.ArgumentParser):
+    """The words of a command. What it does not know is refused in one line, with the nearest option that there is."""
+
+    def __init__(self, **options):
+        super().__init__(allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        _, _, unknown = message.partition("unrecognized arguments: ")
+        near = nearest(unknown.split()[0].partition("=")[0], self._option_string_actions) if unknown.strip() else None
+        hint = f"did you mean {near}? " if near else ""
+        raise ConfigError(f"{message}; {hint}--help says what there is")
+
+
+def at_least(smallest: int) -> Callable[[str], int]:
+    """For an option that takes a whole number."""
+
+    def whole(word: str) -> int:
+        if not word.lstrip("-").isdecimal() or len(word) > 18 or int(word) < smallest:
+            raise ValueError
+        return int(word)
+
+    whole.__name__ = f"whole number of at least {smallest}"  # argparse: invalid ... value: 'x'
+    return whole
 
 
 def run(main: Callable[[], None]) -> None:
     """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission)."""
+    end_with_workflow()
     try:
         main()
-    except ConfigError as error:
-        _end(str(error), 2)
-    except OSError as error:
-        _end(f"{error.filename or 'system'}: {error.strerror or error}", 1)
+    except (ConfigError, OSError) as error:
+        print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
+        sys.exit(2 if isinstance(error, ConfigError) else 1)
+
+
+def explain(error: ConfigError | OSError) -> str:
+    """What was refused, in one line."""
+    line = str(error) if isinstance(error, ConfigError) else f"{error.filename or 'system'}: {error.strerror or error}"
+    return printable(" ".join(line.split()))
 
 
 def printable(line: str) -> str:
     """Names and files may hold what moves a terminal's cursor: that is shown, not sent."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)
-
-
-def _end(line: str, status: int) -> None:
-    print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {printable(' '.join(line.split()))}", file=sys.stderr)
-    sys.exit(status)

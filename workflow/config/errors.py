@@ -1,6 +1,12 @@
 """Bad input: one line that names the key, the value and what would be valid."""
 
 from difflib import get_close_matches
+from reprlib import Repr
+
+LONGEST = 60  # characters of a value that a line shows, and of a name that others are like
+MANY = 100  # names in a line
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = LONGEST
 
 
 class ConfigError(Exception):
@@ -10,8 +16,20 @@ class ConfigError(Exception):
     """
 
 
+def shown(value) -> str:
+    """A value as a line shows it: cut where it is long, and not written out before it is cut."""
+    return cut(_SHORT.repr(value))
+
+
+def cut(text: str) -> str:
+    """As much of a text as a line shows."""
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
 def nearest(value: str, valid) -> str | None:
     """The valid name that is most like a value, if any is."""
+    if len(value) > LONGEST:
+        return None
     by_lower = {name.lower(): name for name in valid}
     near = get_close_matches(value.lower(), by_lower, n=1, cutoff=0.4)
     return by_lower[near[0]] if near else None
@@ -23,4 +41,11 @@ def check_known(what: str, value: str, valid) -> None:
     if value not in valid:
         near = nearest(value, valid)
         hint = f"did you mean '{near}'? " if near else ""
-        raise ConfigError(f"unknown {what} '{value}': {hint}valid: {', '.join(valid)}")
+        raise ConfigError(f"unknown {what} '{cut(value)}': {hint}{_listed(value, valid)}")
+
+
+def _listed(value: str, valid: list[str]) -> str:
+    """All that is valid; of very many those that are most like the value."""
+    if len(valid) <= MANY:
+        return f"valid: {', '.join(valid)}"
+    return f"valid, among {len(valid)}: {', '.join(get_close_matches(value[:LONGEST], valid, n=10, cutoff=0))}"

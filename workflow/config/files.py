@@ -1,9 +1,13 @@
 """Where results are written, looked at before anything starts: Snakemake meets a full disk with a traceback."""
 
 import os
+import platform
+import re
 import shutil
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,10 +17,23 @@ ROOT = Path(__file__).parents[2]  # of the suite, wherever it is run from
 PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the project
 FOLDERS = (".", ".snakemake", "results", "reports", "logs")
 NEEDED_MB = 100
+HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
+UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
+DAY = 86400  # seconds
+
+
+class CannotWrite(OSError):
+    """A file cannot be written: no fault of what was to be written."""
 
 
 def check_writable(root: Path) -> None:
-    """`ConfigError` where a folder that the workflow writes to cannot be written, or the disk is as good as full."""
+    """`ConfigError` where a folder that the workflow writes to cannot be written, or the disk is as good as full.
+
+    And where a folder's name has braces, in which Snakemake looks for the names of variables.
+    """
+    for folder in (root.resolve(), ROOT):
+        if "{" in str(folder) or "}" in str(folder):
+            raise ConfigError(f"{folder}: Snakemake cannot run in, or from, a folder whose name has braces")
     for folder in (root / name for name in FOLDERS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError(f"{folder.resolve()}: this folder is not writable")
@@ -36,6 +53,14 @@ def output_path(word: str | Path, ending: str) -> Path:
     return path
 
 
+def user_path(word: str, what: str) -> Path:
+    """A path as its user wrote it, ~ for a home. what: begins the line where there is no such home."""
+    try:
+        return Path(word.strip()).expanduser()
+    except RuntimeError:
+        raise ConfigError(f"{what}: {word}: no such home folder") from None
+
+
 def config_file(place: str) -> Path:
     """A file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
     own = Path("config", place)
@@ -44,21 +69,60 @@ def config_file(place: str) -> Path:
 
 def config_names(folder: str) -> list[str]:
     """The names of the YAML files of a folder under config/, the suite's and those where it is run."""
-    return sorted({path.stem for base in (ROOT, Path()) for path in (base / "config" / folder).glob("*.yaml")})
+    names = sorted({path.stem for base in (ROOT, Path()) for path in (base / "config" / folder).glob("*.yaml")})
+    for name in names:
+        if not re.fullmatch(r"\w[\w-]*", name):
+            raise ConfigError(f"config/{folder}/{name}.yaml: expected a name of letters, digits, _ and -")
+    return names
 
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write that takes its place when all of it is on the disk; until then what stood there stands."""
+    """A file to write that takes its place when all of it is on the disk; until then what stood there stands.
+
+    `CannotWrite` where the disk is full, or the file system refuses in another way.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    _remove_deserted(path.parent, os.getpid())
+    temporary = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.part")
     try:
         with open(temporary, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if refusal := _refusal(error):
+            raise CannotWrite(refusal.errno, refusal.strerror, str(path)) from error
         raise
+
+
+def _refusal(error: BaseException | None) -> OSError | None:
+    """What the system refused, also where a library that was writing (torch) then failed for a reason of its own."""
+    while error and not (isinstance(error, OSError) and error.errno):
+        error = error.__context__
+    return error
+
+
+@cache
+def _remove_deserted(folder: Path, process: int) -> None:
+    """Remove what killed processes had begun to write there; once for each process, which may be a fork."""
+    for entry in os.scandir(folder):
+        if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):
+            Path(entry).unlink(missing_ok=True)
+
+
+def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
+    """Whether nobody goes on writing a file: its process has ended, or another host has not touched it for a day."""
+    with suppress(FileNotFoundError):
+        if host != HOST:
+            return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            return True
+        except (PermissionError, OverflowError):
+            pass
+    return False

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -20,7 +21,7 @@ from workflow.config.job_schema import (
     StreamEvaluation,
     StreamTraining,
 )
-from workflow.config.strict import FrozenModel, StrictInt, parse, parse_json
+from workflow.config.strict import FrozenModel, Name, StrictInt, parse, read_json
 
 VERSION = 2
 
@@ -29,20 +30,31 @@ class Job(FrozenModel):
     """All that identifies a run; the tasks below add their sections."""
 
     version: Literal[2] = VERSION
-    scale: str
-    corpus: str
+    scale: Name
+    corpus: Name
     checksum: str
     seed: StrictInt = Field(ge=0)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Names the run's folder: 12 hexadecimal digits of the canonical JSON."""
-        return _digest(self.model_dump(mode="json"))
+        return _digest(self._identity())
 
-    @property
+    @cached_property
     def configuration(self) -> str:
         """The digest without the seed: what measures of cost are keyed by."""
-        return _digest({**self.model_dump(mode="json"), "seed": None})
+        return _digest({**self._identity(), "seed": None})
+
+    def model_copy(self, **changes) -> "Job":
+        """Another job, whose digests are its own."""
+        copied = super().model_copy(**changes)
+        for name in ("digest", "configuration"):
+            copied.__dict__.pop(name, None)
+        return copied
+
+    def _identity(self) -> dict:
+        """All but what leaves the numbers what they are: on how many devices they are computed."""
+        return self.model_dump(mode="json", exclude={"training": {"devices"}})
 
     def canonical(self) -> str:
         return _canonical(self.model_dump(mode="json"))
@@ -121,7 +133,7 @@ def _canonical(content: dict) -> str:
 def read_job(path: Path) -> Job:
     """The job of a job.json; `ConfigError` where it is none, or names a choice of attention that is not here."""
     where = str(path)
-    raw = parse_json(path.read_bytes(), where)
+    raw = read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
     check_known(f"task in {where}", raw.get("task"), JOBS)

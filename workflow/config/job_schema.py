@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, shown
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 
 # Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
@@ -55,9 +55,9 @@ def _refuse_out_of_range(key: str, value) -> None:
     """A setting whose name says what it counts, against what it may be."""
     if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
         null = ", or null" if key in OPTIONAL else ""
-        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {value!r}")
+        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
     if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
-        raise ConfigError(f"penalty_weight must be a number and at least 0, got {value!r}")
+        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
 
 
 class CharLMNet(FrozenModel):
@@ -117,7 +117,11 @@ class CaptionerNet(Seq2SeqNet):
 
 
 class Training(FrozenModel):
-    """What every task has: updates and their rate, precision, when to score and save, when to stop."""
+    """What every task has: updates and their rate, precision, when to score and save, when to stop.
+
+    devices: GPUs, or processes on a CPU with `threads` each, that share every update. They come to the numbers of one,
+    but for rounding and dropout, so that they do not identify a run.
+    """
 
     accumulate: PositiveStrictInt = 1
     steps: PositiveStrictInt
@@ -128,6 +132,7 @@ class Training(FrozenModel):
     clip: float = Field(gt=0)
     precision: Literal["fp32", "bf16"] = "fp32"
     threads: PositiveStrictInt = 1
+    devices: PositiveStrictInt = 1
     evaluate_every: PositiveStrictInt
     checkpoint_every: PositiveStrictInt
     time_limit_s: PositiveStrictInt
@@ -136,6 +141,18 @@ class Training(FrozenModel):
     @property
     def decay(self) -> float:
         return 0.0
+
+    @property
+    def cores(self) -> int:
+        """Of a CPU, that all processes of the run keep busy."""
+        return self.threads * self.devices
+
+
+def refuse_uneven(batch: int, accumulate: int, devices: int) -> None:
+    """`ConfigError` where `devices` processes could not take equal parts of a batch of streams."""
+    if batch % (accumulate * devices):
+        product = f"accumulate x devices = {accumulate} x {devices}"
+        raise ConfigError(f"devices: {product} must divide the batch of {batch} streams")
 
 
 class StreamTraining(Training):
@@ -148,6 +165,7 @@ class StreamTraining(Training):
     def accumulate_divides_batch(self):
         if self.batch % self.accumulate:
             raise ConfigError(f"accumulate must divide batch, got {self.accumulate} and {self.batch}")
+        refuse_uneven(self.batch, self.accumulate, self.devices)
         return self
 
 

@@ -1,18 +1,25 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
 import json
+import re
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError, check_known, cut, shown
+from workflow.config.loaders import loader_for
 
-# Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one.
-StrictInt = Annotated[int, Field(strict=True)]
-PositiveStrictInt = Annotated[PositiveInt, Field(strict=True)]
-DEEPEST = 2000  # levels of YAML that are left to libyaml
+# Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one. No count or seed is larger than what
+# a double holds without rounding.
+LARGEST = 2**53
+LARGEST_FILE = 1 << 30  # bytes of JSON
+Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]  # of what may become a file's
+HALF = rb"\\u[dD]"  # of a letter beyond 16 bits
+ALTERNATIVES = ("int", "constrained-int", "str", "dict")  # pydantic names them in a place where several types may stand
+StrictInt = Annotated[int, Field(strict=True, le=LARGEST)]
+PositiveStrictInt = Annotated[PositiveInt, Field(strict=True, le=LARGEST)]
 
 
 def one_of(what: str, valid) -> AfterValidator:
@@ -29,8 +36,9 @@ def one_of(what: str, valid) -> AfterValidator:
 
 
 class StrictModel(BaseModel):
-    # A run that diverged has NaN in its curve: written as such, and not as null, which no number is read from.
-    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
+    # A run that diverged has NaN in its curve, and its record says that it may: written as such, and not as null, which
+    # no number is read from.
+    model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -58,55 +66,45 @@ def parse(model: type[Model], raw, where: str) -> Model:
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     except ValidationError as error:
-        first = error.errors()[0]
-        value = repr(first["input"])
-        shown = value if len(value) <= 60 else f"{value[:57]}..."
-        raise ConfigError(f"{where}: {'.'.join(map(str, first['loc']))} = {shown}: {first['msg']}") from None
+        first = error.errors(include_url=False)[0]
+        place = ".".join(cut(str(part)) for part in first["loc"] if part not in ALTERNATIVES and "[" not in str(part))
+        value = shown(first["input"])
+        raise ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {first['msg'][:300]}") from None
 
 
 def parse_json(text: str | bytes, where: str):
+    """What a JSON text holds; `ConfigError` where it is none, or holds half a letter, which no file takes."""
     try:
-        return json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        content = json.loads(text)
+        if re.search(HALF if isinstance(text, bytes) else HALF.decode(), text):
+            json.dumps(content, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{where}: truncated or not JSON ({error})") from None
+    return content
 
 
-class _KeysOnce:
-    """As YAML says and its loaders do not check: no key stands twice."""
-
-    def construct_mapping(self, node, deep=False):
-        seen = set()
-        for key, _ in node.value:
-            if key.value in seen and key.value != "<<":
-                raise yaml.constructor.ConstructorError(None, None, f"key '{key.value}' stands twice", key.start_mark)
-            seen.add(str(key.value))
-        return super().construct_mapping(node, deep)
-
-
-class _Loader(_KeysOnce, yaml.SafeLoader):
-    pass
-
-
-class _FastLoader(_KeysOnce, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """libyaml where it is there, ten times as fast. It ends the process where a text nests some ten thousand deep."""
+def read_json(path: Path, what: str = ""):
+    """What a JSON file holds. what: what it is not where it is none."""
+    if (size := path.stat().st_size) > LARGEST_FILE:
+        raise ConfigError(f"{path}: {size:,} bytes, at most {LARGEST_FILE:,} are read")
+    return parse_json(path.read_bytes(), f"{path}: {what}" if what else str(path))
 
 
 def read_yaml(path: Path) -> dict:
+    """The keys and values of a file; none of an empty one."""
     try:
-        return load_yaml(path.read_text(encoding="utf-8")) or {}
+        content = load_yaml(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not YAML: {error}") from None
     except ConfigError as error:
         raise ConfigError(f"{path}: {error}") from None
-
-
-def _deepest_nesting(text: str) -> int:
-    """No text nests deeper: each level opens a bracket, or is indented by one more."""
-    return text.count("[") + text.count("{") + max(map(len, text.splitlines()), default=0)
+    if not isinstance(content, dict | None):
+        raise ConfigError(f"{path}: expected keys with values, got {shown(content)}")
+    return content or {}
 
 
 def load_yaml(text: str):
     try:
-        return yaml.load(text, _FastLoader if _deepest_nesting(text) < DEEPEST else _Loader)
+        return yaml.load(text, loader_for(text))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None

@@ -5,9 +5,9 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 from workflow.config.files import ROOT
+from workflow.config.lifetime import ENDS_WITH
 
 
 def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
@@ -16,10 +16,16 @@ def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
     Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
     they would switch timing off.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.json"
+    with tempfile.TemporaryFile() as report:  # without a name: nothing is left where this process is killed
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"benchmarks/{name}"]
-        words += [f"--benchmark-json={report}", "--benchmark-disable-gc", "--benchmark-columns=median,iqr,rounds"]
+        words += [
+            f"--benchmark-json=/dev/fd/{report.fileno()}",
+            "--benchmark-disable-gc",
+            "--benchmark-columns=median,iqr,rounds",
+        ]
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-        subprocess.run(words, cwd=ROOT, env={**inherited, **settings}, check=False)
-        return json.loads(report.read_text())["benchmarks"] if report.exists() else []
+        own = {**inherited, **settings, ENDS_WITH: str(os.getpid())}
+        subprocess.run(words, cwd=ROOT, env=own, pass_fds=[report.fileno()], check=False)
+        report.seek(0)
+        written = report.read()
+        return json.loads(written)["benchmarks"] if written else []

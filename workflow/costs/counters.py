@@ -12,6 +12,8 @@ import torch
 from fvcore.nn import FlopCountAnalysis
 from torch.utils.flop_counter import FlopCounterMode
 
+from models.kernels.compiled import build
+
 
 def _of_bag(table, rows, *others, out_shape=None, **named) -> int:
     """A weighted sum of rows of a table, from shapes: torch counts two operations for each number in them."""
@@ -34,14 +36,14 @@ def by_torch(net: torch.nn.Module, arguments: tuple) -> float:
     """Multiply-accumulates of net(*arguments) by torch's counter. Gradients are on: without them the counter stops at a
     module that returns a weight.
     """
-    with FlopCounterMode(display=False, custom_mapping=GATHERED) as counter:
+    with build.without(), FlopCounterMode(display=False, custom_mapping=GATHERED) as counter:
         net(*arguments)
     return counter.get_total_flops() / 2
 
 
 def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
     """Multiply-accumulates of net(*arguments): macs_torch, macs_fvcore, and the operators fvcore does not count."""
-    with torch.no_grad(), warnings.catch_warnings():
+    with torch.no_grad(), build.without(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
         analysis.set_op_handle("aten::bmm", _product, "aten::mm", _product, "aten::embedding_bag", _embedding_bag)

@@ -6,65 +6,46 @@ not depend on what a text says, so tokens and caches are random.
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from models.attention import NORMALISERS, SELECTIONS
-from models.attention.choice import Shape
+from models.attention import NORMALISERS
 from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
-from models.attention.engine.head_groups import HeadGroup
 from models.attention.engine.partition import head_groups
-from models.attention.spans.fixed import Fixed
+from models.kernels.compiled import build as compiled
 from models.nets.build import build
+from workflow.costs.engine_parts import ATTENTION, PARSER, PRODUCTS_BY, SENTENCES, Case, attention, product, sentence
 from workflow.plan.scales import Engine as Sizes
 
 FIGURE4 = Path(__file__).parents[2] / "config" / "published" / "as_fig4_digitised.csv"
 PAPER_S, RAMP, SYMBOLS, K = 8192, 32, 200, 8  # K: the paper's k
-PRODUCTS = 10  # in one round: a single one is too short to time
-ATTENTION = {
-    "softmax": ("all", {}, "softmax"),
-    "top-k, k = 8": ("top_k", {"k": 8}, "softmax"),
-    "top-k, k = 64": ("top_k", {"k": 64}, "softmax"),
-    "sparsemax": ("all", {}, "sparsemax"),
-    "entmax-1.5": ("all", {}, "entmax15"),
-    "entmax-alpha": ("all", {}, "entmax_alpha"),
-}
-
-
-@dataclass(frozen=True)
-class Case:
-    """what: step | attention | predict | product. implementation: engine | definition | anew (nothing cached)."""
-
-    what: str
-    name: str
-    S: int
-    implementation: str = "engine"
 
 
 def cases(sizes: Sizes) -> list[Case]:
     """All that take turns."""
     steps = [(name, implementation) for name in ("fixed", "adaptive") for implementation in ("engine", "definition")]
-    in_turn = [Case("product", "feed-forward", 0)]
+    by = PRODUCTS_BY if compiled.obstacle() is None else PRODUCTS_BY[:1]
+    in_turn = [Case("product", name, 0) for name in by]
     for S in sizes.lengths:
         in_turn += [Case("step", name, S, implementation) for name, implementation in steps]
         in_turn += [Case("step", "top-k", S)]
         in_turn += [Case("attention", name, S) for name in ATTENTION]
+    in_turn += [Case("sentence", name, N) for N in SENTENCES for name in PARSER]
     in_turn += [Case("predict", "fixed", sizes.lengths[0]), Case("predict", "adaptive", sizes.far)]
     return [*in_turn, Case("predict", "adaptive", sizes.far, "anew")]
 
 
-def spans(sizes: Sizes, S: int) -> list[list[float]]:
+def spans(layers: int, heads: int, S: int) -> list[list[float]]:
     """z by layer and head: as many of the figure's 96 spans as there are heads, evenly from the first, in order."""
     with open(FIGURE4, newline="") as file:
         published = [float(row["span"]) for row in csv.DictReader(file)]
-    count = sizes.layers * sizes.heads
+    count = layers * heads
     picked = [published[index * len(published) // count] for index in range(count)]
     z = [max(0.0, span - RAMP) / PAPER_S * S for span in picked]
-    return [z[layer * sizes.heads : (layer + 1) * sizes.heads] for layer in range(sizes.layers)]
+    return [z[layer * heads : (layer + 1) * heads] for layer in range(layers)]
 
 
 def net_of(sizes: Sizes, name: str, S: int, implementation: Engine | Definition, device: torch.device):
@@ -79,7 +60,7 @@ def net_of(sizes: Sizes, name: str, S: int, implementation: Engine | Definition,
     net |= {"name": "char_lm", "dropout": 0.0, "attention_dropout": 0.0}
     torch.manual_seed(0)
     model = build(net, attention, SYMBOLS).to(device)
-    for layer, z in zip(model.attentions, spans(sizes, S), strict=True):
+    for layer, z in zip(model.attentions, spans(sizes.layers, sizes.heads, S), strict=True):
         layer.implementation = implementation
         if name == "adaptive":
             layer.span.fraction.data.copy_(torch.tensor(z).view(-1, 1, 1) / S)
@@ -133,53 +114,20 @@ def prediction(sizes: Sizes, case: Case, device: torch.device, engine: Engine | 
     return step
 
 
-def attention(sizes: Sizes, case: Case, device: torch.device, engine: Engine | None = None) -> Callable[[], None]:
-    """One layer's heads over a block, S keys a query, forward and backward, projections left out."""
-    selection, settings, normaliser = ATTENTION[case.name]
-    shape, W, d = Shape(sizes.d_model, sizes.heads), case.S, sizes.d_model // sizes.heads
-    choices = SELECTIONS[selection](shape, **settings), NORMALISERS[normaliser](shape)
-    choices = [choice.to(device) for choice in choices]
-    group = HeadGroup(sizes.heads, W, Fixed(shape, limit=W), *choices, W, attends_self=False)
-    torch.manual_seed(0)
-    q = (torch.randn(sizes.batch, sizes.heads, sizes.block, d, device=device) / d**0.5).requires_grad_()
-    rows = (W + sizes.block, sizes.batch, sizes.heads, d)
-    k, v = (torch.randn(rows, device=device).requires_grad_() for _ in range(2))
-    position_keys = torch.randn(d, W, device=device).requires_grad_()
-    parameters, dy = [parameter for choice in choices for parameter in choice.parameters()], torch.randn_like(q)
-    backend = (engine or Engine()).backend
-    name = backend.choose(group, q, v, position_keys, None)
-
-    def step() -> None:
-        y = backend.attend(name, group, q, q, k, v, position_keys, None, parameters)
-        torch.autograd.grad(y, (q, k, v, position_keys, *parameters), dy)
-
-    return step
-
-
-def product(sizes: Sizes, device: torch.device) -> Callable[[], None]:
-    """The feed-forward layer's product, the largest of a step: the unit in which the floor is measured."""
-    a = torch.randn(sizes.batch * sizes.block, sizes.d_model, device=device)
-    b = torch.randn(sizes.d_model, sizes.d_ff, device=device)
-    out = torch.empty(len(a), sizes.d_ff, device=device)
-
-    def run() -> None:
-        for _ in range(PRODUCTS):
-            torch.mm(a, b, out=out)
-
-    return run
-
-
-def product_macs(sizes: Sizes) -> int:
-    return PRODUCTS * sizes.batch * sizes.block * sizes.d_model * sizes.d_ff
-
-
 def work_of(sizes: str, case: Case, device: str, engine: Engine) -> Callable[[], None]:
     """The function that does a case's work once. sizes: as JSON. engine: counts what computed attention."""
     parsed, on = Sizes.model_validate_json(sizes), torch.device(device)
-    if case.what == "product":
-        return product(parsed, on)
-    return {"step": training_step, "predict": prediction, "attention": attention}[case.what](parsed, case, on, engine)
+    return KINDS[case.what](parsed, case, on, engine)
 
 
 def _tokens(batch: int, length: int, device: torch.device) -> torch.Tensor:
     return torch.randint(SYMBOLS, (batch, length), generator=torch.Generator().manual_seed(0)).to(device)
+
+
+KINDS = {
+    "step": training_step,
+    "predict": prediction,
+    "attention": attention,
+    "sentence": sentence,
+    "product": product,
+}

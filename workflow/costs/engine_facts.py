@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import time
+from contextlib import nullcontext
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -10,6 +11,7 @@ from torch.profiler import ProfilerActivity, profile
 from models.attention.definition import Definition
 from models.attention.engine.backend import GATHER_UP_TO
 from models.attention.engine.engine import Engine
+from models.kernels.compiled import build
 from models.macs import dense, engine_macs, outside_attention
 from workflow.costs.counters import by_torch
 from workflow.costs.engine_cases import SYMBOLS, Case, full_caches, net_of, training_step
@@ -27,6 +29,7 @@ PARALLEL_SECONDS = 3.0
 CPU = torch.device("cpu")
 
 CHECKED = [(name, "band") for name in ("fixed", "adaptive", "top-k", "sparsemax", "entmax15", "entmax_alpha")]
+CHECKED += [(name, "compiled") for name, _ in CHECKED if not build.obstacle(torch.float64)]
 CHECKED += [("top-k", "gather"), ("adaptive", "small"), ("top-k", "small")]
 
 
@@ -38,32 +41,40 @@ def gate(device: torch.device) -> dict:
     """
     worst, where = 0.0, ""
     for name, backend in CHECKED:
-        ours, oracle = _results(name, Engine(backend)), _results(name, Definition())
+        ours, oracle = results(name, Engine(backend)), results(name, Definition())
         for key, expected in oracle.items():
             apart = (ours[key] - expected).abs().max().item()
             if not apart <= worst:  # not a number is never within
                 worst, where = apart, f"{name}, {backend}: {key}"
     if device.type == "cuda":
-        prepare(net_of(SMALL, "adaptive", 90, Engine(), device), "auto", device, torch.bfloat16)
+        prepare(net_of(SMALL, "adaptive", 90, Engine(), device), "triton", device, torch.bfloat16)
     return {"status": "ok" if worst <= BOUND else "error", "worst": worst, "where": where, "bound": BOUND}
 
 
-def _results(name: str, implementation: Engine | Definition) -> dict:
-    """Outputs of two blocks and all gradients, and the outputs of a third read character by character."""
-    net = net_of(SMALL, name, 90, implementation, CPU).double()
+def results(name: str, implementation: Engine | Definition, device=CPU, dtype=torch.float64) -> dict:
+    """Outputs of two blocks and all gradients, and the outputs of a third read character by character, as 64 bits.
+
+    dtype: of the net; in 16 bits it computes as a run does, by autocast.
+    """
+    half = torch.autocast(device.type, dtype) if dtype.itemsize == 2 else nullcontext()
+    net = net_of(SMALL, name, 90, implementation, device).to(dtype if dtype.itemsize > 2 else torch.float32)
     for layer in net.attentions:
         if name == "adaptive":
             fraction = layer.span.fraction
             fraction.data.copy_(torch.rand(fraction.shape, generator=torch.Generator().manual_seed(3)))
     generator = torch.Generator().manual_seed(1)
-    tokens, past, parts = torch.randint(SYMBOLS, (2, 210), generator=generator), net.start(2), []
+    tokens, past, parts = torch.randint(SYMBOLS, (2, 210), generator=generator).to(device), net.start(2), []
     for block in tokens[:, :140].split(70, 1):
-        logits, past = net(block, past)
+        with half:
+            logits, past = net(block, past)
         parts.append(logits)
     y = torch.cat(parts, 1)
-    (y * torch.randn(y.shape, generator=generator, dtype=y.dtype)).sum().backward()
+    (y * torch.randn(y.shape, generator=generator, dtype=torch.float64).to(y)).sum().backward()
     gradients = {key: parameter.grad for key, parameter in net.named_parameters()}
-    return {"the output": y.detach(), "one by one": _one_by_one(net.eval(), tokens, implementation), **gradients}
+    with half:
+        one_by_one = _one_by_one(net.eval(), tokens, implementation)
+    found = {"the output": y.detach(), "one by one": one_by_one, **gradients}
+    return {key: tensor.cpu().double() for key, tensor in found.items()}
 
 
 @torch.no_grad()
@@ -98,7 +109,7 @@ def _macs_of(sizes: Sizes, name: str, S: int) -> dict:
     mean = sum(map(sum, by_layer)) / (sizes.layers * sizes.heads)
     tokens = torch.zeros(sizes.batch, sizes.block, dtype=torch.long)
     past = full_caches(net, sizes.batch)
-    with torch.no_grad():
+    with torch.no_grad(), build.without():
         net(tokens, past)
     executed = sum(engine_macs(layer, sizes.block, layer.shapes) for layer in net.attentions) / sizes.block
     return {

@@ -6,10 +6,12 @@ what its process holds above that.
 
 import gc
 import multiprocessing
+import signal
 from collections.abc import Callable
 
 import torch
 
+from workflow.config.lifetime import end_with_parent
 from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
 from workflow.training.watchdog import limit_memory, status_of
@@ -18,7 +20,7 @@ STEPS = 2  # the second step holds what the optimiser allocated in the first
 
 
 def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600) -> dict:
-    """`work(*arguments)` in a forked process; a process that dies or takes too long gives oom or timeout."""
+    """`work(*arguments)` in a forked process; one that dies gives oom or error, one that takes too long timeout."""
     here, there = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
     process.start()
@@ -28,14 +30,24 @@ def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600
         if here.poll(seconds):
             answer = here.recv()
     except EOFError:
-        answer = {"status": "oom", "reason": "the process was killed"}
+        process.join()
+        answer = _death(process.exitcode)
     if process.is_alive() and answer["status"] == "timeout":
         process.kill()
     process.join()
     return answer
 
 
+def _death(status: int) -> dict:
+    """Of a process that ended without an answer; the system kills one when memory ends."""
+    if status == -signal.SIGKILL:
+        return {"status": "oom", "reason": "the process was killed"}
+    ended = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+    return {"status": "error", "reason": f"the process {ended}"}
+
+
 def _send(pipe, work, arguments) -> None:
+    end_with_parent()
     gc.freeze()  # the collector passes over what the parent holds
     try:
         answer = {"status": "ok", "reason": None, **work(*arguments)}

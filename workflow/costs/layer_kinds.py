@@ -13,6 +13,7 @@ from models.attention.build import build_choice
 from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
 from models.attention.stream_attention import StreamAttention
+from workflow.costs.finish import finish
 
 HEADS = 1  # the table's n^2 d counts one product of all queries with all keys
 REACH = 32  # r of restricted self-attention: keys that a query sees
@@ -30,7 +31,7 @@ class SelfAttention(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         visible = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-        return self.attention(x, self.attention.project(x), visible)
+        return self.attention.read(x, visible)
 
 
 class Restricted(nn.Module):
@@ -89,8 +90,7 @@ def turn(run: Callable[[], None], seconds: float, device: torch.device) -> list[
     def timed() -> float:
         start = time.perf_counter()
         run()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        finish(device)
         return time.perf_counter() - start
 
     timed()

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from models import macs
+from models.kernels.compiled import build
 from workflow.costs.counters import count_by_libraries
 from workflow.costs.trained_net import random_block
 from workflow.tasks.streams import losses
@@ -91,7 +92,7 @@ def count(job, net, device: torch.device) -> dict:
     block = job.training.block
     past = full_caches(job, net, device, batch=1)
     tokens = random_block(job, net.embedding.weight.shape[0], device, batch=1)
-    with torch.no_grad():
+    with torch.no_grad(), build.without():  # counters see torch's operators alone
         net(tokens, past)
     # before the counters: fvcore's tracing leaves tensors in place of the sizes that the layers note
     of_layers = sum(macs.engine_macs(layer, block, layer.shapes) for layer in net.attentions)

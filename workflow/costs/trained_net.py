@@ -6,11 +6,14 @@ from pathlib import Path
 import torch
 
 from models.nets.build import build
+from workflow.config.errors import ConfigError
 from workflow.config.job import Job, read_job
 from workflow.results.precomputed import precomputed_costs
 from workflow.training import checkpoint
 
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that `library_solvers` has as well
+
+EMBEDDING = "embedding.weight"  # every net has one
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,22 @@ class TrainedRun:
         """
         if self.path.name != "weights.pt":
             return False
-        return bool(checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True)["net"])
+        net = checkpoint.load(self.path, self.job.digest, torch.device("cpu"), mmap=True).get("net")
+        if not isinstance(net, dict) or (net and EMBEDDING not in net):
+            raise self._foreign("no net in them")
+        return bool(net)
+
+    def _foreign(self, problem: str) -> ConfigError:
+        return ConfigError(f"{self.path}: weights that are not of its job's net ({problem}); delete it and train again")
 
     def load(self, device: torch.device):
         """(job, net) as its training left it."""
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
-        net = build_net(self.job, device, count_symbols(state))
-        net.load_state_dict(state)
+        try:
+            net = build_net(self.job, device, count_symbols(state))
+            net.load_state_dict(state)
+        except (KeyError, IndexError, TypeError, AttributeError, RuntimeError) as error:
+            raise self._foreign(str(error).splitlines()[-1].strip()) from None
         return self.job, net
 
     @property
@@ -62,7 +74,7 @@ class TrainedRun:
 
 
 def count_symbols(state: dict) -> int:
-    return state["embedding.weight"].shape[0]
+    return state[EMBEDDING].shape[0]
 
 
 def build_net(job: Job, device: torch.device, symbols: int = 128):

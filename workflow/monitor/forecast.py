@@ -53,7 +53,7 @@ class Forecast:
         return 1 if self.on_gpu else self.cores
 
     def _threads(self, job: Job) -> int:
-        return 1 if self.on_gpu else min(job.training.threads, self.cores)
+        return 1 if self.on_gpu else min(job.training.cores, self.cores)
 
     def source_lines(self) -> list[str]:
         """What it is learned from, how far that is, and how far off such estimates were."""

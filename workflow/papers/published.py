@@ -1,10 +1,11 @@
 """What the papers print, cell by cell, from config/published. Tables join it by id."""
 
 from functools import cache
+from inspect import signature
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
@@ -52,9 +53,19 @@ class Recomputed(StrictModel):
     times: float = 1
     note: str | None = None
 
+    @model_validator(mode="after")
+    def inputs_are_the_formulas(self):
+        check_known("formula", self.formula, FORMULAS)
+        known = signature(FORMULAS[self.formula]).parameters
+        for name in self.inputs:
+            check_known(f"input of {self.formula}", name, known)
+        for name, parameter in known.items():
+            if parameter.default is parameter.empty and name not in self.inputs:
+                raise ConfigError(f"formula '{self.formula}' needs a value for '{name}'")
+        return self
+
     @property
     def result(self) -> float:
-        check_known("formula", self.formula, FORMULAS)
         inputs = {key: int(value) if float(value).is_integer() else value for key, value in self.inputs.items()}
         return FORMULAS[self.formula](**inputs) * self.times
 

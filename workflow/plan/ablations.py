@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, config_names
-from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
+from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.papers import PAPERS
 from workflow.tasks.spec import TASKS
 
@@ -53,7 +53,7 @@ class Ablation(StrictModel):
     paper: PaperName
     task: Annotated[str, one_of("task", TASKS)] = "char_lm"
     corpora: list[str] = Field(min_length=1)
-    variants: dict[str, Variant] = Field(min_length=1)
+    variants: dict[Name, Variant] = Field(min_length=1)
     grid: Grid = Grid()
     seeds: PositiveStrictInt | None = None
     by_name: bool = False

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import config_file, config_names
 from workflow.config.strict import read_yaml
 from workflow.results.registry import COSTS, REGISTRY
@@ -19,8 +19,8 @@ def _content(name: str) -> dict:
     check_known("claim", name, known_claims())
     place = f"claims/{name}.yaml"
     content = read_yaml(config_file(place))
-    if not isinstance(content, dict):
-        raise ConfigError(f"config/{place}: expected a claim")
+    if not isinstance(content.get("ablation"), str | None):
+        raise ConfigError(f"config/{place}: ablation = {shown(content['ablation'])}: Input should be a valid string")
     return content
 
 

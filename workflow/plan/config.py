@@ -7,10 +7,11 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.config.environment import BACKENDS
+from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_names
 from workflow.config.strict import StrictModel, one_of, parse
+from workflow.data.sources.lookup import data_folders
 from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, load_corpora, load_scale
@@ -30,7 +31,7 @@ class Config(StrictModel):
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
     other_results: list[str] = []
-    device: Annotated[str, one_of("device", ("auto", "cpu", "cuda"))] = "auto"
+    device: Annotated[str, one_of("device", DEVICES)] = "auto"
     backend: Annotated[str, one_of("backend", BACKENDS)] = "auto"
 
     @property
@@ -45,6 +46,11 @@ class Config(StrictModel):
     def identity(self) -> str:
         """What decides which runs there are, as JSON: neither the device nor where data and records come from."""
         return self.model_dump_json(exclude={"data_dir", "train", "other_results", "device", "backend"})
+
+    @property
+    def computing(self) -> str:
+        """On what runs are trained, and by which code, as options of the script."""
+        return f"--device {self.device} --backend {self.backend}"
 
     @property
     def gpus(self) -> int:
@@ -105,4 +111,5 @@ def load_config(raw: dict) -> Config:
     config = parse(Config, raw, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
+    data_folders(config.data_dir)  # refuses one that is not there
     return config

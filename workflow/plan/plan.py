@@ -7,13 +7,11 @@ share its digest, and so its run.
 from itertools import product
 from pathlib import Path
 
-from pydantic import Field
-
 from workflow.config.choices import AXES, complete_choice
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import JOBS, AnyJob, section
 from workflow.config.job_schema import AttentionChoices
-from workflow.config.strict import FrozenModel, parse, parse_json
+from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
@@ -27,10 +25,10 @@ class PlanRow(FrozenModel):
     paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file.
     """
 
-    ablation: str
-    paper: str
-    variant: str
-    paper_corpus: str
+    ablation: Name
+    paper: Name
+    variant: Name
+    paper_corpus: Name
     corpus: str
     S: int | None
     k: int | None
@@ -44,13 +42,13 @@ class PlanRow(FrozenModel):
 class WrittenRow(PlanRow):
     """A row as a plan.json keeps it."""
 
-    digest: str = Field(pattern="^[\\w.-]+$")
-    configuration: str
+    digest: Name
+    configuration: Name
 
 
 def read_plan(path: Path) -> list[dict]:
     """A plan.json; `ConfigError` in a line where it is not what `workflow.scripts.plan` writes."""
-    rows = parse_json(path.read_bytes(), str(path))
+    rows = read_json(path)
     if not isinstance(rows, list) or not rows:
         raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
     for number, row in enumerate(rows):

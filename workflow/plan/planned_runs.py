@@ -1,6 +1,7 @@
 """The runs of a plan: which ablation asks for which, and which of them represents a configuration."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
@@ -107,8 +108,15 @@ class PlannedRuns:
     def records(self) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.jobs]
 
+    @cached_property
+    def _by_ablation(self) -> dict[str, list[PlanRow]]:
+        rows = defaultdict(list)
+        for row in self.rows:
+            rows[row.ablation].append(row)
+        return rows
+
     def rows_of(self, ablation: str) -> list[PlanRow]:
-        return [row for row in self.rows if row.ablation == ablation]
+        return self._by_ablation.get(ablation, [])
 
     def digests_of(self, ablation: str) -> list[str]:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
@@ -122,6 +130,10 @@ class PlannedRuns:
     def job_of(self, configuration: str) -> Job:
         """The job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
+
+    def devices_of(self, digest: str) -> int:
+        """How many GPUs, or processes on a CPU, share a run."""
+        return self.jobs[digest].training.devices
 
     def data_of(self, digest: str) -> str:
         """The data set that a run reads."""

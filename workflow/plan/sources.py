@@ -36,6 +36,7 @@ NUMBERS = (
     "workflow/costs",
     "workflow/papers/formulas.py",
 )
+BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
 DIGITS = 12
 
@@ -109,9 +110,12 @@ def recorded(files: Iterable[str]) -> dict:
 
 @cache
 def imports(file: str) -> tuple[str, ...]:
-    """The files of the suite that a file imports, wherever in it."""
+    """The files of the suite that a file imports, wherever in it, and the C beside one that builds it."""
     files: dict[str, None] = {}
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+    if file == BUILDER:
+        files.update(dict.fromkeys(path.relative_to(ROOT).as_posix() for path in (ROOT / file).parent.glob("*.[ch]")))
+    nodes = ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))) if file.endswith(".py") else ()
+    for node in nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -15,6 +15,7 @@ from pypdf.errors import PyPdfError
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import StrictModel, parse
+from workflow.results.csv_text import csv_text
 
 SOURCE = "{http://purl.org/dc/elements/1.1/}source"
 UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
@@ -28,7 +29,7 @@ def trace_of(
     """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn; texts: see `Trace`."""
     runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
     content = {"origin": origin, "texts": texts, "runs": runs, "commits": commits}
-    return json.dumps(content | {"data": numbers.to_csv(index=False)})
+    return json.dumps(content | {"data": csv_text(numbers)})
 
 
 def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
@@ -77,7 +78,7 @@ def _pdf(path: Path):
 
 
 def _png(path: Path):
-    with Image.open(path) as image:
+    with Image.open(path, formats=("PNG",)) as image:
         source = image.info.get("Source")
     return json.loads(source) if source else None
 
@@ -88,7 +89,7 @@ def _table(path: Path):
     if not isinstance(content, dict) or "cells" not in content:
         return None
     runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
-    data = pd.DataFrame(content["cells"]).to_csv(index=False)
+    data = csv_text(pd.DataFrame(content["cells"]))
     texts = [{key: text[key] for key in ("badge", "about")} for text in content.get("texts", [])]
     return {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])} | {
         "data": data

@@ -8,16 +8,24 @@ import io
 from pathlib import Path
 from typing import Any, Literal
 
-from workflow.config.errors import ConfigError
+from pydantic import ConfigDict
+
+from workflow.config.errors import ConfigError, shown
 from workflow.config.files import atomic_write
 from workflow.config.job import AnyJob
-from workflow.config.strict import StrictModel, parse, parse_json
+from workflow.config.strict import Name, StrictModel, parse, read_json
 
 VERSION = 2
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
 
-class Point(StrictModel):
+class Measured(StrictModel):
+    """Numbers as they came out: those of a run that diverged are none."""
+
+    model_config = ConfigDict(allow_inf_nan=True)
+
+
+class Point(Measured):
     """One row of a learning curve. bpc: bits per character; ppl: perplexity per piece; spans in characters."""
 
     step: int
@@ -31,7 +39,7 @@ class Point(StrictModel):
     tokens_per_s: float
 
 
-class Macs(StrictModel):
+class Macs(Measured):
     """Multiply-accumulates per predicted character or piece, in three readings of the same trained net.
 
     paper: the formula of Adaptive Attention Span, Tables 1 and 2, at the mean span reached; translation has none.
@@ -44,8 +52,8 @@ class Macs(StrictModel):
     executed: float
 
 
-class Cost(StrictModel):
-    """backends: what computed attention, for what it was chosen."""
+class Cost(Measured):
+    """backends: what computed attention, for what it was chosen; on a GPU why not the kernel, or in which tiles."""
 
     seconds: float
     tokens_per_s: float
@@ -59,7 +67,7 @@ class Origin(StrictModel):
     """Where a number comes from.
 
     source: a digest of the files that can change it; sources: the digest of each. accepted: changes of those files that
-    somebody accepted as changing no number, a line each.
+    somebody accepted as changing no number, a line each. devices: how many such devices shared the work.
     """
 
     commit: str
@@ -68,6 +76,7 @@ class Origin(StrictModel):
     sources: dict[str, str] = {}
     accepted: list[str] = []
     device: str
+    devices: int = 1
     driver: str | None
     threads: int
     allocator: str | None = None
@@ -78,13 +87,13 @@ class Origin(StrictModel):
     started: str
 
 
-class Record(StrictModel):
+class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics."""
 
     version: Literal[2] = VERSION
     status: Status
     reason: str | None = None
-    digest: str
+    digest: Name
     job: AnyJob
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
@@ -121,8 +130,8 @@ def write_record(path: str | Path, record: Record) -> None:
 
 def read_record(path: str | Path) -> Record:
     """Read one record. `ConfigError` where the file is truncated, foreign, or of another version."""
-    raw = parse_json(Path(path).read_bytes(), f"{path}: not a record, delete it and run again")
+    raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
-        raise ConfigError(f"{path}: record version {version!r}, this suite reads {VERSION}; move results away")
+        raise ConfigError(f"{path}: record version {shown(version)}, this suite reads {VERSION}; move results away")
     return parse(Record, raw, f"{path}: not a record of this suite")

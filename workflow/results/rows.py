@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.strict import parse_json
+from workflow.config.strict import read_json
 from workflow.results.registry import COSTS, OF_TEXTS
 
 KINDS = ("runs", *COSTS, "layers", *OF_TEXTS)
@@ -21,7 +21,7 @@ def write_rows(kind: str, rows: list[dict]) -> str:
 
 def read_rows(path: Path) -> tuple[str, list[dict]]:
     """(kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
-    content = parse_json(path.read_bytes(), str(path))
+    content = read_json(path)
     if not isinstance(content, dict) or content.get("kind") not in KINDS:
         raise ConfigError(f"{path}: expected rows of one kind: {', '.join(KINDS)}")
     rows = content.get("rows")

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
+from pydantic import BaseModel
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
+from workflow.config.strict import Name, parse
 from workflow.results.flatness import late_gain
-from workflow.results.record import Record
+from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
 
@@ -46,6 +48,41 @@ def _row(planned: dict, record: Record) -> dict:
     return row | {"curve": curve, "late_gain": late_gain(curve)}
 
 
+class Identity(BaseModel):
+    """Which run a row is of: names may become those of pages, and are no more than names."""
+
+    ablation: Name
+    paper: Name
+    variant: Name
+    paper_corpus: Name
+    corpus: str
+    S: float | None
+    k: float | None
+    digest: Name
+    configuration: Name
+    task: Name
+    seed: int
+    scale: Name
+    status: Status
+    device: str
+    commit: str
+    steps: int
+
+
+def _check(kind: str, path: Path, rows: list[dict]) -> None:
+    """`ConfigError` for rows of runs or layers that are not as `_row` and `workflow.scripts.layers` make them."""
+    columns = {"runs": names("metric", "fact", "run", "curve"), "layers": LAYERS}.get(kind, ())
+    for number, row in enumerate(rows):
+        where = f"{path}: row {number}"
+        if kind == "runs":
+            parse(Identity, row, f"{path}: not runs as the workflow writes them, row {number}")
+        for column in columns:
+            if column not in row:
+                raise ConfigError(f"{where}: not {kind} as the workflow writes them: no '{column}'")
+    if kind == "runs" and not rows:
+        raise ConfigError(f"{path}: not runs as the workflow writes them: there is none")
+
+
 @dataclass(frozen=True)
 class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
@@ -65,6 +102,7 @@ def read_frames(paths: Iterable[Path]) -> Frames:
     paths, rows = list(paths), defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
+        _check(kind, path, content)
         rows[kind] += content
     layers = pd.DataFrame(rows["layers"], columns=list(LAYERS)) if "layers" in rows else None
     best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))

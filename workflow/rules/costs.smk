@@ -8,10 +8,11 @@ rule costs:
     log:
         "logs/{scale}/costs/{configuration}.log",
     wildcard_constraints:
-        configuration=pattern(targets.precomputed.measured_here),
+        configuration=digests(targets.precomputed.measured_here, targets.precomputed.configurations),
     conda:
         "../../environment.yml"
     resources:
+        **requests.of_configuration("costs"),
         gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
@@ -34,10 +35,12 @@ rule longest_span:
     benchmark:
         "logs/{scale}/longest_span/{configuration}.tsv"
     wildcard_constraints:
-        configuration=pattern(targets.precomputed.measured_here),
+        configuration=digests(targets.precomputed.measured_here, targets.precomputed.configurations),
     conda:
         "../../environment.yml"
+    threads: workflow.cores if targets.config.gpus else 1  # on a GPU the search takes what memory there is
     resources:
+        **requests.of_configuration("longest_span"),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of(targets.runs.job_of(w.configuration).task),
@@ -66,6 +69,7 @@ rule throughput:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself
     resources:
+        **requests.of_timing("throughput"),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of(targets.ablations[w.ablation].task),
@@ -90,6 +94,8 @@ rule best_reader:
         slug=pattern(targets.runs.texts_of_topics()),
     conda:
         "../../environment.yml"
+    resources:
+        **requests.of("best_reader"),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.best_reader_options(w.slug),
@@ -113,6 +119,8 @@ rule topic_borders:
         slug=pattern(targets.runs.texts_of_topics()),
     conda:
         "../../environment.yml"
+    resources:
+        **requests.of("topic_borders"),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.scored_part(w.slug),
@@ -136,6 +144,7 @@ rule layers:
         "../../environment.yml"
     threads: workflow.cores
     resources:
+        **requests.of_timing("layers"),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.measure_of("translation"),
@@ -159,6 +168,7 @@ rule steps:
         "../../environment.yml"
     threads: workflow.cores
     resources:
+        **requests.of_timing("steps"),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.engine_sizes(short=True),
@@ -182,6 +192,7 @@ rule engine_benchmark:
         "../../environment.yml"
     threads: workflow.cores
     resources:
+        **requests.of_timing("engine_benchmark"),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.engine_sizes(short=False),
@@ -191,3 +202,25 @@ rule engine_benchmark:
         "time the engine and the definition"
     shell:
         "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"
+
+
+rule predicted_steps:
+    """Time training steps here, and predict those of scale paper. About three minutes; made only when asked for by name."""
+    output:
+        "results/{scale}/predictions.json",
+    log:
+        "logs/{scale}/predictions.log",
+    benchmark:
+        "logs/{scale}/predictions.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        gpu=targets.config.gpus,
+    params:
+        options=f"--device {targets.config.device}",
+        source=targets.code.of_predictions(),
+    message:
+        "predict training steps at paper size, and those that are timed here"
+    shell:
+        "python -m workflow.scripts.predictions {output} {params.options} > {log} 2>&1"

@@ -1,11 +1,13 @@
 rule corpus:
     """Make one data set ready for training: checked, split and encoded."""
     output:
-        "results/data/{slug}.npz",
+        update("results/data/{slug}.npz"),  # another workflow may read it
     log:
         "logs/corpus/{slug}.log",
     conda:
         "../../environment.yml"
+    resources:
+        **requests.of("corpus"),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         source=lambda w: targets.code.of_corpus(w.slug),

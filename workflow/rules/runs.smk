@@ -1,3 +1,8 @@
+localrules:  # they write small files that all others wait for
+    plan,
+    precomputed,
+
+
 rule plan:
     """Write the plan, and a job file for every run in it that has none."""
     output:
@@ -21,27 +26,28 @@ rule train:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
     output:
-        record="results/runs/{digest}/record.json",
-        curve="results/runs/{digest}/curve.csv",
-        weights="results/runs/{digest}/weights.pt",
+        # Written anew as a whole, never deleted before: another workflow may read them.
+        update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
         "logs/train/{digest}.log",
     benchmark:
         "results/runs/{digest}/benchmark.tsv"
     wildcard_constraints:
-        digest=pattern(targets.runs.trained),
+        digest=digests(targets.runs.trained, targets.runs.precomputed),
     conda:
         "../../environment.yml"
-    threads: lambda w: targets.runs.jobs[w.digest].training.threads
+    threads: lambda w: targets.runs.jobs[w.digest].training.cores
     resources:
-        gpu=targets.config.gpus,
+        **requests.of_run(),
     params:
-        options=f"--device {targets.config.device} --backend {targets.config.backend}",
+        options=lambda w: f"{targets.config.computing} --devices {targets.runs.devices_of(w.digest)}",
         source=lambda w: targets.code.of_run(w.digest),
     message:
         "train {run_label:{wildcards.digest}}"
-    shell:
-        "python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
+    shell:  # trap: a signal to all that a job has started is for the run, not for the shell that waits for it
+        "trap : TERM USR1; train() {{"
+        " python -m workflow.scripts.train {input.job} --data {input.data} {params.options} $@; }};"
+        " train > {log} 2>&1 || train --ended $? >> {log} 2>&1"
 
 
 rule precomputed:

@@ -4,13 +4,12 @@ A row per window, of the test text as nets are scored on it: in the same number 
 Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past.
 """
 
-import argparse
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
 from workflow.data.text import store
 from workflow.data.text.best_reader import Reader
@@ -40,13 +39,13 @@ def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="best_reader", description="What the best reader of a text reaches.")
+    parser = Parser(prog="best_reader", description="What the best reader of a text reaches.")
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--windows", type=int, nargs="+", required=True, help="characters that a reader sees")
-    parser.add_argument("--streams", type=int, required=True)
-    parser.add_argument("--tokens", type=int, required=True, help="of test; 0: all")
+    parser.add_argument("--windows", type=at_least(1), nargs="+", required=True, help="characters that a reader sees")
+    parser.add_argument("--streams", type=at_least(1), required=True)
+    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
     options = parser.parse_args(argv)
     topics = load_corpora("char_lm").entry(options.name).topics
     if topics is None:

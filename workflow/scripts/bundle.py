@@ -1,15 +1,14 @@
 """Write one archive of a scale's results and pages: `python -m workflow.scripts.bundle OUT --scale SCALE`."""
 
-import argparse
 from pathlib import Path
 
 from workflow.compare import bundles
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="bundle", description="Write one archive of a scale's results and pages.")
+    parser = Parser(prog="bundle", description="Write one archive of a scale's results and pages.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))

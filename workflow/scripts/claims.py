@@ -3,11 +3,10 @@
 GROUP: an ablation, `layers`, or `formulas`. Writes the evidence for each claim; the ledger gives the verdicts.
 """
 
-import argparse
 import json
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.report.claims.ledger import collect_evidence
@@ -17,9 +16,7 @@ from workflow.results.runs_table import describe, read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="claims", description="Hold the claims of one group against what was measured."
-    )
+    parser = Parser(prog="claims", description="Hold the claims of one group against what was measured.")
     parser.add_argument("group")
     parser.add_argument("out", type=Path)
     parser.add_argument("inputs", type=Path, nargs="*")

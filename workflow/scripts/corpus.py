@@ -1,17 +1,16 @@
 """Make one corpus ready for training: `python -m workflow.scripts.corpus NAME OUT.npz [--data-dir DIR]`."""
 
-import argparse
 import os
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.scales import load_corpora
 from workflow.tasks.spec import TASKS, load
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="corpus", description="Make one corpus ready for training.")
+    parser = Parser(prog="corpus", description="Make one corpus ready for training.")
     parser.add_argument("name")
     parser.add_argument("out", type=Path)
     parser.add_argument("--data-dir", default=os.environ.get("ATTENTION_DATA_DIR"))

@@ -4,12 +4,12 @@ WEIGHTS: weights.pt of a run, its job.json beside it. Multiply-accumulates and p
 Python and its libraries take longer to start than either takes.
 """
 
-import argparse
 from pathlib import Path
 
 import torch
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import DEVICES
 from workflow.costs.configuration import count_flops, measure_memory
 from workflow.costs.trained_net import TrainedRun
 from workflow.results.record import write_text
@@ -17,11 +17,11 @@ from workflow.results.rows import write_rows
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="costs", description="Measure one configuration.")
+    parser = Parser(prog="costs", description="Measure one configuration.")
     parser.add_argument("weights", type=Path)
     parser.add_argument("--flops", type=Path, required=True)
     parser.add_argument("--memory", type=Path, required=True)
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     trained = TrainedRun.at(options.weights)

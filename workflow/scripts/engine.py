@@ -5,7 +5,6 @@ nothing is timed. Then benchmarks/test_engine.py with the device to itself, memo
 how jobs and threads share the machine; or, with --steps-only, training steps alone.
 """
 
-import argparse
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -13,10 +12,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.config.command_line import run
-from workflow.config.environment import allocator
-from workflow.costs import engine_cases as engine_cases
-from workflow.costs import engine_facts
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import DEVICES, allocator
+from workflow.costs import engine_cases, engine_facts, engine_parts
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.lease import lease
@@ -44,18 +42,18 @@ def timed(how: Engine, device: str, only: str = "") -> dict:
     return {"cases": rows, "chosen": sorted(chosen)}
 
 
-def _row(how: Engine, case: engine_cases.Case, seconds: list[float] | None) -> dict:
+def _row(how: Engine, case: engine_parts.Case, seconds: list[float] | None) -> dict:
     row = {"what": case.what, "name": case.name, "S": case.S, "implementation": case.implementation}
     if not seconds:
         return row | {"status": "error", "reason": "not timed: see the engine's log", "ms": None}
     low, median, high = (1000 * value for value in np.percentile(seconds, [25, 50, 75]))
-    row |= {"macs": engine_cases.product_macs(how)} if case.what == "product" else {}
+    row |= {"macs": engine_parts.product_macs(how)} if case.what == "product" else {}
     return row | {"status": "ok", "reason": None, "ms": median, "low": low, "high": high, "rounds": len(seconds)}
 
 
-def step_bytes(how: Engine, case: engine_cases.Case, device: str) -> dict:
+def step_bytes(how: Engine, case: engine_parts.Case, device: str) -> dict:
     """Two training steps above the libraries."""
-    on = torch.device(device)
+    on = pick_device(device)
     return peak_memory(lambda: (engine_cases.training_step(how, case, on), 1), on, how.threads)
 
 
@@ -64,23 +62,28 @@ def weighed(how: Engine, device: str) -> list[dict]:
     for S in how.lengths:
         for name in NAMES:
             for implementation in ("engine", "definition"):
-                case = engine_cases.Case("step", name, S, implementation)
+                case = engine_parts.Case("step", name, S, implementation)
                 peak = in_fresh_process(step_bytes, how, case, device)
                 cells = {key: peak.get(key) for key in ("status", "reason", "bytes")}
                 rows.append({"name": name, "S": S, "implementation": implementation, **cells})
     return rows
 
 
-def measure(how: Engine, device: torch.device, steps_only: bool = False) -> dict:
-    """All of it, or training steps alone; where engine and definition disagree, nothing is timed."""
-    report = {"sizes": how.model_dump(), "allocator": allocator(), "gate": engine_facts.gate(device)}
+def measure(how: Engine, name: str, steps_only: bool = False) -> dict:
+    """All of it on the device of this name, or training steps alone.
+
+    Where engine and definition disagree, nothing is timed.
+    """
+    gate = in_fresh_process(lambda: engine_facts.gate(pick_device(name)))
+    memory = [] if steps_only or gate["status"] != "ok" else weighed(how, name)
+    device = pick_device(name)  # after all that is forked: a process that has touched a GPU cannot share it with a fork
+    report = {"sizes": how.model_dump(), "allocator": allocator(), "gate": gate}
     report["origin"] = describe(device, "fp32", sources.recorded(sources.of_script("engine"))).model_dump()
     if report["gate"]["status"] != "ok":
         return report
     if steps_only:
         with lease(device, alone=True):
             return report | timed(how, device.type, only="step") | {"macs": engine_facts.macs(how)}
-    memory = weighed(how, device.type)  # before this process starts threads of its own
     with lease(device, alone=True):
         report |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
         report |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
@@ -88,14 +91,14 @@ def measure(how: Engine, device: torch.device, steps_only: bool = False) -> dict
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="engine", description="Measure the engine against its definition.")
+    parser = Parser(prog="engine", description="Measure the engine against its definition.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--sizes", type=read_sizes, required=True, help="measure.engine of a scale, as JSON")
     parser.add_argument("--steps-only", action="store_true", help="time training steps alone, in about a minute")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
-    report = measure(options.sizes, pick_device(options.device), options.steps_only)
+    report = measure(options.sizes, options.device, options.steps_only)
     write_text(options.out, json.dumps(report, indent=1))
 
 

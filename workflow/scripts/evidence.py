@@ -4,12 +4,11 @@ PATH: a scale's folder under results/, a folder of results/precomputed, or a bun
 "claims"}; the ledger shows them next to its own.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 from workflow.compare.result_set import read_set
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
 from workflow.report.claims.ledger import collect_evidence, judge_all
@@ -19,7 +18,7 @@ from workflow.results.runs_table import Frames, describe
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="evidence", description="Judge all claims by another set of results.")
+    parser = Parser(prog="evidence", description="Judge all claims by another set of results.")
     parser.add_argument("name")
     parser.add_argument("path", type=Path)
     parser.add_argument("out", type=Path)

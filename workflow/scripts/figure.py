@@ -4,16 +4,16 @@ Writes OUT.svg, OUT.pdf, OUT.png, each with scale, device and seeds at its foot,
 The three carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
 
-import argparse
 import textwrap
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._colours import GREY
 from workflow.report.texts import badges
 from workflow.results import provenance
+from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
 
@@ -27,7 +27,7 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="figure", description="Draw one figure.")
+    parser = Parser(prog="figure", description="Draw one figure.")
     parser.add_argument("name")
     parser.add_argument("out", type=Path, help="OUT.svg; the other formats and the data are written next to it")
     parser.add_argument("inputs", type=Path, nargs="*", help="what the figure's READS names")
@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> None:
     builder, frames = load_builder("figures", options.name), read_frames(options.inputs)
     inputs = builder_inputs("figures", options.name, frames)
     numbers = builder.data(*inputs)
-    write_text(options.out.with_suffix(".csv"), numbers.to_csv(index=False))
+    write_text(options.out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)
     trace = provenance.trace_of(used, origin, badges(used), numbers, commits)

@@ -5,14 +5,14 @@ and memory_mb of the scale's measure of translation, as JSON. Every memory in a 
 turns, with the device to themselves.
 """
 
-import argparse
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step, turn
 from workflow.costs.lease import lease
@@ -65,10 +65,10 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="layers", description="Weigh and time four kinds of layer.")
+    parser = Parser(prog="layers", description="Weigh and time four kinds of layer.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     how = options.measure

@@ -4,25 +4,24 @@ EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group, and `work
 that stands beside. Writes OUT.json and OUT.csv. The ledger holds every claim; one about what was not run says so.
 """
 
-import argparse
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.command_line import run
-from workflow.config.errors import ConfigError
-from workflow.config.strict import parse_json
+from workflow.config.command_line import Parser, run
 from workflow.plan.claims import known_claims
 from workflow.report.claims.ledger import collect_evidence, judge_all
+from workflow.report.claims.lines import read_lines
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
+from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="ledger", description="Judge all claims together.")
+    parser = Parser(prog="ledger", description="Judge all claims together.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--set", required=True, help="the name of these results")
     parser.add_argument("--scale", required=True, help="that they were made at")
@@ -39,16 +38,14 @@ def main(argv: list[str] | None = None) -> None:
     rows = [{**line, **{key: " ".join(line[key]) for key in ("measure", "digests", "published")}} for line in claims]
     rows = [{**row, "sets": " ".join(f"{each['set']}: {each['verdict']};" for each in row["sets"])} for row in rows]
     table = pd.DataFrame(rows).assign(**{"measured at": [origins.get(line["name"]) for line in claims]})
-    write_text(options.out.with_suffix(".csv"), table.to_csv(index=False))
+    write_text(options.out.with_suffix(".csv"), csv_text(table))
 
 
 def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
     """The evidence by claim, where it was measured, and the sets that stand beside."""
     lines, origins, others = {}, {}, []
     for path in paths:
-        content = parse_json(path.read_bytes(), str(path))
-        if not isinstance(content, dict) or "claims" not in content:
-            raise ConfigError(f"{path}: expected evidence as workflow.scripts.claims writes it")
+        content = read_lines(path, ["provenance"])
         if "set" in content:
             others.append(content)
             continue

@@ -4,12 +4,12 @@ MEASURE: how the scale measures costs, as JSON. S is doubled until a training st
 `oom` ends the search and is not a failure. Learned spans keep their length.
 """
 
-import argparse
 from pathlib import Path
 
 import torch
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.costs import streams
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
@@ -50,11 +50,11 @@ def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="longest_span", description="Find the longest span limit that fits.")
+    parser = Parser(prog="longest_span", description="Find the longest span limit that fits.")
     parser.add_argument("weights", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     row = search(TrainedRun.at(options.weights), options.device, options.measure)

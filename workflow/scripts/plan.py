@@ -3,12 +3,11 @@
 OUT holds one object per row; beside it, results/runs/DIGEST/job.json holds each job. What stands there already stays.
 """
 
-import argparse
 import json
 import os
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.strict import parse_json
 from workflow.plan.config import load_config
@@ -17,14 +16,15 @@ from workflow.results.record import write_if_changed
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="plan", description="Write the plan and a file for each job.")
+    parser = Parser(prog="plan", description="Write the plan and a file for each job.")
     parser.add_argument("out", type=Path)
     parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
-    parser.add_argument("--runs", type=Path, default=Path("results/runs"))
+    parser.add_argument("--runs", type=Path, help="the folder of all runs; beside that of OUT where it is left out")
     options = parser.parse_args(argv)
     rows = plan(load_config(parse_json(options.config, "config")))
+    runs = options.runs or options.out.parent.parent / "runs"
     for job in {row.job.digest: row.job for row in rows}.values():
-        write_if_changed(options.runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n")
+        write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n")
     write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
 
 

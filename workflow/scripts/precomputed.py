@@ -4,10 +4,9 @@ FILES: record.json and curve.csv of runs, whose job.json lies beside them, and f
 or throughput/ABLATION.json. Nothing is trained or measured.
 """
 
-import argparse
 from pathlib import Path
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.job import read_job
 from workflow.results.precomputed import precomputed, precomputed_costs
@@ -38,7 +37,7 @@ def take_costs(kind: str, name: str, scale: str) -> list[dict]:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="precomputed", description="Write files from what came with the project.")
+    parser = Parser(prog="precomputed", description="Write files from what came with the project.")
     parser.add_argument("--scale", required=True)
     parser.add_argument("files", type=Path, nargs="+")
     options = parser.parse_args(argv)

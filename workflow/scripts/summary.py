@@ -3,11 +3,10 @@
 Run after every workflow. Writes reports/index.html, which leads to the reports of every scale.
 """
 
-import argparse
 from pathlib import Path
 from textwrap import fill
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.plan import read_plan
 from workflow.report.pages.headlines import list_findings, read_limit
@@ -78,16 +77,18 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="summary", description="Print what was found and what failed.")
+    parser = Parser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--steps-failed", action="store_true", help="said where no run failed")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
     site = Site(options.results / options.scale, options.reports / options.scale)
     for line in list_findings_of(site):
         print(fill(line, WIDTH, initial_indent="- ", subsequent_indent="  "))
+    well = "no run failed, but steps above did" if options.steps_failed else "nothing failed"
     lines = list_failures(options.results / options.scale, options.results / "runs")
-    print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else "nothing failed")
+    print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
     context = root_page(options.reports)
     if not context["scales"]:
         print("report: not written yet")

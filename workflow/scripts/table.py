@@ -1,17 +1,17 @@
 """Build one table: `python -m workflow.scripts.table NAME OUT.json INPUTS...` writes OUT.csv, OUT.tex and OUT.json."""
 
-import argparse
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
 from workflow.papers.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.numbers import percent
 from workflow.report.texts import badges_of_columns, texts_of_cells
+from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
 
@@ -97,7 +97,7 @@ def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="table", description="Build one table.")
+    parser = Parser(prog="table", description="Build one table.")
     parser.add_argument("name")
     parser.add_argument("out", type=Path, help="OUT.json; the CSV and the LaTeX are written next to it")
     parser.add_argument("inputs", type=Path, nargs="*", help="what the table's READS names")
@@ -110,7 +110,7 @@ def main(argv: list[str] | None = None) -> None:
     origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
     about["texts"] = badges_of_columns(cells, used)
-    write_text(options.out.with_suffix(".csv"), as_lines(cells, origin).to_csv(index=False))
+    write_text(options.out.with_suffix(".csv"), csv_text(as_lines(cells, origin)))
     write_text(options.out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
     write_text(options.out.with_suffix(".json"), json.dumps(content, indent=1))

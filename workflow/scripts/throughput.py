@@ -5,7 +5,6 @@
 Runs benchmarks/test_throughput.py with the device to itself and pools each configuration's rounds over all passes.
 """
 
-import argparse
 import json
 from collections import defaultdict
 from pathlib import Path
@@ -13,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, run
+from workflow.config.environment import DEVICES
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.lease import lease
 from workflow.costs.trained_net import TrainedRun
@@ -81,12 +81,12 @@ def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) ->
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="throughput", description="Time the configurations of one ablation.")
+    parser = Parser(prog="throughput", description="Time the configurations of one ablation.")
     parser.add_argument("ablation")
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="+")
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
-    parser.add_argument("--device", default="auto")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     device = pick_device(options.device)
     runs = [TrainedRun.at(path) for path in options.weights]

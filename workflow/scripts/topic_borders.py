@@ -6,12 +6,11 @@ A row for each net, topic and distance from its borders, and for each place with
 scored on it.
 """
 
-import argparse
 from pathlib import Path
 
 import torch
 
-from workflow.config.command_line import run
+from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.data.text import store
@@ -49,13 +48,13 @@ def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="topic_borders", description="Dynamic spans over a text of topics.")
+    parser = Parser(prog="topic_borders", description="Dynamic spans over a text of topics.")
     parser.add_argument("name")
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="*")
-    parser.add_argument("--streams", type=int, required=True)
-    parser.add_argument("--tokens", type=int, required=True, help="of test; 0: all")
+    parser.add_argument("--streams", type=at_least(1), required=True)
+    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
     options = parser.parse_intermixed_args(argv)
     entry, corpus = load_corpora("char_lm").entry(options.name), store.read(options.data)
     if entry.topics is None:

@@ -1,10 +1,16 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
 JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
-the run becomes a record; only bad input ends with an error.
+the run becomes a record; bad input and what the machine refuses (a full disk) end with an error.
+
+On several devices this process starts one for each and waits; the first of them writes. On several machines `torchrun`
+starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m workflow.scripts.train JOB --data FILE`.
+
+--ended STATUS, at the end: this command was ended so before it could write its record; see `workflow.training.again`.
 """
 
-import argparse
+import faulthandler
+import sys
 import time
 import traceback
 from pathlib import Path
@@ -12,56 +18,79 @@ from pathlib import Path
 import psutil
 import torch
 
-from workflow.config.command_line import run
-from workflow.config.environment import BACKENDS
+from workflow.config.command_line import Parser, at_least, run
+from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import ConfigError
+from workflow.config.files import CannotWrite
+from workflow.config.hold import held
 from workflow.config.job import Job, read_job
 from workflow.costs.lease import lease
 from workflow.costs.memory import peak_bytes
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
+from workflow.results.shared_run import made_meanwhile
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
+from workflow.training.again import begin_again
 from workflow.training.backends import chosen, prepare
+from workflow.training.devices import ALONE, Devices, join_devices, launched
+from workflow.training.gradients import number_type
+from workflow.training.interruption import stopped_by_signals
+from workflow.training.launch import Broken, launch, refuse_too_many, told_to_launcher
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
-from workflow.training.watchdog import limit_memory, status_of, time_limit
+from workflow.training.watchdog import AGREED, limit_memory, status_of, time_limit
+
+MODULE = "workflow.scripts.train"
 
 
-def train(job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto") -> Record:
-    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason."""
+def train(
+    job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto", devices: Devices = ALONE
+) -> Record:
+    """Train, evaluate, keep the weights that were scored. A run that fails gives a record with the reason.
+
+    Where one of several devices fails alone, its error ends its process, and so the run.
+    """
     task = load(TASKS[job.task].runner)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
     if device.type == "cpu":
-        limit_memory(int(0.9 * psutil.virtual_memory().available))
-    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)))
+        limit_memory(int(0.9 * psutil.virtual_memory().available / devices.count))
+    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
     identity = {"digest": job.digest, "job": job, "origin": origin}
     began, attempt, weights = time.perf_counter(), None, {}
     try:
-        attempt = Run(job, task, corpus, folder, device, source=origin.source)
+        attempt = Run(job, task, corpus, folder, device, origin.source, devices)
         check_registered("fact", attempt.net.facts())  # before hours are spent
-        half = job.training.precision == "bf16" and device.type == "cuda"
-        prepare(attempt.net, backend, device, torch.bfloat16 if half else torch.float32)
-        attempt.resume()
-        with time_limit(job.training.time_limit_s - attempt.seconds) as deadline:
-            attempt.train(deadline.check)
-            scores = evaluate(attempt)
+        prepare(attempt.net, backend, device, number_type(job.training, device))
+        scores = go_on(attempt)
         record = Record(status="ok", curve=attempt.curve, log=attempt.log[-20:], **identity, **scores)
         weights = attempt.net.state_dict()
-    except (Exception, MemoryError) as error:
-        if isinstance(error, ConfigError):
+    except (Exception, MemoryError) as raised:
+        error = attempt.cause(raised) if attempt else raised
+        if isinstance(error, ConfigError | CannotWrite) or (devices.count > 1 and not isinstance(error, AGREED)):
             raise
         log = (attempt.log if attempt else []) + traceback.format_exc().splitlines()
         reason = f"{type(error).__name__}: {error}".strip()[:500]
-        print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
+        if devices.first:
+            print(f"{status_of(error)} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
         curve = attempt.curve if attempt else []
         record = Record(status=status_of(error), reason=reason, curve=curve, log=log[-20:], **identity)
-    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
+    if devices.first:
+        checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
     return record
+
+
+def go_on(attempt: Run) -> dict:
+    """From the checkpoint to the scores, in the time that is left; a signal may end the process in between."""
+    attempt.resume()
+    with stopped_by_signals() as stop, time_limit(attempt.job.training.time_limit_s - attempt.seconds) as deadline:
+        with stop.between_updates(attempt.save):
+            attempt.train(lambda: (stop.check(), deadline.check()))
+        return evaluate(attempt) if attempt.devices.first else {}
 
 
 def evaluate(attempt: Run) -> dict:
@@ -85,21 +114,68 @@ def evaluate(attempt: Run) -> dict:
     return {"metrics": metrics, "facts": facts, "cost": cost}
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="train", description="Train and evaluate one job.")
-    parser.add_argument("job", type=Path, help="the path of a job.json")
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--backend", default="auto", choices=BACKENDS)
-    options = parser.parse_args(argv)
-    job, folder = read_job(options.job), options.out or options.job.parent
-    device = pick_device(options.device)
-    with lease(device, alone=False):
-        record = train(job, options.data, folder, device, options.backend)
+def write(record: Record, folder: Path) -> None:
+    """The record last: where it is, all else is. A run that has ended needs no checkpoint."""
     write_text(folder / "curve.csv", curve_text(record))
     write_record(folder / "record.json", record)
     (folder / "checkpoint.pt").unlink(missing_ok=True)
+
+
+def train_on_several(count: int, job: Job, folder: Path, device: torch.device, words: list[str]) -> None:
+    """Start `count` processes, the first of which writes; where one breaks, write a record with the reason."""
+    refuse_too_many(count, device)
+    try:
+        launch(count, MODULE, words)
+    except Broken as broken:
+        write_broken(broken, job, folder, device, count)
+
+
+def write_broken(broken: Broken, job: Job, folder: Path, device: torch.device, count: int) -> None:
+    """The record of a run whose process ended before it, with what its checkpoint tells."""
+    code = sources.recorded(sources.of_run(job))
+    origin = describe(device, job.training.precision, code, count)
+    told = checkpoint.load_story(folder / "checkpoint.pt", job.digest)
+    record = Record(status=broken.status, reason=str(broken), digest=job.digest, job=job, origin=origin, **told)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": {}})
+    write(record, folder)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = Parser(prog="train", description="Train and evaluate one job.")
+    parser.add_argument("job", type=Path, help="the path of a job.json")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
+    parser.add_argument("--device", default="auto", choices=DEVICES)
+    parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
+    parser.add_argument("--backend", default="auto", choices=BACKENDS)
+    parser.add_argument("--ended", type=at_least(1), metavar="STATUS", help="with which the same command ended before")
+    options, words = parser.parse_args(argv), sys.argv[1:] if argv is None else argv
+    faulthandler.enable(sys.__stderr__)  # a crash says where in the log
+    job, folder = read_job(options.job), options.out or options.job.parent
+    device, count = pick_device(options.device), options.devices or job.training.devices
+    if launched():
+        with told_to_launcher(), join_devices(device) as devices:
+            record = train(job, options.data, folder, device, options.backend, devices)
+            if devices.first:
+                write(record, folder)
+        return
+    if options.ended:
+        try:
+            begin_again(options.ended, MODULE, words[:-2])
+        except Broken as broken:
+            with held(folder / ".held", f"run {job.digest}"):
+                write_broken(broken, job, folder, device, count)
+        return
+    with held(folder / ".held", f"run {job.digest}"):
+        if made_meanwhile(folder, job, sources.digest(sources.of_run(job))):
+            print("the run has been made meanwhile", flush=True)
+            (folder / "checkpoint.pt").unlink(missing_ok=True)
+            return
+        with lease(device, alone=False):
+            if count > 1:
+                train_on_several(count, job, folder, device, words)
+            else:
+                write(train(job, options.data, folder, device, options.backend), folder)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from workflow.data.pairs.store import decode
 from workflow.tasks.caption_attention import record_looks
 from workflow.tasks.caption_scores import score, score_meteor
 from workflow.tasks.sequences import Sequences
+from workflow.training.devices import ALONE, Devices
 
 SHOWN = 10  # pictures whose captions a record quotes
 
@@ -20,10 +21,10 @@ class Captioning(Sequences):
 
     read = staticmethod(captioned.read)
 
-    def __init__(self, job: Job, corpus: captioned.CaptionCorpus, device: torch.device):
+    def __init__(self, job: Job, corpus: captioned.CaptionCorpus, device: torch.device, devices: Devices = ALONE):
         _refuse_other_pictures(job, corpus)
         self.pictures = torch.from_numpy(corpus.pictures)
-        super().__init__(job, corpus, device)
+        super().__init__(job, corpus, device, devices)
 
     def sources(self, numbers: list[np.ndarray]) -> Tensor:
         """Pixels B 3 H W from 0 to 1, or features B N F."""

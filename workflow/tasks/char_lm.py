@@ -4,13 +4,16 @@ import torch
 
 from models import macs
 from models.attention.engine.stream_cache import Past
+from models.attention.engine.stream_cache import streams as select_streams
 from workflow.config.job import Job
+from workflow.config.job_schema import refuse_uneven
 from workflow.data.text import store
 from workflow.papers import formulas
 from workflow.results.record import Macs
 from workflow.tasks.probes import probe
 from workflow.tasks.streams import Streams, bits, losses, score_text
 from workflow.training.backends import computing, engine_of
+from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import precision
 
 
@@ -21,21 +24,22 @@ class CharLM:
     in_unit = staticmethod(bits)
     read = staticmethod(store.read)
 
-    def __init__(self, job: Job, corpus: store.Corpus, device: torch.device):
+    def __init__(self, job: Job, corpus: store.Corpus, device: torch.device, devices: Devices = ALONE):
         training, evaluation = job.training, job.evaluation
+        refuse_uneven(training.batch, training.accumulate, devices.count)
         corpus.require("train", training.batch, 2 * training.block)
         for split in ("dev", "test"):
             corpus.require(split, evaluation.streams, evaluation.block)
-        self.job, self.corpus, self.device = job, corpus, device
-        self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device)
+        self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
+        self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
         self.past: list[Past] | None = None  # what each layer remembers of the streams
-        self.tokens = training.batch * training.block
+        self.passes, self.tokens = training.accumulate, training.batch * training.block
 
     def losses(self, net):
         training = self.job.training
         inputs, targets, begins = self.streams.read()
         if begins or self.past is None:
-            self.past = net.start(training.batch)
+            self.past = net.start(len(inputs))
         self.past = yield from losses(net, training, inputs, targets, self.past)
 
     def after_step(self, net, step: int) -> None:
@@ -74,9 +78,10 @@ class CharLM:
         )
 
     def state_dict(self) -> dict:
-        past = [tuple(part.clone() for part in parts) for parts in self.past or []]
+        """With what is remembered of all streams, whichever device reads them."""
+        past = [tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []]
         return {**self.streams.state_dict(), "past": past}
 
     def load_state_dict(self, state: dict) -> None:
         self.streams.load_state_dict(state)
-        self.past = state["past"] or None
+        self.past = select_streams(state["past"], self.streams.rows) or None

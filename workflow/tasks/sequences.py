@@ -14,7 +14,8 @@ from workflow.data.pairs import store as pairs
 from workflow.data.pairs.store import PAD
 from workflow.results.record import Macs
 from workflow.tasks.batches import Batches, sources, targets
-from workflow.training.gradients import precision
+from workflow.training.devices import ALONE, Devices
+from workflow.training.gradients import in_full, precision
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
@@ -23,7 +24,7 @@ def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, T
     Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V (section 5.4).
     """
     is_piece = following != PAD
-    logs = log_softmax(logits[is_piece].float(), -1)
+    logs = log_softmax(in_full(logits[is_piece]), -1)
     log_loss = -logs.gather(1, following[is_piece][:, None]).mean()
     return (1 - smoothing) * log_loss - smoothing * logs.mean(), log_loss
 
@@ -33,14 +34,33 @@ def count_pieces(target: Tensor) -> int:
     return int((target[:, 1:] != PAD).sum())
 
 
-def losses(net, training, batches: list[tuple[Tensor, Tensor]]):
-    """(loss, log-loss, weight) of each batch; its weight is its share of the pieces to predict."""
-    counts = [count_pieces(target) for _, target in batches]
-    for (source, target), count in zip(batches, counts, strict=True):
+def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
+    """(loss, log-loss, weight) of each batch, or of this device's part; its weight is its share of all the pieces."""
+    total = sum(count_pieces(target) for _, target in batches)
+    for source, target, pieces in share(batches, devices):
         with precision(training, source.device):
             logits = net(source, target[:, :-1])
         smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
-        yield smoothed, log_loss, count / sum(counts)
+        times = count_pieces(target) / pieces if pieces else 1  # from a mean over its own pieces to one over its share
+        yield smoothed * times, log_loss * times, devices.count * pieces / total
+
+
+def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[Tensor, Tensor, float]]:
+    """What this device takes of an update's batches: (sources, targets, pieces).
+
+    Whole batches where all devices get as many, else every N-th sentence of each batch, padded as the batch is. pieces:
+    of a batch; of some of its sentences what as many have on average, so that a penalty, a mean over sentences and
+    their padding, is shared like the loss. 0 where a batch has too few: a device then reads one that does not count.
+    """
+    if len(batches) % devices.count == 0:
+        return [(source, target, count_pieces(target)) for source, target in batches[devices.rows(len(batches))]]
+    parts = []
+    for source, target in batches:
+        mine = slice(devices.rank, None, devices.count)
+        rows = len(target[mine])
+        kept = mine if rows else slice(1)
+        parts.append((source[kept], target[kept], count_pieces(target) * rows / len(target)))
+    return parts
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
@@ -69,11 +89,13 @@ class Sequences:
     in_unit = staticmethod(math.exp)
     read = staticmethod(pairs.read)
 
-    def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device):
-        self.job, self.corpus, self.device = job, corpus, device
+    def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device, devices: Devices = ALONE):
+        self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
+        accumulate = job.training.accumulate
+        self.passes = accumulate if accumulate % devices.count else accumulate // devices.count
         self.tokens = 0
         self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
@@ -97,7 +119,8 @@ class Sequences:
         training = self.job.training
         batches = [self.batches.read() for _ in range(training.accumulate)]
         self.tokens = sum(count_pieces(target) for _, target in batches)
-        return losses(net, training, [(source.to(self.device), target.to(self.device)) for source, target in batches])
+        batches = [(source.to(self.device), target.to(self.device)) for source, target in batches]
+        return losses(net, training, batches, self.devices)
 
     def after_step(self, net, step: int) -> None:
         """Keep the weights that are averaged in the end."""

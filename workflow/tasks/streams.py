@@ -16,7 +16,8 @@ from torch.nn.functional import cross_entropy
 from models.attention.engine.stream_cache import Past
 from models.attention.engine.stream_cache import streams as select_streams
 from workflow.config.errors import ConfigError
-from workflow.training.gradients import precision
+from workflow.training.devices import ALONE, Devices
+from workflow.training.gradients import in_full, precision
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:
@@ -26,16 +27,21 @@ def cut(tokens: np.ndarray, streams: int) -> Tensor:
 
 
 class Streams:
-    """Blocks of training text. After a pass, the next starts at a random offset below T with empty caches."""
+    """Blocks of training text. After a pass, the next starts at a random offset below T with empty caches.
 
-    def __init__(self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device):
+    devices: each reads its part of the streams.
+    """
+
+    def __init__(
+        self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device, devices: Devices = ALONE
+    ):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
         if self.data.size(1) <= 2 * block:
             raise ConfigError(
                 f"the training text gives {self.data.size(1)} characters to each of {batch} streams; "
                 f"block T = {block} needs more than {2 * block}"
             )
-        self.device = device
+        self.device, self.rows = device, devices.rows(batch)
         self.generator = torch.Generator().manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
@@ -43,7 +49,7 @@ class Streams:
         begins = self.position >= self.data.size(1) - self.block
         if begins:
             self.position = int(torch.randint(self.block, (), generator=self.generator))
-        piece = self.data[:, self.position : self.position + self.block + 1].to(self.device)
+        piece = self.data[self.rows, self.position : self.position + self.block + 1].to(self.device)
         self.position += self.block
         return piece[:, :-1], piece[:, 1:], begins
 
@@ -57,12 +63,12 @@ class Streams:
 
 def loss(logits: Tensor, targets: Tensor) -> Tensor:
     """Mean negative log-likelihood in nats."""
-    return cross_entropy(logits.flatten(0, 1).float(), targets.flatten())
+    return cross_entropy(in_full(logits.flatten(0, 1)), targets.flatten())
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
-    """The streams of a batch (B T) in `accumulate` parts: (loss, log-loss, weight); returns the new caches."""
-    parts, size, caches = training.accumulate, training.batch // training.accumulate, []
+    """Streams (B T) in `accumulate` parts: (loss, log-loss, weight); returns the new caches."""
+    parts, size, caches = training.accumulate, len(inputs) // training.accumulate, []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
         with precision(training, inputs.device):

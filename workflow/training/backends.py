@@ -3,40 +3,86 @@
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import contextmanager
+from functools import cache, partial
+from itertools import product
 
 import torch
 
+from models.attention.choice import Shape
 from models.attention.definition import Definition
+from models.attention.engine import compiled
 from models.attention.engine.engine import Engine
+from models.attention.engine.equivalence import Mismatch, check_equivalence
+from models.attention.engine.equivalence_case import Case, cases_of
+from models.attention.spans.adaptive import Adaptive
+from models.attention.spans.dynamic import Dynamic
 from models.attention.stream_attention import StreamAttention
+from models.kernels.compiled import build
 
 
 def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
-    """All layers over streams share one implementation. name: one of `workflow.config.environment.BACKENDS`.
+    """All layers share one implementation. name: one of `workflow.config.environment.BACKENDS`.
 
-    On a GPU the kernel must first give the definition's numbers for the shapes of this net; else
-    `equivalence.Mismatch`. ValueError for an unknown name.
+    On a GPU the kernel must first give the definition's numbers for what this net's layers are. Where it does not, or
+    cannot be compiled, `auto` does without it, as `chosen` then says, and `triton` ends in `equivalence.Mismatch`.
+    ValueError for an unknown name.
     """
     implementation = Definition() if name == "definition" else Engine(name)
-    layers = stream_layers(net)
-    for layer in layers:
+    for layer in net.attentions:
         layer.implementation = implementation
+    layers = stream_layers(net)
+    if device.type == "cpu" and not build.obstacle(dtype):
+        _check_compiled(dtype)
     if device.type == "cuda" and name in ("auto", "triton"):
-        settings = {(layer.shape, getattr(layer.span, "ramp", None), layer.attends_self) for layer in layers}
-        for shape, ramp, attends_self in settings:
-            _check_kernel(shape, ramp, attends_self, device, dtype)
+        try:
+            _check_kernel(layers, device, dtype)
+        except Mismatch as error:
+            if name == "triton":
+                raise
+            kind = str(dtype).removeprefix("torch.")
+            implementation.backend.kernel_fault = f"{device.type} {kind}: kernel not used: {error}"
 
 
 def stream_layers(net) -> list[StreamAttention]:
     return [layer for layer in net.attentions if isinstance(layer, StreamAttention)]
 
 
-def _check_kernel(shape, ramp: int | None, attends_self: bool, device: torch.device, dtype: torch.dtype) -> None:
-    from models.attention.engine.equivalence import check_equivalence
-    from models.kernels.banded import WIDEST, attend  # triton is not there on every machine
+@cache
+def _check_compiled(dtype: torch.dtype) -> None:
+    """The compiled code must give the definition's numbers; else this process goes on without it, as `chosen` says."""
+    shape = Shape(48, 2)
+    try:
+        for case in (Case(shape, Adaptive, 32, False), Case(shape, Dynamic, 32, True, drop=0.3)):
+            check_equivalence(compiled.twin, "cpu", dtype, case)
+    except Mismatch as error:
+        build.refuse(dtype, str(error))
 
-    if max(shape.d_k, shape.d_v) <= WIDEST:
-        check_equivalence(attend, device, dtype, shape=shape, ramp=ramp, attends_self=attends_self)
+
+def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: torch.dtype) -> None:
+    """Raises `Mismatch` unless the kernel gives the definition's numbers in every tile that fits this GPU.
+
+    In 32 bits too, in which the scores of a net trained in 16 are looked at.
+    """
+    cases = set().union(*map(cases_of, layers))
+    try:
+        for case, kind in product(cases, {dtype, torch.float32}):
+            _check_tiles(case, device, kind)
+    except Mismatch:
+        raise
+    except Exception as error:  # triton's, its compiler's, the driver's: whatever it is, the kernel cannot be used
+        lines = str(error).strip().splitlines() or [""]
+        reason = " ... ".join(dict.fromkeys((lines[0], lines[-1])))
+        raise Mismatch(f"it could not be run: {type(error).__name__}: {reason}") from error
+
+
+def _check_tiles(case, device: torch.device, dtype: torch.dtype) -> None:
+    from models.kernels.banded import attend  # triton is not there on every machine
+    from models.kernels.tuning import TILES, each_that_fits
+
+    def check(tile) -> None:
+        check_equivalence(partial(attend, tile=tile), device, dtype, case)
+
+    each_that_fits(TILES[dtype.itemsize], check)
 
 
 @contextmanager
@@ -59,11 +105,27 @@ def engine_of(net) -> Engine:
 
 
 def chosen(net) -> list[str]:
-    """Which backend computed what since `prepare`, the most frequent first."""
-    implementations = {id(layer.implementation): layer.implementation for layer in stream_layers(net)}.values()
+    """Which backend computed what since `prepare`, the most frequent first.
+
+    Lines before say why the kernel or the compiled code was not used, lines after in which tiles the kernel was.
+    """
+    implementations = {id(layer.implementation): layer.implementation for layer in net.attentions}.values()
     if any(isinstance(implementation, Definition) for implementation in implementations):
         return ["definition"]
     lines: Counter[str] = Counter()
     for engine in implementations:
         lines.update(engine.backend.describe())
-    return [f"{line} ({count})" for line, count in lines.most_common()]
+    faults = [engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault]
+    for dtype, name in build.NAMES.items():
+        if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
+            faults.append(f"cpu {name}: nothing is compiled: {reason}")
+    return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
+
+
+def _tiles(lines: Iterable[str]) -> list[str]:
+    """The tiles that the kernel worked in, where one of the lines says that it was used."""
+    if not any(line.endswith(": triton") for line in lines):
+        return []
+    from models.kernels import tuning  # triton is not there on every machine
+
+    return tuning.describe()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import torch
 
+from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write
 
@@ -16,14 +17,23 @@ def save(path: Path, state: dict) -> None:
         torch.save({"version": VERSION, **state}, file)
 
 
+def load_story(path: Path, digest: str) -> dict:
+    """The curve and the log of a run as it was last saved, for its record; empty where it was not."""
+    if not path.exists():
+        return {}
+    state = load(path, digest, torch.device("cpu"), mmap=True)
+    return {"curve": state["curve"], "log": state["log"][-20:]}
+
+
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:
     """The state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's.
 
     mmap: tensors stay in the file until they are read, so that looking at what is there takes no memory.
     """
     try:
-        state = torch.load(path, map_location=device, weights_only=True, mmap=mmap)
-    except (OSError, MemoryError, torch.OutOfMemoryError):
+        with open_zip(path, path.stat().st_size):  # what torch writes is not packed, so nothing in it swells
+            state = torch.load(path, map_location=device, weights_only=True, mmap=mmap)
+    except (OSError, MemoryError, torch.OutOfMemoryError, ConfigError):
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
         raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None

@@ -8,16 +8,27 @@ from torch import Tensor
 from workflow.config.job_schema import Training
 
 
-def precision(training: Training, device: torch.device):
+def number_type(training: Training, device: torch.device) -> torch.dtype:
     """bf16 where the scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
-    half = training.precision == "bf16" and device.type == "cuda"
-    return torch.autocast("cuda", torch.bfloat16) if half else nullcontext()
+    return torch.bfloat16 if training.precision == "bf16" and device.type == "cuda" else torch.float32
+
+
+def precision(training: Training, device: torch.device):
+    """Entered, products are computed in `number_type`; parameters keep 32 bits."""
+    dtype = number_type(training, device)
+    return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)
+
+
+def in_full(logits: Tensor) -> Tensor:
+    """Numbers of 16 bits as 32: sums of many small terms follow."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def add_gradients(net, losses) -> Tensor:
     """Add the gradients of a batch's loss + penalty to those of the parameters; returns its mean log-loss in nats.
 
     `losses`: (loss, log-loss, weight) of each part of the batch; the weights add up to 1, so penalties count once.
+    On several devices they do so on average.
     """
     total: Tensor | float = 0.0
     for loss, log_loss, weight in losses:

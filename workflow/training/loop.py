@@ -14,10 +14,11 @@ import torch
 
 from models.nets.build import build
 from workflow.config.job import Job
-from workflow.training import checkpoint
+from workflow.training import checkpoint, random_state
+from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate, make_optimiser
-from workflow.training.watchdog import Diverged
+from workflow.training.watchdog import Diverged, status_of
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 
@@ -25,12 +26,21 @@ CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 class Run:
     """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
 
-    def __init__(self, job: Job, task: type, corpus, folder: Path, device: torch.device, source: str = ""):
-        """task: the class of the job's task.
+    def __init__(
+        self,
+        job: Job,
+        task: type,
+        corpus,
+        folder: Path,
+        device: torch.device,
+        source: str = "",
+        devices: Devices = ALONE,
+    ):
+        """task: the class of the job's task. devices: this process among those that train the net.
 
         source: digest of the files that the numbers depend on; a checkpoint made by others is not resumed.
         """
-        self.job, self.device, self.source = job, device, source
+        self.job, self.device, self.source, self.devices = job, device, source, devices
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
         torch.manual_seed(job.seed)
@@ -38,7 +48,9 @@ class Run:
         self.start_span = self.net.facts().get("mean_span")
         self.parameters = list(self.net.parameters())
         self.optimiser = make_optimiser(training, self.parameters)
-        self.task = task(job, corpus, device)
+        self.task = task(job, corpus, device, devices)
+        self.replica = devices.replicate(self.net, self.task.passes)
+        random_state.seed(devices, job.seed)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
@@ -50,7 +62,7 @@ class Run:
         training, began, before = self.job.training, time.perf_counter(), self.seconds
         self.net.train()
         while self.step < training.steps:
-            check()
+            self.devices.check(check)
             start = time.perf_counter()
             self._update()
             if self.step % CHECK_EVERY == 0 or self.step == training.steps:
@@ -60,13 +72,13 @@ class Run:
                 self._score()
             self.seconds = before + time.perf_counter() - began
             if self.step % training.checkpoint_every == 0 or self.step == training.steps:
-                checkpoint.save(self.checkpoint_path, self.state_dict())
+                self.save()
 
     def _update(self) -> None:
         """One optimiser step."""
         training = self.job.training
         self.step += 1
-        self.total += add_gradients(self.net, self.task.losses(self.net))
+        self.total += add_gradients(self.replica, self.task.losses(self.replica))
         self.tokens += self.task.tokens
         self.optimiser.lr = learning_rate(
             self.step, lr=training.lr, warmup=training.warmup, schedule=training.schedule, steps=training.steps
@@ -78,9 +90,16 @@ class Run:
 
     def _check_loss(self) -> None:
         since = self.step - (self.curve[-1]["step"] if self.curve else 0)
-        mean, bound = self.total.item() / since if since else 0.0, self.job.training.loss_bound
+        mean, bound = self._mean_loss(since) if since else 0.0, self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
             raise Diverged(f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
+
+    def cause(self, error: BaseException) -> BaseException:
+        """`Diverged` in place of what was raised because parameters are no numbers any more."""
+        filled = (parameter for parameter in self.parameters if parameter.numel())
+        if status_of(error) != "error" or all(end.isfinite() for each in filled for end in each.aminmax()):
+            return error
+        return Diverged(f"parameters that are no numbers at step {self.step}: {type(error).__name__}")
 
     def _score(self) -> None:
         """A point of the learning curve."""
@@ -88,8 +107,8 @@ class Run:
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         point = {
             "step": self.step,
-            f"train_{self.task.unit}": self.task.in_unit(self.total.item() / since),
-            **self.task.validate(self.net),
+            f"train_{self.task.unit}": self.task.in_unit(self._mean_loss(since)),
+            **(self.task.validate(self.net) if self.devices.first else {}),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)
@@ -98,25 +117,36 @@ class Run:
         scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
         self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
 
+    def _mean_loss(self, steps: int) -> float:
+        """Nats, over the last steps and all devices."""
+        return self.devices.mean(self.total).item() / steps
+
     def say(self, line: str) -> None:
         self.log.append(line)
-        print(line, flush=True)
+        if self.devices.first:
+            print(line, flush=True)
+
+    def save(self) -> None:
+        """One process writes what all of them know together."""
+        state = self.state_dict()
+        if self.devices.first:
+            checkpoint.save(self.checkpoint_path, state)
 
     def state_dict(self) -> dict:
+        """Any number of devices can go on from it."""
         return {
             "digest": self.job.digest,
             "source": self.source,
             "net": self.net.state_dict(),
             "optimiser": self.optimiser.state_dict(),
             "task": self.task.state_dict(),
-            "total": self.total,
+            "total": self.devices.mean(self.total),
             "step": self.step,
             "seconds": [self.seconds, self.training_seconds, self.point_seconds],
             "tokens": [self.tokens, self.point_tokens],
             "curve": self.curve,
             "log": self.log,
-            "random": torch.get_rng_state(),
-            "random_cuda": torch.cuda.get_rng_state_all() if self.device.type == "cuda" else [],
+            "random": random_state.save(self.devices, self.device),
         }
 
     def resume(self) -> None:
@@ -130,11 +160,9 @@ class Run:
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.task.load_state_dict(state["task"])
-        self.total, self.step = state["total"], state["step"]
+        self.total, self.step = state["total"].to(self.device), state["step"]
         self.seconds, self.training_seconds, self.point_seconds = state["seconds"]
         self.tokens, self.point_tokens = state["tokens"]
         self.curve, self.log = state["curve"], state["log"]
-        torch.set_rng_state(state["random"].cpu())
-        if state["random_cuda"]:
-            torch.cuda.set_rng_state_all([generator.cpu() for generator in state["random_cuda"]])
+        random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
         self.say(f"resumed at step {self.step}")

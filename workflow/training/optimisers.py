@@ -78,13 +78,16 @@ class Adam(Optimiser):
 
     def __init__(self, *arguments, **settings):
         super().__init__(*arguments, **settings)
-        self.state["updates"] = [torch.zeros((), device=parameter.device) for parameter in self.parameters]
+        self.updates = torch.zeros(len(self.parameters), dtype=torch.float32, device=self.parameters[0].device)
+        self.state["updates"] = list(self.updates.unbind())
 
     def update(self, parameters, gradients, means, squares, updates) -> None:
-        torch.nn.utils.clip_grad_norm_(self.parameters, self.clip)
-        torch._foreach_add_(updates, 1)
+        norm = torch.stack(torch._foreach_norm(gradients)).norm()
+        too_long = ((norm + 1e-6) / self.clip).clamp(min=1)  # the update divides gradients by it
+        all_of_them = len(updates) == len(self.parameters)
+        self.updates.add_(1) if all_of_them else torch._foreach_add_(updates, 1)
         constants = {"beta1": self.betas[0], "beta2": self.betas[1], "eps": self.epsilon, "weight_decay": 0.0}
-        settings = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False}
+        settings = {"lr": self.lr, **constants, "amsgrad": False, "maximize": False, "grad_scale": too_long.float()}
         torch._fused_adam_(parameters, gradients, means, squares, [], updates, **settings)
 
 

@@ -25,14 +25,18 @@ def pick_device(name: str) -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def describe(device: torch.device, precision: str, code: dict) -> Origin:
-    """Where a number that is computed now comes from. code: what `workflow.plan.sources.recorded` says of its files."""
+def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> Origin:
+    """Where a number that is computed now comes from. code: what `workflow.plan.sources.recorded` says of its files.
+
+    devices: how many of this kind share the work.
+    """
     commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
     return Origin(
         commit=commit or "unknown",
         dirty=bool(status) if commit else True,
         device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
+        devices=devices,
         driver=f"CUDA {torch.version.cuda}" if cuda else None,
         threads=torch.get_num_threads(),
         allocator=allocator(),

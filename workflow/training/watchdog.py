@@ -17,6 +17,9 @@ class TimeLimit(Exception):
     """The run's time is used up."""
 
 
+AGREED = (Diverged, TimeLimit)  # what all devices of a run end with at the same step
+
+
 def status_of(error: BaseException) -> str:
     """diverged | oom | timeout | error."""
     if isinstance(error, Diverged):

@@ -11,6 +11,7 @@ from torch import Tensor
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
 SCRATCH_BYTES = 4 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
+ON_GPU = 64  # times as many on a GPU: it has no such cache, and each chunk costs it some fifty launches of an operator
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,11 @@ class Chunk:
         return x.unflatten(0, (self.streams.stop - self.streams.start, -1))
 
 
-def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int) -> Iterator[Chunk]:
+def chunks(
+    T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int, on_gpu: bool = False
+) -> Iterator[Chunk]:
     """The chunks of a block of T queries, the last T of K keys their own, none seeing beyond `reach`."""
+    at_a_time = SCRATCH_BYTES * (ON_GPU if on_gpu else 1)
     step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
     for start in range(0, T, step):
         queries = slice(start, min(start + step, T))
@@ -59,7 +63,7 @@ def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, b
         if window < 1:
             continue  # no query sees a key: y stays 0
         first = seen - (window + c - 1)
-        b = max(1, SCRATCH_BYTES // (heads * c * (window + c - 1) * bytes_each))
+        b = max(1, at_a_time // (heads * c * (window + c - 1) * bytes_each))
         for stream in range(0, B, b):
             streams = slice(stream, min(stream + b, B))
             yield Chunk(queries, streams, slice(max(0, first), seen), max(0, -first), window)

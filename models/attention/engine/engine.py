@@ -8,11 +8,15 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from models.attention.definition import Definition
 from models.attention.engine.backend import Backend
 from models.attention.engine.key_value_cache import Inputs, KeysAndValues, head_index
-from models.attention.engine.partition import evaluation_groups, head_groups
+from models.attention.engine.partition import evaluation_groups, head_groups, head_reaches
+from models.attention.engine.projections import project_by_head
 from models.attention.engine.queries import BlockQueries
 from models.attention.engine.stream_cache import Past
+
+Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
 
 
 class Computed(NamedTuple):
@@ -53,18 +57,45 @@ class Engine:
         """
         z = layer.span.extent(x)
         B, T = int(x.size(0)), int(x.size(1))
-        groups, at_hand = head_groups(layer, z, B * T), max(map(len, past)) + T - 1 + layer.attends_self
-        queries = BlockQueries(layer, x, z, min(max(reach for _, reach in groups), at_hand))
+        at_hand = max(map(len, past)) + T - 1 + layer.attends_self
+        if layer.training and self.backend.takes_layer(layer, x):
+            return self._attend_layer(layer, x, past, z, at_hand)
+        groups = head_groups(layer, z, B * T)
+        widest = min(max(reach for _, reach in groups), at_hand)
+        queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest)
         cache = (Inputs if layer.training else KeysAndValues)(layer, x.to(queries.content.dtype), past)
         layer.shapes, parts = [], []
         for number, (heads, reach) in enumerate(groups):
             k, v = cache.keys_and_values(number, heads, min(reach, at_hand))
             group, tensors = queries.of(heads, min(reach, at_hand), k, v)
-            q, _, _, v, position_keys, z_group, _ = tensors
-            name = self.backend.choose(group, q, v, position_keys, z_group)
+            q, _, _, v, position_keys, *_ = tensors
+            name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(Computed(len(heads), group.reach, len(k), name))
             parts.append(self.backend.attend(name, group, *tensors))
         return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(groups)
+
+    def _attend_layer(self, layer, x: Tensor, past: Past, z: Tensor | None, at_hand: int) -> tuple[Tensor, Past]:
+        """In training by the compiled library: no groups, each head has keys of its own reach."""
+        reaches = [min(reach, at_hand) for reach in head_reaches(layer, z)]
+        heads, widest = tuple(range(len(reaches))), max(reaches)
+        cache = Inputs(layer, x, past)
+        counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
+        q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
+        group, tensors = BlockQueries(layer, q, z, widest, scaled=False).of(heads, widest, k, v)
+        layer.shapes = [Computed(1, *sizes, "compiled") for sizes in zip(reaches, counts, strict=True)]
+        y = self.backend.attend_layer(group, tensors, layer.shape, counts)
+        return y.transpose(1, 2), cache.next_past([(heads, widest)])
+
+    def attend_sequence(self, layer, x: Tensor, projected: Projected, visible: Tensor) -> Tensor:
+        """As `Definition.attend_sequence`, which computes it where nothing is compiled."""
+        if not self.backend.takes_layer(layer, x):
+            return Definition().attend_sequence(layer, x, projected, visible)
+        z, reach = layer.span.extent(x), min([*layer.bounds(), visible.size(1)])
+        heads = tuple(range(layer.shape.heads))
+        q, k, v = projected
+        queries = BlockQueries(layer, q, z, reach if layer.reads_itself else 0, scaled=False)
+        group, tensors = queries.of(heads, reach, k, v)
+        return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:

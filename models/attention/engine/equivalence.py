@@ -3,43 +3,36 @@
 import torch
 from torch import Tensor, nn
 
-from models.attention import formula
-from models.attention.choice import Shape
-from models.attention.normalisers.softmax import Softmax
-from models.attention.positions.relative import Relative
-from models.attention.selections.all import All
-from models.attention.spans.adaptive import Adaptive
-from models.attention.spans.fixed import Fixed
-from models.attention.stream_attention import StreamAttention
+from models.attention.engine.equivalence_case import Case, definition, inputs_of
 
 BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 2e-2}
-BLOCKS = ((71, 71), (71, 139))  # T and K: a stream that begins, and one under way; several tiles, the last not full
-STREAMS, BEYOND = 2, 43  # B, and the keys beyond the ramp
+BLOCKS = (  # T, K and whether heads have position keys of their own; several tiles, the last not full
+    (71, 71, False),  # a stream that begins
+    (71, 139, True),  # one under way
+)
+SEED = 1 << 61  # a kernel is compiled for seeds of 64 bits, as runs draw them, or of 32
 
 
 class Mismatch(RuntimeError):
-    """A twin that differs from the definition."""
+    """A twin that differs from the definition, or that cannot be computed on this device."""
 
 
-def check_equivalence(
-    twin, device: str, dtype: torch.dtype, *, shape: Shape, ramp: int | None, attends_self: bool
-) -> None:
+def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None:
     """Raises `Mismatch` unless `twin` agrees with `formula.attend` on small random inputs, output and all gradients.
 
-    twin: called as `attend` of `models/kernels/banded.py`. shape: of the layers that will run. ramp: R of an adaptive
-    span, whose heads are then given z from 0 to S; None for a fixed span. The definition is computed in 64 bits from
-    the rounded inputs, and an error is measured against the largest entry of its tensor. The state of torch's random
-    numbers is left as it was.
+    twin: called as `attend` of `models/kernels/banded.py`; under dropout the definition gets the mask that the twin
+    drew. The definition is computed in 64 bits from the rounded inputs, and an error is measured against the largest
+    entry of its tensor. The state of torch's random numbers is left as it was.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        layer = _layer(shape, ramp, attends_self)
-        blocks = [_inputs(layer, T, K, dtype) for T, K in BLOCKS]
+        blocks = [inputs_of(case, T, K, by_head, dtype) for T, K, by_head in BLOCKS]
+    types = {"z": torch.promote_types(dtype, torch.float32)}
     for inputs in blocks:
-        expected = _results(_definition(layer), inputs)
-        types = {"z": torch.promote_types(dtype, torch.float32)}
         on_device = {name: tensor.to(device, types.get(name, dtype)) for name, tensor in inputs.items()}
-        for name, tensor in _results(_call(twin, layer), on_device).items():
+        factors = dropout_factors(twin, case, on_device).cpu() if case.drop else 1.0
+        expected = results(definition, case, factors, inputs)
+        for name, tensor in results(call, case, twin, on_device).items():
             error = (tensor.cpu().double() - expected[name]).abs().max() / expected[name].abs().max()
             if not error <= BOUNDS[dtype]:
                 raise Mismatch(
@@ -48,56 +41,30 @@ def check_equivalence(
                 )
 
 
-def _layer(shape: Shape, ramp: int | None, attends_self: bool) -> StreamAttention:
-    """A layer with the choices that the twin was made for."""
-    limit = BEYOND + (ramp or 0)
-    span = Fixed(shape, limit=limit) if ramp is None else Adaptive(shape, limit=limit, ramp=ramp)
-    return StreamAttention(
-        shape, span, All(shape), Softmax(shape), Relative(shape, limit=limit), attends_self=attends_self
-    )
+def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
+    """y by the twin: B h T dv."""
+    reach = case.span_of().reach(z)
+    position_keys = position_keys[..., case.limit - int(reach.max()) :]
+    dropout = {"drop": case.drop, "seed": SEED if case.drop else 0}
+    return twin(q, r, k, v, position_keys, z, reach, ramp=case.ramp, attends_self=case.attends_self, **dropout)
 
 
-def _inputs(layer: StreamAttention, T: int, K: int, dtype: torch.dtype) -> dict[str, Tensor]:
-    """Numbers that `dtype` holds exactly, in 64 bits; among the spans one off the whole numbers, one whole, 0 and S.
+def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
+    """The factors, 0 or 1 / (1 - drop), that the twin gives the weights: B h T K in 64 bits.
 
-    Values drift along the stream and dy leans the same way, so that the many parts of z's gradient do not cancel and
-    leave the rounding of 16 bits alone to be compared.
+    With a one-hot value for each key the outputs are the weights themselves, as many keys at a time as a value is wide.
     """
-    shape, limit = layer.shape, layer.span.limit
-    streams = (STREAMS, shape.heads)
-    sizes = {"q": (*streams, T, shape.d_k), "k": (*streams, K, shape.d_k), "v": (*streams, K, shape.d_v)}
-    sizes |= {"position_keys": (shape.d_k, limit), "dy": (*streams, T, shape.d_v)}
-    inputs = {name: torch.randn(size) for name, size in sizes.items()}
-    inputs["v"] += torch.linspace(-1, 1, K)[:, None]
-    inputs["dy"] += 1
-    inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
-    if isinstance(layer.span, Adaptive):
-        spans = torch.tensor([17.3, 30.0, 0.0, limit])
-        inputs["z"] = spans.repeat(shape.heads)[: shape.heads].double().view(-1, 1, 1)
-    return inputs
+    streams, (K, width) = inputs["v"].shape[:2], inputs["v"].shape[2:]
+    one_hot = torch.eye(K, K + width).to(inputs["v"]).expand(*streams, -1, -1)
+    given = {name: tensor for name, tensor in inputs.items() if name != "dy"}
+    parts = [call(case, twin, **given | {"v": one_hot[..., at : at + width]}) for at in range(0, K, width)]
+    return (torch.cat(parts, -1)[..., :K].detach() != 0).double() / (1 - case.drop)
 
 
-def _definition(layer: StreamAttention):
-    def attend(q, k, v, position_keys, z=None):
-        layer.position.table = position_keys
-        return formula.attend(q, k, v, z, layer, reach=layer.span.limit)
-
-    return attend
-
-
-def _call(twin, layer: StreamAttention):
-    def attend(q, k, v, position_keys, z=None):
-        reach, ramp = layer.span.reach(z), getattr(layer.span, "ramp", None)
-        position_keys = position_keys[:, layer.span.limit - int(reach.max()) :]
-        return twin(q, k, v, position_keys, z, reach, ramp=ramp, attends_self=layer.attends_self)
-
-    return attend
-
-
-def _results(attend, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The output, and the gradient of every input."""
+def results(attend, case: Case, how, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The output of `attend(case, how, ...)`, and the gradient of every input."""
     leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
-    y = attend(**leaves)
+    y = attend(case, how, **leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])
     by_name = {f"the gradient of {name}": gradient for name, gradient in zip(leaves, gradients, strict=True)}
     return {"the output": y.detach()} | by_name

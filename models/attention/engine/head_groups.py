@@ -14,7 +14,8 @@ class HeadGroup:
     """heads: how many. reach: the keys that the farthest-seeing of them sees. span, selection, normaliser: the layer's.
 
     flat: how many of the nearest keys surely have m = 1. drop: dropout on the weights, drawn from `seed`. grad: whether
-    there will be a backward pass. keep: whether the weights are kept for it, or computed again.
+    there will be a backward pass. keep: whether the weights are kept for it, or computed again. on_gpu: where chunks
+    are large.
     """
 
     heads: int
@@ -28,11 +29,12 @@ class HeadGroup:
     seed: int = 0
     grad: bool = True
     keep: bool = True
+    on_gpu: bool = False
 
     def chunks(self, q: Tensor, k: Tensor) -> Iterator[Chunk]:
         """The chunks of queries q: B g T dk over keys k: K B g dk."""
         B, g, T, _ = q.shape
-        return chunks(T, len(k), B, g, self.reach, self.attends_self, q.element_size())
+        return chunks(T, len(k), B, g, self.reach, self.attends_self, q.element_size(), self.on_gpu)
 
     def dropout_factors(self, number: int, weights: Tensor) -> Tensor | None:
         """Factors for the weights of chunk `number`, each 0 or 1 / (1 - drop); None without dropout.

@@ -16,18 +16,19 @@ KEPT_BY_AUTOGRAD = 6  # times as much where rows go through autograd: scores, ma
 class BlockQueries:
     """content and position: queries B h T dk over sqrt(dk); position_keys: dk W or h dk W. None without positions."""
 
-    def __init__(self, layer, x: Tensor, z: Tensor | None, widest: int):
-        """x: B T d. widest: the most keys that any head sees."""
-        self.layer, self.z = layer, z
-        q, scale, axis = layer.split(layer.query(x)), 1 / math.sqrt(layer.shape.d_k), layer.position
-        content, position = axis.content(q), axis.query(q) if axis.needs_distance else None
-        self.content = content * scale
+    def __init__(self, layer, q: Tensor, z: Tensor | None, widest: int, *, scaled: bool = True):
+        """q: B h T dk, as projected. widest: the most keys that any head sees. scaled: whether by 1 / sqrt(dk)."""
+        self.layer, self.z, axis = layer, z, layer.position
+        # 16 bits where q has been made so, whatever a position adds in 32
+        content, position = axis.content(q).to(q.dtype), axis.query(q).to(q.dtype) if axis.needs_distance else None
+        scale = 1 / math.sqrt(layer.shape.d_k)
+        self.content = content * scale if scaled else content
         self.position_keys = axis.keys(widest) if widest else None
         if self.position_keys is None:
             self.position = None
         else:
-            self.position_keys = self.position_keys.to(self.content.dtype)  # 16 bits where q has been made so
-            self.position = self.content if position is content else position * scale
+            self.position_keys = self.position_keys.to(q.dtype)
+            self.position = self.content if position is content else position * scale if scaled else position
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[HeadGroup, tuple]:
         """The group of these heads, and the tensors that `attend_band` takes."""
@@ -54,6 +55,7 @@ class BlockQueries:
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
             grad=torch.is_grad_enabled(),
             keep=torch.is_grad_enabled() and weights <= KEEP_BYTES,
+            on_gpu=q.device.type == "cuda",
         )
         return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
 

@@ -10,7 +10,17 @@ SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are sel
 
 def streams(past: list[Past], rows) -> list[Past]:
     """The caches of these streams alone, by layer. rows: a slice or an index."""
+    if isinstance(rows, Tensor):
+        return [tuple(_selected(part, rows) for part in parts) for parts in past]
     return [tuple(part[:, rows] for part in parts) for parts in past]
+
+
+def _selected(part: Tensor, rows: Tensor) -> Tensor:
+    """These streams, copied, with room behind them that the next `append` takes over: beams move at every step."""
+    buffer = part.new_empty(len(part) + len(part) // SLACK + 1, len(rows), *part.shape[2:])
+    selected = torch.index_select(part, 1, rows, out=buffer[: len(part)])
+    selected.room = buffer
+    return selected
 
 
 class StreamCache:
@@ -28,6 +38,8 @@ class StreamCache:
 
         Rows are copied only where `past` is not what was returned last, or the buffer is full.
         """
+        if (room := past.__dict__.pop("room", None)) is not None:  # the first to append to it
+            self.buffer, self.stop = room, len(past)
         past, new = past.detach(), new.detach()
         size = len(past) + len(new)
         if not self._ends_with(past, new) or self.stop + len(new) > len(self.buffer):

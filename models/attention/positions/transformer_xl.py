@@ -11,6 +11,7 @@ from torch.nn.functional import dropout
 
 from models.attention.choice import Choice, Shape
 from models.attention.positions._sinusoid import halves
+from models.kernels.compiled.dense import Linear
 
 
 class TransformerXL(Choice):
@@ -21,7 +22,7 @@ class TransformerXL(Choice):
         self.shape, self.clamp = shape, clamp
         self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
         self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
-        self.project = nn.Linear(shape.d_model, shape.heads * shape.d_k, bias=False)  # W_r
+        self.project = Linear(shape.d_model, shape.heads * shape.d_k, bias=False)  # W_r
         self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
 
     def for_next_layer(self) -> "TransformerXL":

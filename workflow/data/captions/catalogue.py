@@ -8,7 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.strict import PositiveStrictInt, StrictModel
+from workflow.config.files import user_path
+from workflow.config.strict import Name, PositiveStrictInt, StrictModel
 from workflow.data.sources.catalogue import BaseCatalogue, VocabularySize
 from workflow.data.sources.checksums import content_checksum, file_checksum
 from workflow.data.sources.lookup import data_folders, describe_missing, find_file
@@ -48,7 +49,7 @@ class CaptionEntry(StrictModel):
 
 class CaptionCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = f"{USER_PREFIX}JSON,IMAGES"
-    captions: dict[str, CaptionEntry]
+    captions: dict[Name, CaptionEntry]
 
     @property
     def entries(self) -> dict[str, CaptionEntry]:
@@ -81,7 +82,7 @@ def user_paths(name: str) -> tuple[Path, Path]:
         raise ConfigError(
             f"data set '{name}': expected captions:JSON,IMAGES, IMAGES a folder of images or a file of features"
         )
-    json_path, image_path = (Path(word.strip()).expanduser() for word in words)
+    json_path, image_path = (user_path(word, f"data set '{name}'") for word in words)
     if not json_path.is_file():
         raise ConfigError(f"data set '{name}': {json_path}: no such file")
     if not image_path.exists():

@@ -1,17 +1,20 @@
 """The pictures that captions name: image files, or features of regions from a detector."""
 
+import warnings
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
+from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
 from workflow.data.captions.karpathy import Picture
+from workflow.data.npz import largest
 
-UNREADABLE_FEATURES = (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile, zlib.error)
-UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # some others of PIL start other programs
+LARGEST_PICTURE = 1 << 26  # pixels; PIL itself warns of a third more
+UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Warning)
 LARGEST = float(np.finfo(np.float16).max)
 MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")  # of PIL: 8 bits a channel at most
 
@@ -24,7 +27,9 @@ def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarra
 def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     path = _find_image(folder, picture)
     try:
-        with Image.open(path) as file:
+        with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
+            if file.width * file.height > LARGEST_PICTURE:
+                raise ValueError(f"{file.width:,} x {file.height:,} pixels, at most {LARGEST_PICTURE:,} are read")
             mode, image = file.mode, file.convert("RGB")
     except UNREADABLE_IMAGE as error:
         raise ConfigError(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
@@ -51,7 +56,9 @@ def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
     """n N F, float16: an .npy of that shape in the order of the json, or an .npz with N F by file name."""
     try:
         features = _load_features(path, pictures)
-    except UNREADABLE_FEATURES as error:
+    except ConfigError:
+        raise
+    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
         kind = type(error).__name__
         raise ConfigError(f"{path}: not features that can be read ({kind}); an .npy or .npz of floats") from None
     if features.ndim != 3 or features.dtype.kind != "f" or len(features) != len(pictures) or not features.size:
@@ -64,6 +71,9 @@ def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
 
 
 def _load_features(path: Path, pictures: list[Picture]) -> np.ndarray:
+    if zipfile.is_zipfile(path):
+        with open_zip(path, largest()):
+            pass
     with open(path, "rb") as file:
         content = np.load(file, allow_pickle=False)
         return content if isinstance(content, np.ndarray) else _stack_by_name(path, content, pictures)

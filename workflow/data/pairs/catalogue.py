@@ -8,7 +8,8 @@ from typing import ClassVar, Literal, NoReturn, get_args
 from pydantic import PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.strict import StrictModel
+from workflow.config.files import user_path
+from workflow.config.strict import Name, StrictModel
 from workflow.data.sources.catalogue import BaseCatalogue, SplitName, VocabularySize
 from workflow.data.sources.checksums import content_checksum, user_file_checksum
 from workflow.data.sources.lookup import describe_missing, find_file
@@ -100,7 +101,7 @@ class NamedPairEntry(PairEntry):
 
 class PairCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = f"{USER_PREFIX}SRC,TGT"
-    pairs: dict[str, NamedPairEntry]
+    pairs: dict[Name, NamedPairEntry]
 
     @property
     def entries(self) -> dict[str, NamedPairEntry]:
@@ -136,7 +137,7 @@ def user_paths(name: str) -> list[Path]:
     paths = name.removeprefix(USER_PREFIX).split(",")
     if len(paths) != 2 or not all(paths):
         raise ConfigError(f"data set '{name}': expected two files with a comma between them, pairs:SRC,TGT")
-    return [Path(path.strip()).expanduser() for path in paths]
+    return [user_path(path, f"data set '{name}'") for path in paths]
 
 
 def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:

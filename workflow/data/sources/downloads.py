@@ -5,10 +5,10 @@ import shutil
 from pathlib import Path
 
 import pooch
-from filelock import FileLock
 from requests import RequestException
 
 from workflow.config.errors import ConfigError
+from workflow.config.hold import held
 from workflow.data.sources.archives import read_plain
 from workflow.data.sources.source import Source, verify_checksum
 
@@ -22,9 +22,8 @@ def cache_folder() -> Path:
 
 def fetch(name: str, source: Source, missing: str) -> bytes:
     """The plain content from the first address that gives it; `missing` begins the error message where none does."""
-    cache_folder().mkdir(parents=True, exist_ok=True)
     failures = []
-    with FileLock(cache_folder() / f"{name}.lock"):
+    with held(cache_folder() / f".{name}.held", f"data set {name}"):
         for url in source.urls:
             try:
                 return _fetch_url(url, name, source)
@@ -85,6 +84,8 @@ def _resume(url: str, output: Path, part: Path) -> None:
         finally:
             if not part.stat().st_size:
                 part.unlink()
+    if not part.exists():
+        raise ConfigError("sent nothing")
     shutil.move(part, output)
 
 

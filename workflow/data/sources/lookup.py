@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import user_path
 from workflow.data.sources.source import Source
 
 
@@ -20,7 +21,7 @@ def data_folders(data_dir: str | None) -> list[Path]:
     """`data_dir` and the folders in it; none where it is not set."""
     if data_dir is None:
         return []
-    root = Path(data_dir).expanduser()
+    root = user_path(data_dir, f"data_dir '{data_dir}'")
     if not root.is_dir():
         raise ConfigError(f"data_dir '{data_dir}': no such folder")
     return [root, *sorted(path for path in root.iterdir() if path.is_dir())]

@@ -6,7 +6,8 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from workflow.config.errors import check_known
-from workflow.config.strict import StrictModel
+from workflow.config.files import user_path
+from workflow.config.strict import Name, StrictModel
 from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.data.sources.checksums import user_file_checksum
 from workflow.data.sources.source import Checksum, Source
@@ -60,7 +61,7 @@ class TextEntry(Source):
 
 class TextCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
-    corpora: dict[str, TextEntry]
+    corpora: dict[Name, TextEntry]
 
     @model_validator(mode="after")
     def prefixes_of_known_texts(self):
@@ -74,7 +75,7 @@ class TextCatalogue(BaseCatalogue):
         return self.corpora
 
     def user_entry(self, name: str) -> TextEntry:
-        path = user_path(name)
+        path = path_of(name)
         checksum, size = user_file_checksum(f"corpus '{name}'", path)
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
@@ -86,6 +87,6 @@ class TextCatalogue(BaseCatalogue):
         return self.entry(name).checksum
 
 
-def user_path(name: str) -> Path:
+def path_of(name: str) -> Path:
     """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
-    return Path(name.removeprefix(USER_PREFIX)).expanduser()
+    return user_path(name.removeprefix(USER_PREFIX), f"corpus '{name}'")

@@ -5,14 +5,14 @@ from workflow.data.sources.downloads import fetch
 from workflow.data.sources.lookup import describe_missing, find_file
 from workflow.data.sources.official import read_official
 from workflow.data.sources.source import verify_checksum
-from workflow.data.text.catalogue import USER_PREFIX, TextCatalogue, user_path
+from workflow.data.text.catalogue import USER_PREFIX, TextCatalogue, path_of
 
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """The plain content of a text of kind `file`, its checksum verified."""
     entry = catalogue.entry(name)
     if name.startswith(USER_PREFIX):
-        content = user_path(name).read_bytes()
+        content = path_of(name).read_bytes()
         verify_checksum(content, entry, f"corpus '{name}'", "it changed while it was read")
         return content
     if entry.prefix_of and not find_file(entry, data_dir):

@@ -45,7 +45,8 @@ def read(path: Path) -> Corpus:
     """`ConfigError` where the file is truncated, foreign or of another version."""
     metadata, splits = read_npz(path, SPLITS, VERSION)
     ids = splits.values()
-    if sorted(metadata) != sorted(METADATA) or any(split.dtype != np.uint16 or split.ndim != 1 for split in ids):
+    known = sorted(metadata) == sorted(METADATA) and isinstance(metadata["symbols"], list)
+    if not known or any(split.dtype != np.uint16 or split.ndim != 1 for split in ids):
         raise ConfigError(f"{path}: not a corpus of this suite (other keys or types); delete it and run again")
     if max(int(split.max(initial=0)) for split in ids) >= len(metadata["symbols"]):
         raise ConfigError(f"{path}: a token beyond its {len(metadata['symbols'])} symbols; delete it and run again")

@@ -8,6 +8,8 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import user_path
+from workflow.config.strict import Name
 from workflow.data.sources.catalogue import BaseCatalogue, SplitName, VocabularySize
 from workflow.data.sources.checksums import file_checksum, user_file_checksum
 from workflow.data.sources.lookup import data_folders, describe_data_dir
@@ -46,14 +48,14 @@ class TreeEntry(Source):
 
 class TreeCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
-    trees: dict[str, TreeEntry]
+    trees: dict[Name, TreeEntry]
 
     @property
     def entries(self) -> dict[str, TreeEntry]:
         return self.trees
 
     def user_entry(self, name: str) -> TreeEntry:
-        path = Path(name.removeprefix(USER_PREFIX)).expanduser()
+        path = user_path(name.removeprefix(USER_PREFIX), f"data set '{name}'")
         checksum, size = user_file_checksum(f"data set '{name}'", path)
         return TreeEntry(
             kind="file",

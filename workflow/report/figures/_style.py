@@ -16,6 +16,7 @@ plt.rcParams.update(
     {
         "svg.hashsalt": "attention-suite",
         "svg.fonttype": "none",
+        "text.parse_math": False,  # a label with two dollars is text
         "font.family": "DejaVu Sans",
         "font.size": 9,
         "axes.spines.top": False,

@@ -1,12 +1,11 @@
 """The page of one ablation: its answer, its tables and figures, its runs, what the papers claim, its definition."""
 
-import json
-
 import pandas as pd
 
 from workflow.config.files import config_file
 from workflow.papers.published import papers
 from workflow.plan.ablations import load_ablation
+from workflow.report.claims.lines import read_lines
 from workflow.report.pages import artefacts
 from workflow.report.pages.answer import answer
 from workflow.report.pages.site import Site
@@ -37,7 +36,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 def read_claims(site: Site, name: str) -> list[dict]:
     """What the papers claim about it, with the evidence. Verdicts are the ledger's: they take all claims together."""
     path = site.results / "claims" / f"{name}.json"
-    return json.loads(path.read_text(encoding="utf-8"))["claims"] if path.exists() else []
+    return read_lines(path, ["provenance"])["claims"] if path.exists() else []
 
 
 def _line(run, task: TaskSpec) -> dict:

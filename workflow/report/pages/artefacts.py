@@ -1,7 +1,9 @@
 """Tables and figures as the templates take them."""
 
-import json
+from pathlib import Path
 
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_json
 from workflow.report.builders import load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, read_svg
@@ -17,12 +19,21 @@ def runs_at(ablation: str) -> str:
     return f"ablations/{ablation}/"
 
 
+def read_table(path: Path) -> dict:
+    """What `workflow.scripts.table` wrote."""
+    content = read_json(path)
+    for key in ("cells", "texts", "title"):
+        if not isinstance(content, dict) or key not in content:
+            raise ConfigError(f"{path}: expected a table as workflow.scripts.table writes it: no '{key}'")
+    return content
+
+
 def table(site: Site, name: str, ablation: str) -> dict:
     """Rows by columns, each cell with its measured and its published value. ablation: whose runs it is made from."""
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_table(path)
     cells, texts = content.pop("cells"), content.pop("texts")
     columns = list_columns(cells)
     forms = {column.title: column for column in columns}

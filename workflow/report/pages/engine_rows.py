@@ -24,15 +24,14 @@ class Measured:
     def ratio(self, cell: dict, base: dict) -> float | None:
         return None if cell["ms"] is None or base["ms"] is None else cell["ms"] / base["ms"]
 
-    @property
-    def product_speed(self) -> float | None:
-        """Multiply-accumulates a second of the feed-forward layer's product."""
-        cell = self.cell("product", "feed-forward", 0)
+    def product_speed(self, by: str = "torch") -> float | None:
+        """Multiply-accumulates a second of the feed-forward layer's product, by torch or compiled for this machine."""
+        cell = self.cell("product", by, 0)
         return None if cell["ms"] is None else cell["macs"] / (cell["ms"] / 1000)
 
-    def share_of_floor(self, name: str, S: int) -> float | None:
+    def share_of_floor(self, name: str, S: int, by: str = "torch") -> float | None:
         """Time that the operations of a step cannot do without, at the speed of the largest product, over its time."""
-        cell, speed = self.cell("step", name, S), self.product_speed
+        cell, speed = self.cell("step", name, S), self.product_speed(by)
         return None if cell["ms"] is None or not speed else self.macs[name, S]["floor"] / speed / (cell["ms"] / 1000)
 
     def share_of_memory(self, name: str, S: int) -> float | None:
@@ -56,9 +55,9 @@ def step_rows(measured: Measured) -> Iterator[list]:
             ours, theirs = (
                 measured.cell("step", name, S, implementation) for implementation in ("engine", "definition")
             )
-            floor, share = 2.0 * measured.macs[name, S]["floor"], measured.share_of_floor(name, S)
-            faster = number(measured.ratio(theirs, ours))
-            yield [name, S, number(floor), milliseconds(ours), number(share), milliseconds(theirs), faster]
+            floor, faster = 2.0 * measured.macs[name, S]["floor"], number(measured.ratio(theirs, ours))
+            shares = [number(measured.share_of_floor(name, S, by)) for by in ("torch", "compiled")]
+            yield [name, S, number(floor), milliseconds(ours), *shares, milliseconds(theirs), faster]
 
 
 def memory_rows(measured: Measured) -> Iterator[list]:
@@ -101,6 +100,23 @@ def ratio_rows(measured: Measured) -> Iterator[list]:
         yield [label, milliseconds(cell), milliseconds(base), number(measured.ratio(cell, base))]
 
 
+def sentence_rows(measured: Measured) -> Iterator[list]:
+    for N in sorted({S for what, _, S, _ in measured.cells if what == "sentence"}):
+        full, adaptive = (measured.cell("sentence", name, N) for name in ("full", "adaptive"))
+        yield [N, milliseconds(full), milliseconds(adaptive), number(measured.ratio(full, adaptive))]
+
+
+def pays_from(measured: Measured) -> str:
+    """From which length of a sentence on the adaptive span takes less time."""
+    lengths = sorted({S for what, _, S, _ in measured.cells if what == "sentence"})
+    cells = {N: [measured.cell("sentence", name, N)["ms"] for name in ("full", "adaptive")] for N in lengths}
+    if not lengths or any(None in pair for pair in cells.values()):
+        return "not measured"
+    slower = [N for N, (full, adaptive) in cells.items() if adaptive >= full]
+    later = [N for N in lengths if max(slower, default=0) < N]
+    return f"It pays from {later[0]} words on." if later else "It does not pay at these lengths."
+
+
 def count_rows(measured: Measured) -> Iterator[list]:
     for name in SPANS:
         for S in measured.how["lengths"]:
@@ -129,6 +145,7 @@ TABLES = {
     "memory": memory_rows,
     "ratios": ratio_rows,
     "sparse": sparse_rows,
+    "sentences": sentence_rows,
     "counts": count_rows,
     "profiles": profile_rows,
 }
@@ -137,13 +154,19 @@ TABLES = {
 def build_tables(content: dict) -> dict:
     """The rows of each table of the page; headings and captions are the template's."""
     measured = Measured(content)
-    speed = measured.product_speed
     parallel = [(each["jobs"], each["threads"], map(number, each["tokens_per_s"])) for each in content["parallel"]]
     return {name: as_text(rows(measured)) for name, rows in TABLES.items()} | {
-        "speed": f"{number(2.0 * speed)} operations a second" if speed else "a speed not measured",
+        "speed": _speed(measured, "torch"),
+        "compiled_speed": _speed(measured, "compiled"),
+        "pays_from": pays_from(measured),
         "parallel": [[jobs, threads, " to ".join(speeds)] for jobs, threads, speeds in parallel],
         "gathered": list(content["table"].items()),
     }
+
+
+def _speed(measured: Measured, by: str) -> str:
+    speed = measured.product_speed(by)
+    return f"{number(2.0 * speed)} operations a second" if speed else "a speed not measured"
 
 
 def as_text(rows: Iterator[list]) -> list[list[str]]:

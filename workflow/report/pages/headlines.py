@@ -1,6 +1,5 @@
 """What was found, in sentences, and the headline claims of each paper as a forest plot. Written from the ledger."""
 
-import json
 import math
 
 import pandas as pd
@@ -8,6 +7,7 @@ import pandas as pd
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.report.claims.measures import TURNS
+from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.ledger import Ledger
 from workflow.report.pages.numbers import form_of, number
 from workflow.report.pages.site import Site
@@ -81,7 +81,7 @@ def _two_digits(value: float) -> str:
 def read_limit(site: Site) -> str | None:
     """The sentence on the text of known limit; None where its table was not made."""
     path = site.results / "tables" / "limit.json"
-    return find_limit(json.loads(path.read_text(encoding="utf-8"))["cells"]) if path.exists() else None
+    return find_limit(read_table(path)["cells"]) if path.exists() else None
 
 
 def find_limit(cells: list[dict]) -> str | None:

@@ -1,6 +1,5 @@
 """The page of the ledger: every claim of the papers, its verdict, and the evidence in a line."""
 
-import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
 from workflow.report.claims.ledger import NOT_RUN, VERDICTS
+from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.numbers import number
@@ -36,7 +36,7 @@ def read_ledger(path: Path) -> Ledger | None:
     """Without the claims whose question was not asked; None where no ledger was made."""
     if not path.exists():
         return None
-    content = json.loads(path.read_text(encoding="utf-8"))
+    content = read_lines(path, ["set", "beside"], ["overall"])
     lines = sorted(content["claims"], key=lambda line: (line["where"], line["name"]))
     return Ledger(content["set"], content["beside"], [line for line in lines if _was_asked(line)])
 

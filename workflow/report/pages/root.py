@@ -1,12 +1,14 @@
 """reports/index.html: the reports on the disk, scale by scale."""
 
 from pathlib import Path
+from urllib.parse import quote
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import known_ablations, load_ablation
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
 SHARED |= {"steps": "A training step over S", "engine": "The engine's benchmark"}
+SHARED |= {"predictions": "Training steps at paper size, predicted"}
 
 
 def root_page(reports: Path, only: str | None = None) -> dict:
@@ -17,14 +19,15 @@ def root_page(reports: Path, only: str | None = None) -> dict:
 
 
 def _scale(folder: Path) -> dict:
+    address = quote(folder.name)  # a folder named javascript: stays one
     lists = {
         "Papers": {f"papers/{name}.html": paper.title for name, paper in papers().items()},
         "Questions": {f"ablations/{name}/index.html": load_ablation(name).question for name in known_ablations()},
         "More": {f"{name}.html": title for name, title in SHARED.items()},
     }
     present = {
-        heading: [(f"{folder.name}/{place}", title) for place, title in pages.items() if (folder / place).exists()]
+        heading: [(f"{address}/{place}", title) for place, title in pages.items() if (folder / place).exists()]
         for heading, pages in lists.items()
     }
-    index = f"{folder.name}/index.html" if (folder / "index.html").exists() else None
+    index = f"{address}/index.html" if (folder / "index.html").exists() else None
     return {"name": folder.name, "index": index, "lists": {name: pages for name, pages in present.items() if pages}}

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from itertools import permutations
 
 import pandas as pd
 
@@ -19,6 +18,7 @@ from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
+SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
 UNLISTED = ("counts", "shown", "looks")  # facts that are too long to list, or have a table of their own
 Line = tuple[str, object, str]  # title, value, unit
 
@@ -100,8 +100,10 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, 
     """Where each run is used within its ablation: digest -> kind -> (address beside the run's page, text)."""
     uses = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
-        for run, other in permutations(group.itertuples(), 2):
-            uses[run.digest]["seeds"].append((f"{other.digest}.html", f"seed {other.seed}"))
+        others = [(each.digest, each.seed) for each in group.head(SEEDS + 1).itertuples()]
+        for run in group["digest"]:
+            links = [(f"{digest}.html", f"seed {seed}") for digest, seed in others if digest != run]
+            uses[run]["seeds"] += links[:SEEDS]
     for kind, ending in (("tables", "json"), ("figures", "svg")):
         for artefact in getattr(load_ablation(name), kind):
             path, title = site.results / kind / f"{artefact}.{ending}", load_builder(kind, artefact).TITLE

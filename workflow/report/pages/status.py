@@ -1,6 +1,5 @@
 """The status of every table and figure of the papers: where it stands, and how many of its cells were measured."""
 
-import json
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.plan.ablations import Ablation
+from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.site import Site
 
 ARTEFACTS = ROOT / "config" / "published" / "artefacts.yaml"
@@ -73,7 +73,7 @@ def _count_cells(paths: list[Path]) -> dict[str, int]:
     """How many measured cells there are by status."""
     counts = {"ok": 0, "failed": 0, "not run": 0}
     for path in paths:
-        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        for cell in read_table(path)["cells"]:
             if cell["kind"] == "measured":
                 counts[cell["status"]] += 1
     return counts

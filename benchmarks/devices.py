@@ -1,0 +1,101 @@
+"""How training scales: `python -m benchmarks.devices [--steps 40] [--rounds 3]`, on a machine that does nothing else.
+
+Each net is trained by one process and by two, in turns; beside it what `workflow.costs.sharing` says of two, from the
+time of one and from how long two processes take to add up numbers. Processes have one thread each.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from tests._jobs import corpus, job
+from tests._training import write_job
+from workflow.costs.sharing import bytes_sent, step_seconds
+from workflow.data.text import store
+from workflow.results.record import Record, read_record
+from workflow.training.devices import join_devices
+from workflow.training.launch import launch, told_to_launcher
+
+SIZES = {  # layers, d_model, d_ff
+    "2 layers of 64": {"layers": 2, "d_model": 64, "heads": 4, "d_ff": 256},
+    "4 layers of 128": {"layers": 4, "d_model": 128, "heads": 4, "d_ff": 512},
+    "8 layers of 256": {"layers": 8, "d_model": 256, "heads": 4, "d_ff": 1024},
+}
+LIMIT = 512
+
+
+def train(size: dict, devices: int, steps: int, folder: Path) -> Record:
+    """A run with the adaptive spans of a net that has just begun."""
+    span = {"name": "adaptive", "limit": LIMIT, "ramp": 32, "penalty_weight": 2e-6}
+    net = {**size, "dropout": 0.0, "attention_dropout": 0.0}
+    pace = {"steps": steps, "evaluate_every": steps, "checkpoint_every": steps, "time_limit_s": 600}
+    shape = {"block": 256, "batch": 8, "span": span, "position": {"name": "relative", "limit": LIMIT}}
+    path = write_job(job(**shape, **pace, net=net, devices=devices), folder)
+    command = [sys.executable, "-m", "workflow.scripts.train", str(path), "--data", str(folder / "toy.npz")]
+    subprocess.run([*command, "--device", "cpu"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return read_record(folder / "record.json")
+
+
+def add_up(numbers: int, rounds: int = 20) -> float:
+    """Seconds in which this process and the others add up so many numbers: the median."""
+    taken, gradients = [], torch.zeros(numbers)
+    for _ in range(rounds):
+        torch.distributed.barrier()
+        began = time.perf_counter()
+        torch.distributed.all_reduce(gradients)
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def sending_rate(numbers: int, folder: Path) -> float:
+    """Bytes a second between two processes of this machine, for so many numbers."""
+    launch(2, "benchmarks.devices", ["--add-up", str(numbers), "--into", str(folder / "seconds")])
+    return bytes_sent(numbers, 2) / float((folder / "seconds").read_text())
+
+
+def measure(options) -> None:
+    print(
+        "| net | parameters | ms of a step, alone | two processes | said by the formula | speed-up | MB sent | GB/s |"
+    )
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, size in SIZES.items():
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            store.write(folder / "toy.npz", corpus(length=40_000))
+            steps: dict[int, list[float]] = {1: [], 2: []}
+            for _ in range(options.rounds):
+                for devices, taken in steps.items():
+                    record = train(size, devices, options.steps, folder)
+                    taken.append(8 * 256 / record.cost.tokens_per_s)
+            numbers = record.cost.parameters
+            rate = sending_rate(numbers, folder)
+        alone, two = (statistics.median(taken) for taken in steps.values())
+        said, sent = step_seconds(alone, numbers, 2, rate), bytes_sent(numbers, 2)
+        cells = (f"{numbers:,}", f"{1000 * alone:.1f}", f"{1000 * two:.1f}", f"{1000 * said:.1f}", f"{alone / two:.2f}")
+        print("|", " | ".join((name, *cells, f"{sent / 1e6:.1f}", f"{rate / 1e9:.2f}")), "|", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="devices", description="How training scales from one process to two.")
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--add-up", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if not options.add_up:
+        measure(options)
+        return
+    with told_to_launcher(), join_devices(torch.device("cpu")) as devices:
+        seconds = add_up(options.add_up)
+        if devices.first:
+            options.into.write_text(str(seconds))
+
+
+if __name__ == "__main__":
+    main()

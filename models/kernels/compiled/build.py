@@ -1,0 +1,140 @@
+"""Compiles the C of this folder into a cache, once for each processor, compiler and state of the sources.
+
+Plain C and `ctypes`, not torch's extension loader: that needs ninja, Python's headers and half a minute, this a second
+and a C compiler. `CC` names the compiler; `CC=""` goes without.
+"""
+
+import ctypes
+import hashlib
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import torch
+
+FOLDER = Path(__file__).parent
+SOURCES = ("attention.c", "dense.c", "layers.c")
+TYPES = {torch.float32: "float", torch.float64: "double"}
+NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in TYPES}
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC", "-fopenmp", "-ffp-contract=fast")
+FLAGS += ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")  # sums in vectors
+SECONDS = 120  # that a compiler may take
+
+
+class CannotCompile(RuntimeError):
+    """There is no compiled library on this machine; the text says why."""
+
+
+class _Switch(threading.local):
+    off = 0
+
+
+_SWITCH = _Switch()
+_REFUSED: dict[torch.dtype, str] = {}
+
+
+@contextmanager
+def without():
+    """For a while nothing is compiled: for counters, which see torch's operators alone, and to compare."""
+    _SWITCH.off += 1
+    try:
+        yield
+    finally:
+        _SWITCH.off -= 1
+
+
+def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
+    """Why nothing is compiled on this machine for numbers of this type: a sentence, or None."""
+    if _SWITCH.off:
+        return "it is switched off"
+    if dtype in _REFUSED:
+        return _REFUSED[dtype]
+    result = _attempt(dtype)
+    return str(result) if isinstance(result, CannotCompile) else None
+
+
+def refuse(dtype: torch.dtype, reason: str) -> None:
+    """From now on this process computes without the library for numbers of this type."""
+    _REFUSED[dtype] = reason
+
+
+@cache
+def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
+    if dtype not in TYPES:
+        return CannotCompile(f"there is none for {dtype}")
+    try:
+        return ctypes.CDLL(str(_built(TYPES[dtype])))
+    except CannotCompile as reason:
+        return reason
+    except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
+        return CannotCompile(f"{type(error).__name__}: {error}"[:300])
+
+
+def library(dtype: torch.dtype) -> ctypes.CDLL:
+    """The functions for 32 or 64 bits, compiled where they are not in the cache; `CannotCompile` says why not."""
+    result = _attempt(dtype)
+    if isinstance(result, CannotCompile):
+        raise result
+    return result
+
+
+def _built(real: str) -> Path:
+    """The path of the library. Processes that build at once write files of their own and the last one stays."""
+    compiler = _compiler()
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attention-suite"
+    path = folder / f"{_digest(compiler, real)}.so"
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        made = Path(own) / "library.so"
+        command = [
+            *compiler,
+            *FLAGS,
+            f"-DREAL={real}",
+            f"-DREAL_IS_DOUBLE={int(real == 'double')}",
+            *(str(FOLDER / name) for name in SOURCES),
+            "-lm",
+            "-o",
+            made,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        if done.returncode:
+            lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
+            raise CannotCompile(f"{compiler[0]} failed: {lines[0]}"[:300])
+        made.replace(path)
+    return path
+
+
+def _compiler() -> list[str]:
+    """The command of the compiler: `CC`, or the first that is there."""
+    named = os.environ.get("CC")
+    for command in [named] if named is not None else ["cc", "gcc", "clang"]:
+        if (words := shlex.split(command)) and shutil.which(words[0]):
+            return words
+    raise CannotCompile(f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler")
+
+
+def _digest(compiler: list[str], real: str) -> str:
+    """Of all that the library depends on: sources, flags, compiler, processor."""
+    version = subprocess.run([*compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
+    digest = hashlib.sha256(repr((compiler, FLAGS, real, platform.machine(), _processor())).encode() + version)
+    for path in sorted(FOLDER.glob("*.[ch]")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _processor() -> str:
+    """What the processor can do, where the system says so."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "")

@@ -1,0 +1,169 @@
+"""Products in C: see dense.c. Several at a time, so that Python is asked once."""
+
+import ctypes
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from models.kernels.compiled import build
+from models.kernels.compiled.attention import I, P
+from models.kernels.no_double_backward import no_double_backward
+
+FEW_ROWS = 16
+
+
+class DenseStruct(ctypes.Structure):
+    """The struct `dense` of dense.c."""
+
+    _fields_ = [
+        *((name, I) for name in ("m", "n", "k")),
+        ("a", P),
+        *((name, I) for name in ("a_row", "a_col")),
+        ("b", P),
+        *((name, I) for name in ("b_row", "b_col")),
+        ("c", P),
+        *((name, I) for name in ("c_row", "add", "relu")),
+        ("bias", P),
+    ]
+
+
+class Product(NamedTuple):
+    """c (+)= a b + bias, or max(0, .) of it; a: m k and b: k n of any strides, c: m n with contiguous rows."""
+
+    a: Tensor
+    b: Tensor
+    c: Tensor
+    add: bool = False
+    relu: bool = False
+    bias: Tensor | None = None
+
+
+def multiply(*products: Product) -> None:
+    """All of them, each by all threads, which do not wait for one another: a product may read, as its `a`, what one
+    before it wrote for the same rows, and nothing else that these products write.
+
+    ValueError for sizes or types that do not fit, and where rows of c are not contiguous.
+    """
+    calls, kept = (DenseStruct * len(products))(), []
+    for call, (a, b, c, add, relu, bias) in zip(calls, products, strict=True):
+        if a.size(1) != b.size(0) or c.shape != (a.size(0), b.size(1)) or not a.dtype == b.dtype == c.dtype:
+            shapes = ", ".join(f"{tuple(x.shape)} {x.dtype}" for x in (a, b, c))
+            raise ValueError(f"no product of these: {shapes}")
+        if c.stride(1) != 1 and c.size(1) > 1:
+            raise ValueError(f"rows of a product must be contiguous; strides {c.stride()}")
+        if 1 not in b.stride():
+            b = b.contiguous()
+            kept.append(b)
+        call.m, call.n, call.k = a.size(0), b.size(1), a.size(1)
+        call.a, call.a_row, call.a_col = a.data_ptr(), *a.stride()
+        call.b, call.b_row, call.b_col = b.data_ptr(), *b.stride()
+        call.c, call.c_row, call.add, call.relu = c.data_ptr(), c.stride(0), add, relu
+        call.bias = None if bias is None else bias.data_ptr()
+    library = build.library(products[0].c.dtype)
+    library.multiply(calls, I(len(products)), I(torch.get_num_threads()))
+
+
+class _Linear(torch.autograd.Function):
+    """x W^T + b; dx = dy W, dW = dy^T x, db = sum dy."""
+
+    @staticmethod
+    def forward(ctx, x, weight, bias):
+        ctx.save_for_backward(x, weight)
+        ctx.biased = bias is not None
+        rows = x.flatten(0, -2)
+        y = x.new_empty(len(rows), len(weight))
+        multiply(Product(rows, weight.T, y, bias=bias))
+        return y.view(*x.shape[:-1], -1)
+
+    @staticmethod
+    @no_double_backward
+    def backward(ctx, dy):
+        x, weight = ctx.saved_tensors
+        rows, dy = x.flatten(0, -2), dy.reshape(-1, dy.size(-1))
+        dx, dweight = rows.new_empty(rows.shape), torch.empty_like(weight)
+        multiply(Product(dy, weight, dx), Product(dy.T, rows, dweight))
+        return dx.view(x.shape), dweight, dy.sum(0) if ctx.biased else None
+
+
+class _ByHeads(torch.autograd.Function):
+    """x W_1^T, x W_2^T, .., each cut into heads: B N d -> B h N c each. As `_Linear`, several matrices at a time."""
+
+    @staticmethod
+    def forward(ctx, x, heads, *weights):
+        ctx.save_for_backward(x, *weights)
+        rows = x.flatten(0, -2)
+        parts = [x.new_empty(len(rows), len(weight)) for weight in weights]
+        multiply(*(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True)))
+        return tuple(part.view(*x.shape[:2], heads, -1).transpose(1, 2) for part in parts)
+
+    @staticmethod
+    @no_double_backward
+    def backward(ctx, *gradients):
+        x, *weights = ctx.saved_tensors
+        rows, products, dweights = x.flatten(0, -2), [], [torch.empty_like(weight) for weight in weights]
+        dx = rows.new_empty(rows.shape)
+        for dy, weight, dweight in zip(gradients, weights, dweights, strict=True):
+            dy = dy.transpose(1, 2).reshape(len(rows), -1)
+            products += [Product(dy, weight, dx, add=bool(products)), Product(dy.T, rows, dweight)]
+        multiply(*products)
+        return dx.view(x.shape), None, *dweights
+
+
+class _OfHeads(torch.autograd.Function):
+    """The sum of what the heads say: y: B h T c -> y W^T: B T d."""
+
+    @staticmethod
+    def forward(ctx, y, weight):
+        rows = y.transpose(1, 2).reshape(-1, weight.size(1))
+        ctx.save_for_backward(rows, weight)
+        ctx.shape = y.shape
+        out = y.new_empty(len(rows), len(weight))
+        multiply(Product(rows, weight.T, out))
+        return out.view(y.size(0), y.size(2), -1)
+
+    @staticmethod
+    @no_double_backward
+    def backward(ctx, dout):
+        rows, weight = ctx.saved_tensors
+        B, h, T, _ = ctx.shape
+        dout, drows, dweight = dout.reshape(len(rows), -1), torch.empty_like(rows), torch.empty_like(weight)
+        multiply(Product(dout, weight, drows), Product(dout.T, rows, dweight))
+        return drows.view(B, T, h, -1).transpose(1, 2), dweight
+
+
+def compiles(x: Tensor) -> bool:
+    """Whether products with x are computed here."""
+    return x.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and build.obstacle(x.dtype) is None
+
+
+def _pays(x: Tensor) -> bool:
+    """Matrices are laid out anew for every product, which for few rows takes longer than the product."""
+    return x.numel() >= FEW_ROWS * x.size(-1) and compiles(x)
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x W^T + b, as torch's, by products compiled for this machine where there is a compiler."""
+    return _Linear.apply(x, weight, bias) if _pays(x) else nn.functional.linear(x, weight, bias)
+
+
+def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
+    """x W^T for several matrices, cut into heads: B N d -> B h N c each."""
+    if _pays(x):
+        return _ByHeads.apply(x, heads, *weights)
+    parts = (nn.functional.linear(x, weight) for weight in weights)
+    return tuple(part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
+
+
+def of_heads(y: Tensor, weight: Tensor) -> Tensor:
+    """B h T c -> B T d: heads side by side, times W^T."""
+    if _pays(y):
+        return _OfHeads.apply(y, weight)
+    return nn.functional.linear(y.transpose(1, 2).flatten(2), weight)
+
+
+class Linear(nn.Linear):
+    """torch's linear layer, computed by `linear`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return linear(x, self.weight, self.bias)

@@ -1,0 +1,72 @@
+/* The ramp of learned spans, and dropout. Part of attention.c. */
+#ifndef MASK_H
+#define MASK_H
+
+#include "sight.h"
+
+/* log m (or, with `slope`, its derivative in z) where the ramp begins at the distance ceil(z) and R on: R + 1 numbers
+   with the nearest first, and again with the farthest first. -inf (or 0) where m is 0. */
+static void ramp_table(const attention *a, real z, int slope, real *near_first) {
+    int64_t R = a->ramp;
+    real *far_first = near_first + R + 1, least = ceil(z) - z;
+    for (int64_t n = 0; n <= R; n++) {
+        real mask = (R - least - n) / R; /* at most 1 */
+        if (slope)
+            near_first[n] = mask > 0 ? 1 / (R * mask) : 0;
+        else
+            near_first[n] = mask > 0 ? logarithm(mask > 0 ? mask : 1) : -INFINITY;
+    }
+    for (int64_t n = 0; n <= R; n++) far_first[n] = near_first[R - n];
+}
+
+/* Adds log m to the columns from..to of row i, or for the backward pass gives dz from ds. */
+static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t to, real *s, const real *ds) {
+    const attention *a = m->a;
+    real z = *row(a->z, m->b, m->h, x->t + i), dz = 0, *near_first = m->ramps + (ds ? 2 * (a->ramp + 1) : 0);
+    if (a->z.row || !(x->t + i)) ramp_table(a, z, ds != NULL, near_first); /* else as for the first query */
+    const real *far_first = near_first + a->ramp + 1;
+    for (int64_t j = from; z != z && !ds && j < to; j++) s[j] = NAN;
+    if (z != z) return NAN;
+    int64_t nearest = nearest_of(m, x, i), flat = (int64_t)ceil(z);
+    int64_t left = highest(from, lowest(to, nearest - flat + 1)), right = highest(left, nearest + flat);
+    int64_t farthest_left = nearest - flat - a->ramp, farthest_right = nearest + flat + a->ramp;
+    for (int64_t j = from; !ds && j < lowest(left, farthest_left); j++) s[j] = -INFINITY;
+    for (int64_t j = highest(from, farthest_left); j < left; j++)
+        if (ds)
+            dz += ds[j] * far_first[j - farthest_left];
+        else
+            s[j] += far_first[j - farthest_left];
+    for (int64_t j = right; j < lowest(to, farthest_right); j++)
+        if (ds)
+            dz += ds[j] * near_first[j - nearest - flat];
+        else
+            s[j] += near_first[j - nearest - flat];
+    for (int64_t j = highest(right, farthest_right); !ds && j < to; j++) s[j] = -INFINITY;
+    return dz;
+}
+
+/* A number that looks random, the same in both passes. */
+static inline uint32_t hash(uint32_t x) {
+    x ^= x >> 16, x *= 0x85ebca6bu;
+    x ^= x >> 13, x *= 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
+
+static inline uint32_t drop_seed(const item *m, int64_t t) {
+    const attention *a = m->a;
+    uint32_t of_item = hash((uint32_t)(a->seed >> 32) + (uint32_t)(m->b * a->H + m->h));
+    return hash(hash((uint32_t)a->seed ^ of_item) + (uint32_t)t);
+}
+
+/* 0 or 1 / (1 - drop), for the key j. */
+static inline real drop_factor(const attention *a, uint32_t seed, int64_t j) {
+    return hash(seed ^ (uint32_t)j * 0x9e3779b9u) >= (uint32_t)(a->drop * 4294967295.0) ? 1 / (1 - a->drop) : 0;
+}
+
+/* Dropout on the columns from .. to of row i. */
+static void drop_row(const item *m, const chunk *x, int64_t i, int64_t from, int64_t to, real *s) {
+    uint32_t seed = drop_seed(m, x->t + i);
+    for (int64_t j = from; j < to; j++) s[j] *= drop_factor(m->a, seed, x->j0 + j);
+}
+
+#endif

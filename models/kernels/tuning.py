@@ -1,0 +1,72 @@
+"""Which tiles a kernel works in: the fastest of a short list, timed once for each kind of work on the GPU at hand."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from triton.runtime.errors import OutOfResources
+
+
+class Tile(NamedTuple):
+    """N: queries and keys of a tile, a power of two, 16 at least. warps, stages: how a program is started."""
+
+    N: int
+    warps: int
+    stages: int
+
+
+TILES = {  # by the bytes of a number; the first is used where nothing is timed
+    2: (Tile(64, 8, 2), Tile(64, 4, 2), Tile(32, 4, 2)),
+    4: (Tile(16, 4, 2), Tile(16, 8, 2)),  # of 32 a program runs out of registers
+    8: (Tile(16, 4, 2),),
+}
+FASTER = 0.95  # a later tile is taken if it needs less than this share of the time: noise leaves the first in place
+ROUNDS = 5  # that are timed
+CHOSEN: dict[str, Tile] = {}  # by the work in words
+
+
+def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[Tile, Any]:
+    """What `run` gives for each tile that the memory of a GPU's processor holds; `OutOfResources` if it holds none."""
+    results = {}
+    for tile in tiles:
+        try:
+            results[tile] = run(tile)
+        except OutOfResources as error:
+            refused = error
+    if not results:
+        raise refused
+    return results
+
+
+def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
+    """The tile with which `run` takes the least time on the GPU; work of one name is timed once."""
+    if work not in CHOSEN:
+        times = each_that_fits(TILES[dtype.itemsize], lambda tile: milliseconds(lambda: run(tile)))
+        first = next(iter(times))
+        best = min(times, key=times.get)
+        CHOSEN[work] = best if times[best] < FASTER * times[first] else first
+    return CHOSEN[work]
+
+
+def milliseconds(run: Callable[[], None]) -> float:
+    """The median time on the GPU; the first round compiles and is not counted.
+
+    `triton.testing.do_bench` would ask for memory of its own, and records say how much a run needed.
+    """
+    run()
+    times = []
+    for _ in range(ROUNDS):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        times.append(begin.elapsed_time(end))
+    return sorted(times)[ROUNDS // 2]
+
+
+def describe() -> list[str]:
+    """A line for each kind of work that was timed."""
+    return [
+        f"{work}: tiles of {N} x {N}, {warps} warps, {stages} stages" for work, (N, warps, stages) in CHOSEN.items()
+    ]

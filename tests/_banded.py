@@ -1,0 +1,93 @@
+"""Inputs for banded attention, and its output and gradients by the kernel and by the definition."""
+
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import torch
+
+from models.attention import formula
+from models.attention.spans._ramp import log_ramp, ramp_reach
+from models.kernels import banded, tuning
+from tests._interpreter import mend
+
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+TILE, RAMP = 16, 5
+
+
+@contextmanager
+def small_tiles(monkeypatch):
+    """Several tiles and groups at sizes that an interpreter can compute."""
+    tiles = (tuning.Tile(TILE, warps=4, stages=2),)
+    monkeypatch.setattr(tuning, "TILES", dict.fromkeys(tuning.TILES, tiles))
+    monkeypatch.setattr(banded, "GROUPS", 4)
+    if DEVICE == "cpu":
+        mend(monkeypatch)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def drawn(T, K, spans, limit, *, by_head=False, B=1, dk=12, dv=20, seed=0):
+    """Inputs in 64 bits that ask for gradients, and the reach of each head.
+
+    spans: heads' "z", their "reach", or "z_by_query" with how many heads. by_head: a table of position keys for each.
+    """
+    torch.manual_seed(seed)
+    ((kind, values),) = spans.items()
+    h = values if kind == "z_by_query" else len(values)
+    sizes = {"q": (B, h, T, dk), "r": (B, h, T, dk), "k": (B, h, K, dk), "v": (B, h, K, dv)}
+    sizes["position_keys"] = (h, dk, limit) if by_head else (dk, limit)
+    inputs = {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
+    if kind == "reach":
+        reach = torch.tensor(values)
+    elif kind == "z":
+        inputs["z"] = torch.tensor(values, dtype=torch.float64).view(h, 1, 1)
+        reach = ramp_reach(inputs["z"], RAMP, limit).flatten()
+    else:
+        inputs["z"] = torch.randint(4 * (limit - RAMP), (B, h, T, 1)).double() / 4  # whole numbers among them
+        reach = ramp_reach(inputs["z"], RAMP, limit).amax((0, 2, 3))
+    return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(DEVICE)
+
+
+def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, factors=None):
+    """Head by head, since the definition has a single reach. factors: B h T K, of dropout."""
+    S, scale = position_keys.size(-1), q.size(-1) ** 0.5
+    span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
+    heads = []
+    for i, far in enumerate(reach.tolist()):
+        table = position_keys[i] if position_keys.dim() == 3 else position_keys
+        position = SimpleNamespace(
+            content=lambda q: q,
+            query=lambda _, i=i: r[:, [i]] * scale,
+            keys=lambda w, table=table: table[:, S - w :],
+        )
+        choices = SimpleNamespace(
+            position=position,
+            span=span,
+            selection=lambda masked: masked,
+            normaliser=lambda kept: kept.softmax(-1),
+            attends_self=attends_self,
+        )
+        own_z = None if z is None else z[..., [i], :, :]
+        weights = formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far)
+        heads.append((weights if factors is None else weights * factors[:, [i]]) @ v[:, [i]])
+    return torch.cat(heads, 1)
+
+
+def by_kernel(q, r, k, v, position_keys, z=None, *, reach, attends_self, **dropout):
+    width, ramp = position_keys.size(-1) - int(reach.max()), None if z is None else RAMP
+    nearest = position_keys[..., width:]
+    return banded.attend(q, r, k, v, nearest, z, reach, ramp=ramp, attends_self=attends_self, **dropout)
+
+
+def results(attend, inputs, reach, attends_self, **dropout):
+    """The output and the gradients of all inputs, by name."""
+    y = attend(**inputs, reach=reach, attends_self=attends_self, **dropout)
+    dy = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1)).to(DEVICE)
+    return {"y": y.detach(), **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True))}
+
+
+def assert_same(ours, oracle):
+    for name, tensor in ours.items():
+        torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")

@@ -1,0 +1,70 @@
+"""Layers of random choices, and whether an implementation gives the definition's numbers for them."""
+
+import torch
+
+from models.attention import CHOICES
+from models.attention.build import build_choice
+from models.attention.choice import Shape
+from models.attention.definition import Definition
+from models.attention.engine.engine import Engine
+from models.attention.sequence_attention import SequenceAttention
+from models.attention.stream_attention import StreamAttention
+
+SMALL = Shape(6, 3, 2, 4)
+SETTINGS = {
+    "fixed": lambda S: {"limit": S},
+    "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
+    "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
+    "full": lambda S: {"cache": S},
+    "relative": lambda S: {"limit": S},
+}
+
+
+def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
+    """A layer over streams."""
+    return _anywhere(StreamAttention, names, S, k, seed, shape, attends_self=attends_self)
+
+
+def sequence_layer(names, S: int, N: int, k: int, shape: Shape, reads_itself: bool, seed: int) -> SequenceAttention:
+    """A layer over sentences of N words; attention to a source has no distances."""
+    names = names if reads_itself else ("full", names[1], names[2], "none")
+    S = max(S, N) if names[0] == "full" else S
+    return _anywhere(SequenceAttention, names, S, k, seed, shape, reads_itself=reads_itself)
+
+
+def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **settings):
+    """A layer in double precision, its spans and alphas anywhere."""
+    torch.manual_seed(seed)
+    given = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
+    named = zip(CHOICES, names, given, strict=True)
+    choices = [build_choice(axis, {"name": name, **values}, shape) for axis, name, values in named]
+    layer = kind(shape, *choices, **settings).double()
+    for name, parameter in layer.named_parameters():
+        if name.endswith(("fraction", "normaliser.a")):
+            parameter.data.uniform_(0, 1)
+        elif name.startswith("span."):
+            parameter.data.normal_()
+    return layer
+
+
+def results(implementation, layer, x, past, direction) -> dict[str, torch.Tensor]:
+    """The output, and the gradients of the input and of every parameter."""
+    x = x.clone().requires_grad_()
+    y, _ = implementation.attend(layer, x, past)
+    leaves = {"x": x, **dict(layer.named_parameters())}
+    gradients = torch.autograd.grad((y * direction).sum(), list(leaves.values()), allow_unused=True)
+    pairs = zip(leaves, gradients, strict=True)
+    return {"y": y.detach()} | {name: gradient for name, gradient in pairs if gradient is not None}
+
+
+def assert_same(layer, x, past, backend: str = "auto") -> None:
+    direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
+    oracle, ours = (results(by, layer, x, past, direction) for by in (Definition(), Engine(backend)))
+    for name, expected in oracle.items():
+        tensor = ours.get(name, torch.zeros_like(expected))
+        torch.testing.assert_close(tensor, expected, rtol=1e-9, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+
+
+def inputs(layer, T: int, M: int, B: int) -> tuple:
+    width = layer.shape.d_model
+    return torch.randn(B, T, width).double(), (torch.randn(M, B, width).double(),)

@@ -1,0 +1,57 @@
+"""What would be sent to Kubernetes: the requests of Snakemake's plugin, taken down by a server that is no cluster."""
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests._copied import copied
+from tests.cluster.api import no_cluster
+
+PLUGINS = ("snakemake_executor_plugin_kubernetes", "snakemake_storage_plugin_fs")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not all(map(importlib.util.find_spec, PLUGINS)), reason="the extra `kubernetes` is not installed"
+    ),
+    pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync, which the storage plugin calls, is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def sent(tmp_path_factory):
+    """The jobs of three trainings on a GPU: the plan is made here, their text lies in the store."""
+    folder, store = copied(tmp_path_factory.mktemp("suite")), tmp_path_factory.mktemp("store")
+    (store / "results" / "data").mkdir(parents=True)
+    (store / "results" / "data" / "words.npz").touch()
+    options = ["--config", "scale=smoke", "device=cuda", "--default-storage-prefix", str(store), "--retries", "0"]
+    words = ["--workflow-profile", "profiles/kubernetes", *options, "--seconds-between-status-checks", "1"]
+    with no_cluster(tmp_path_factory.mktemp("config")) as (environment, jobs):
+        command = [sys.executable, "-m", "snakemake", *words, "--", "adaptive_span_table3"]
+        said = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert len(jobs) == 3, said.stderr[-3000:]
+    assert len(list(store.glob("results/runs/*/job.json"))) > 30
+    return [job["spec"]["template"]["spec"] for job in jobs]
+
+
+def test_each_run_is_a_job_with_its_own_command_in_the_image(sent):
+    containers = [spec["containers"][0] for spec in sent]
+    assert {each["image"] for each in containers} == {"registry.example.org/attention-ledger:0.6.0"}
+    commands = [each["args"][1] for each in containers]
+    assert len(set(commands)) == 3 and all("--target-jobs 'train:digest=" in each for each in commands)
+    assert all("--default-storage-provider 'fs'" in each for each in commands)
+
+
+def test_it_asks_for_what_is_estimated_as_its_limit_and_for_a_gpu(sent):
+    resources = sent[0]["containers"][0]["resources"]
+    assert resources["limits"]["nvidia.com/gpu"] == resources["requests"]["nvidia.com/gpu"] == "1"
+    assert resources["limits"]["memory"] == "8000M" and resources["limits"]["cpu"] == "1000m"
+    assert sent[0]["tolerations"][0]["key"] == "nvidia.com/gpu"
+
+
+def test_the_volume_that_all_share_is_mounted(sent):
+    mounts = {mount["name"]: mount["mountPath"] for mount in sent[0]["containers"][0]["volumeMounts"]}
+    claims = [each["persistentVolumeClaim"] for each in sent[0]["volumes"] if "persistentVolumeClaim" in each]
+    assert mounts["attention-store"] == "/store" and [each["claimName"] for each in claims] == ["attention-store"]

@@ -1,0 +1,53 @@
+"""A variant that crashes is a cell with its reason, and costs the others nothing: a whole workflow."""
+
+import json
+
+import pytest
+import yaml
+
+from models.kernels.compiled import build
+from tests._copied import copied, snakemake
+from tests.failures._real import broken, run
+from workflow.results.rows import read_rows
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(build.obstacle() is not None, reason=f"nothing is compiled: {build.obstacle()}"),
+]
+QUESTION = """question: Does keeping few keys change anything?
+paper: explicit_sparse
+corpora: [text8]
+variants:
+  whole: {span: fixed, S: max}
+  few: {span: fixed, S: max, selection: top_k, k: max}
+"""
+
+
+def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
+    folder = broken(copied(tmp_path), "if (a->kept) *(volatile int *)0 = 1;")
+    (folder / "config" / "ablations" / "few_keys.yaml").write_text(QUESTION)
+    words = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[few_keys]", "--", "few_keys")
+    said = snakemake(folder, *words)
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    runs = {row["variant"]: row for row in read_rows(folder / "results/smoke/ablations/few_keys.json")[1]}
+    assert runs["whole"]["status"] == "ok" and runs["whole"]["dev_bpc"] > 0
+    assert (runs["few"]["status"], runs["few"]["reason"]) == ("error", "the process was ended by SIGSEGV")
+    page = (folder / "reports/smoke/ablations/few_keys/index.html").read_text()
+    assert "the process was ended by SIGSEGV" in page
+    assert (
+        "few_keys: few" in said.stdout + said.stderr and "the process was ended by SIGSEGV" in said.stdout + said.stderr
+    )
+    timed = {
+        row["configuration"]: row["status"] for row in read_rows(folder / "results/smoke/throughput/few_keys.json")[1]
+    }
+    assert timed[runs["whole"]["configuration"]] == "ok" and timed[runs["few"]["configuration"]] != "ok"
+
+
+def test_a_crash_while_the_engine_is_checked_times_nothing_and_says_why(tmp_path):
+    folder = broken(copied(tmp_path), "*(volatile int *)0 = 1;")
+    scale = yaml.safe_load((folder / "config/scales/smoke/char_lm.yaml").read_text())
+    words = ("--sizes", json.dumps(scale["measure"]["engine"]), "--steps-only", "--device", "cpu")
+    said = run("workflow.scripts.engine", "steps.json", *words, at=folder)
+    assert said.returncode == 0, said.stderr
+    gate = json.loads((folder / "steps.json").read_text())["gate"]
+    assert (gate["status"], gate["reason"]) == ("error", "the process was ended by SIGSEGV")

@@ -1,0 +1,122 @@
+"""A disk that is full, for real, at every kind of file: one line that names it, and nothing half-written."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests._jobs import corpus, job
+from tests._site import SCALE, inputs
+from tests._training import write_job
+from tests.failures._real import leave_free, line_of, mounted, train
+from workflow.config.command_line import run
+from workflow.data.text import store
+from workflow.scripts import corpus as corpus_script
+from workflow.scripts import figure, page, plan, run_files, table
+from workflow.scripts import train as train_script
+
+pytestmark = pytest.mark.slow
+FULL = "No space left on device"
+
+
+@pytest.fixture
+def disk(tmp_path):
+    with mounted(tmp_path / "disk", "-t", "tmpfs", "-o", "size=2m", "tmpfs") as folder:
+        yield folder
+
+
+@pytest.fixture
+def refused(disk, capsys, monkeypatch):
+    """Run a script until it refuses; the name of the file in its line."""
+
+    def refuse(main, *words: str) -> str:
+        monkeypatch.setattr(sys, "argv", [main.__module__, *words])
+        with pytest.raises(SystemExit) as ended:
+            run(main)
+        line = capsys.readouterr().err.strip().splitlines()[-1]
+        assert ended.value.code == 1 and line.endswith(f": {FULL}"), line
+        assert not list(disk.rglob(".*")), "something was left half-written"
+        return Path(line.removesuffix(f": {FULL}").split(": ")[-1]).name
+
+    return refuse
+
+
+def test_each_file_of_a_run(disk, refused, tmp_path, monkeypatch):
+    """The checkpoint, the weights, the curve and the record: no room for one after the other."""
+    monkeypatch.setattr(train_script, "limit_memory", lambda budget: None)  # it could not be lifted again
+    store.write(tmp_path / "toy.npz", corpus())
+    named = []
+    for free in (8, 48, *range(84, 200, 4)):
+        folder = disk / f"run{free}"
+        words = [
+            str(write_job(job(checkpoint_every=12), folder)),
+            "--data",
+            str(tmp_path / "toy.npz"),
+            "--device",
+            "cpu",
+        ]
+        leave_free(disk, free << 10)
+        if named and named[-1] == "record.json":
+            break
+        named.append(refused(train_script.main, *words))
+        assert {path.name for path in folder.iterdir()} <= {"job.json", "checkpoint.pt", "weights.pt", "curve.csv"}
+        for path in folder.iterdir():
+            path.unlink()
+    assert [*dict.fromkeys(named)] == ["checkpoint.pt", "weights.pt", "curve.csv", "record.json"]
+
+
+def test_a_run_by_its_command(disk, tmp_path):
+    write_job(job(), disk / "run")
+    (tmp_path / "run").mkdir()
+    leave_free(disk, 0)
+    line = line_of(train(job(), tmp_path / "run", "--out", str(disk / "run")), 1)
+    assert line.startswith(f"train.py: {disk}/run/") and line.endswith(FULL)
+
+
+@pytest.mark.parametrize("kind", ["json", "csv", "tex"])
+def test_a_table(kind, suite, disk, refused):
+    scale = suite / "results" / SCALE
+    words = ["adaptive_span_table3", str(disk / "table.json"), *inputs(scale, "dynamic_span")]
+    table.main(words)
+    sizes = {path.suffix[1:]: -(-path.stat().st_size // 4096) * 4096 for path in disk.iterdir()}
+    for path in disk.iterdir():
+        path.unlink()
+    before = {"csv": 0, "tex": sizes["csv"], "json": sizes["csv"] + sizes["tex"]}[kind]
+    leave_free(disk, before)
+    assert refused(table.main, *words) == f"table.{kind}"
+
+
+def test_a_figure(suite, disk, refused):
+    scale = suite / "results" / SCALE
+    leave_free(disk, 8192)
+    words = ["adaptive_span_figure4", str(disk / "figure.svg"), *inputs(scale, "head_spans")]
+    assert refused(figure.main, *words) in ("figure.svg", "figure.pdf", "figure.png")
+
+
+def test_a_page(suite, disk, refused):
+    scale = suite / "results" / SCALE
+    leave_free(disk, 8192)
+    words = ["ablation", "dynamic_span", "--scale", SCALE, *inputs(scale, "dynamic_span")]
+    words += ["--results", str(suite / "results"), "--reports", str(disk)]
+    assert refused(page.main, *words).endswith(".html")
+
+
+def test_a_text(disk, refused):
+    leave_free(disk, 8192)
+    assert refused(corpus_script.main, "words", str(disk / "words.npz")) == "words.npz"
+
+
+def test_a_plan_and_its_jobs(disk, refused):
+    leave_free(disk, 40 << 10)
+    words = [str(disk / "plan.json"), "--config", '{"scale": "smoke"}', "--runs", str(disk / "runs")]
+    assert refused(plan.main, *words) in ("plan.json", "job.json")
+    for path in disk.rglob("job.json"):
+        json.loads(path.read_text())
+
+
+def test_a_table_of_runs_and_all_runs(suite, disk, refused):
+    scale = suite / "results" / SCALE
+    leave_free(disk, 0)
+    words = [str(disk / name) for name in ("runs.csv", "runs.parquet", "columns.csv")]
+    assert refused(run_files.main, *words, *inputs(scale, "dynamic_span")) == "runs.csv"

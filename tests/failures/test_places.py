@@ -1,0 +1,66 @@
+"""Where the project lies and what the machine lacks: odd names, no locale, a checkout that cannot be written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests._copied import ROOT, copied, snakemake
+from tests.failures._real import mounted, run
+
+pytestmark = pytest.mark.slow
+NAME = "a b'c\"d ü $HOME [x] ;#&\ny"  # of a folder
+QUESTION = """question: Does a naïve ramp help?
+paper: adaptive_span
+corpora: [text8]
+tables: [adaptive_span_table3]
+variants:
+  short: {span: {name: adaptive, ramp: 2}, S: max}
+"""
+WORDS = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[naive]", "--")
+POSIX = {"LC_ALL": "POSIX", "LANG": "POSIX", "LANGUAGE": "", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+
+def project(folder: Path) -> Path:
+    """A copy with a question of its own, whose text is not ASCII."""
+    folder.mkdir()
+    copied(folder)
+    (folder / "config" / "ablations" / "naive.yaml").write_text(QUESTION, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("case", ["a folder's name", "no locale"])
+def test_a_question_is_trained_and_tabled(case, tmp_path, monkeypatch):
+    folder = project(tmp_path / (NAME if case == "a folder's name" else "plain"))
+    for name, value in POSIX.items() if case == "no locale" else ():
+        monkeypatch.setenv(name, value)
+    said = snakemake(folder, *WORDS, "results/smoke/tables/adaptive_span_table3.json")
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    assert (folder / "results" / "smoke" / "tables" / "adaptive_span_table3.csv").stat().st_size
+
+
+def test_a_text_with_an_odd_name(tmp_path):
+    """The user's own file: blanks, quotes and umlauts are only a name."""
+    text = tmp_path / "my 'own' \"tëxt\" $1.txt"
+    text.write_text("a line of text, not a long one\n" * 400)
+    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", f"corpus=file:{text}")
+    said = snakemake(tmp_path, *words, "tasks=[char_lm]", "ablations=[dynamic_span]", "-n", "--", "all")
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    said = run("workflow.scripts.corpus", f"file:{text}", str(tmp_path / "text.npz"))
+    assert said.returncode == 0 and (tmp_path / "text.npz").stat().st_size, said.stderr
+
+
+def test_a_checkout_that_cannot_be_written(tmp_path):
+    """It runs from another folder; in its own it is refused in one line."""
+    with mounted(tmp_path / "checkout", "--bind", str(ROOT)) as checkout:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(checkout)], check=True)
+        assert not os.access(checkout, os.W_OK)
+        said = subprocess.run([sys.executable, "-m", "snakemake", "-c1"], cwd=checkout, capture_output=True, text=True)
+        assert said.returncode and f"config error: {checkout}: this folder is not writable" in said.stderr
+        assert "Traceback" not in said.stderr
+        (tmp_path / "elsewhere").mkdir()
+        words = ("-s", str(checkout / "workflow" / "Snakefile"), "--config", "scale=smoke", "--")
+        said = snakemake(tmp_path / "elsewhere", *words, "adaptive_span_shares")
+        assert said.returncode == 0, said.stderr[-2000:]

@@ -1,0 +1,164 @@
+"""What a run does on a GPU, with stand-ins for what torch.cuda says and takes."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="triton has no build for this platform")
+
+from models.kernels import banded, tuning
+from tests._jobs import job
+from tests._runs import run
+from tests._site import record
+from tests._training import origin
+from workflow.config.errors import ConfigError
+from workflow.plan import config
+from workflow.plan.config import Config
+from workflow.plan.sources import recorded
+from workflow.report.pages.run import run_page
+from workflow.scripts import train
+from workflow.training import devices, random_state
+from workflow.training.devices import ALONE
+from workflow.training.launch import refuse_too_many
+from workflow.training.origin import describe, pick_device
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+
+
+@pytest.mark.parametrize(
+    "there, picked", [(True, {"auto": "cuda", "cuda": "cuda", "cpu": "cpu"}), (False, {"auto": "cpu", "cpu": "cpu"})]
+)
+def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert {name: pick_device(name).type for name in picked} == picked
+
+
+def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
+    monkeypatch.setattr(torch.version, "cuda", "13.0")
+    on_gpu, on_cpu = (describe(device, "bf16", recorded([])) for device in (CUDA, CPU))
+    assert (on_gpu.device, on_gpu.driver) == ("NVIDIA H100 80GB HBM3", "CUDA 13.0")
+    assert (on_gpu.precision, on_gpu.deterministic) == ("bf16", False)
+    assert (on_cpu.precision, on_cpu.deterministic, on_cpu.driver) == ("fp32", True, None)
+
+
+def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
+    state = torch.arange(16, dtype=torch.uint8)
+    given = []
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda: state)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", given.append)
+    saved = random_state.save(ALONE, CUDA)
+    assert set(saved) == {"cpu", "cuda"} and set(random_state.save(ALONE, CPU)) == {"cpu"}
+    before = torch.rand(3)
+    random_state.restore(saved, ALONE, CUDA, 1)
+    assert torch.equal(given[0], state) and torch.equal(torch.rand(3), before)
+    random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
+    assert len(given) == 1
+
+
+def test_more_devices_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    refuse_too_many(2, CUDA)
+    refuse_too_many(64, CPU)
+    with pytest.raises(ConfigError, match="devices: 3 were asked for, this machine has 2 GPUs"):
+        refuse_too_many(3, CUDA)
+
+
+@pytest.mark.parametrize("device, taken, backend", [(CUDA, [3], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
+def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
+    took, began = [], []
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "1")
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    monkeypatch.setattr(torch.cuda, "set_device", took.append)
+    distributed = SimpleNamespace(
+        init_process_group=lambda kind, timeout: began.append(kind),
+        get_world_size=lambda: 4,
+        get_rank=lambda: 3,
+        destroy_process_group=lambda: None,
+    )
+    monkeypatch.setattr(torch, "distributed", distributed)
+    with devices.join_devices(device) as joined:
+        assert (joined.count, joined.rank) == (4, 3)
+    assert (took, began) == (taken, [backend])
+
+
+def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(monkeypatch):
+    monkeypatch.setattr(config.shutil, "which", lambda name: "/usr/bin/nvidia-smi")
+    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == [1, 1, 0]
+    monkeypatch.setattr(config.shutil, "which", lambda name: None)
+    assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == [0, 1, 0]
+
+
+class _Event:
+    """Of a GPU on which the n-th piece of work takes n milliseconds."""
+
+    clock, waits = 0.0, 0
+
+    def __init__(self, enable_timing: bool):
+        assert enable_timing
+
+    def record(self) -> None:
+        self.at = _Event.clock
+
+    def synchronize(self) -> None:
+        _Event.waits += 1
+
+    def elapsed_time(self, end: "_Event") -> float:
+        return end.at - self.at
+
+
+def test_a_tile_is_timed_by_the_gpus_own_clock_and_the_first_round_is_left_out(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "Event", _Event)
+    rounds = iter([100.0, 5.0, 1.0, 2.0, 4.0, 3.0])
+
+    def run() -> None:
+        _Event.clock += next(rounds)
+
+    assert tuning.milliseconds(run) == 3.0 and _Event.waits == tuning.ROUNDS
+
+
+@pytest.mark.parametrize("backward", [False, True])
+def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(backward, monkeypatch):
+    worked, asked = [], []
+
+    class Somewhere(SimpleNamespace):
+        def size(self, axis):
+            return self.shape[axis]
+
+    q = Somewhere(shape=(2, 4, 100, 24), device=CUDA, dtype=torch.bfloat16)
+    inputs = (q, None, None, Somewhere(shape=(2, 4, 300, 40)), Somewhere(shape=(24, 200, 24)))
+    monkeypatch.setattr(banded, "_forward", lambda *given: worked.append("forward") or ("y", "lse"))
+    monkeypatch.setattr(banded, "_backward", lambda *given: worked.append("backward"))
+
+    def fastest(work, dtype, run):
+        run("a tile")
+        asked.append((work, dtype))
+        return "a tile"
+
+    monkeypatch.setattr(tuning, "fastest", fastest)
+    assert banded._fastest(inputs, (), 0.0, backward) == "a tile"
+    assert worked == ["forward", "backward"][: 1 + backward]
+    direction = "backward" if backward else "forward"
+    assert asked == [(f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}", torch.bfloat16)]
+
+
+@pytest.mark.parametrize("device, word", [("NVIDIA H100 80GB HBM3", "cuda"), ("cpu: AMD EPYC, 2 cores", "cpu")])
+def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
+    row = run()
+    made = record(row)
+    made.origin.device = device
+    assert run_page(made, {}, None, row)["command"].endswith(f"--device {word}")
+
+
+@pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])
+def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkeypatch, tmp_path):
+    """CUDA maps more addresses than the machine has memory."""
+    limited = []
+    task = SimpleNamespace(read=lambda path: SimpleNamespace(checksum="sha256:toy"))
+    monkeypatch.setattr(train, "load", lambda name: task)
+    monkeypatch.setattr(train, "limit_memory", limited.append)
+    monkeypatch.setattr(train, "describe", lambda *given: origin())
+    monkeypatch.setattr(train, "Run", lambda *given: 1 / 0)
+    assert train.train(job(), tmp_path / "data", tmp_path, device).status == "error"
+    assert len(limited) == limits

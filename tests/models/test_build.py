@@ -1,0 +1,109 @@
+"""Where there is a compiler and where there is none: nothing breaks, and records say why."""
+
+import ctypes
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+
+from models.attention.engine.equivalence import Mismatch
+from models.kernels.compiled import build
+from models.kernels.compiled.attention import AttentionStruct
+from models.kernels.compiled.dense import DenseStruct, linear
+from tests._nets import make
+from workflow.training import backends
+from workflow.training.backends import chosen, prepare
+
+CPU = torch.device("cpu")
+FIXED = {
+    "span": {"name": "fixed", "limit": 6},
+    "selection": {"name": "all"},
+    "normaliser": {"name": "softmax"},
+    "position": {"name": "relative", "limit": 6},
+}
+compiler = pytest.mark.skipif(build.obstacle() is not None, reason="no C compiler")
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    """A cache of its own, and nothing tried yet in this process."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    build._attempt.cache_clear()
+    yield tmp_path / "attention-suite"
+    build._attempt.cache_clear()
+
+
+def described() -> list[str]:
+    """What the record of a small net says."""
+    net, tokens = make(FIXED), torch.zeros(2, 7, dtype=torch.long)
+    prepare(net, "auto", CPU, torch.float64)
+    net(tokens, net.start(2))
+    return chosen(net)
+
+
+WORK = "cpu float64: Fixed All Softmax, reach <= 8, T <= 8, backward:"
+
+
+@pytest.mark.parametrize(
+    "command, reason",
+    [
+        ("", "there is no C compiler (CC='')"),
+        ("no-such-compiler", "there is no C compiler (CC='no-such-compiler')"),
+        ("false", "false failed: no message"),
+    ],
+)
+def test_without_a_compiler_other_code_computes_and_the_record_says_why(command, reason, fresh, monkeypatch):
+    monkeypatch.setenv("CC", command)
+    x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(5, 4)
+    torch.testing.assert_close(linear(x, weight), x @ weight.T)
+    assert described() == [f"cpu float64: nothing is compiled: {reason}", f"{WORK} small (2)"]
+
+
+def test_a_cache_that_cannot_be_written_is_a_reason_too(fresh, monkeypatch):
+    fresh.write_text("a file where the folder should be")
+    assert build.obstacle().startswith(("FileExistsError", "NotADirectoryError"))
+
+
+@compiler
+def test_wrong_numbers_are_a_reason_too(monkeypatch):
+    def differs(*arguments):
+        raise Mismatch("it differs in the output")
+
+    monkeypatch.setattr(backends, "check_equivalence", differs)
+    monkeypatch.setattr(build, "_REFUSED", {})
+    backends._check_compiled.cache_clear()
+    lines = described()
+    backends._check_compiled.cache_clear()
+    assert lines == ["cpu float64: nothing is compiled: it differs in the output", f"{WORK} small (2)"]
+
+
+@compiler
+def test_python_and_c_agree_on_what_they_hand_over():
+    library = build.library(torch.float32)
+    assert library.size_of_attention() == ctypes.sizeof(AttentionStruct)
+    assert library.size_of_dense() == ctypes.sizeof(DenseStruct)
+
+
+@compiler
+def test_where_there_is_a_compiler_it_is_used():
+    assert described() == [f"{WORK} compiled (2)"]
+    with build.without():
+        assert described()[-1] == f"{WORK} small (2)"
+
+
+@compiler
+def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
+    script = "from models.kernels.compiled import build; print(build.obstacle())"
+
+    def run(_):
+        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(run, range(3)))
+    assert {process.stdout.split()[0] for process in done} == {"None"}, done[0].stderr
+    assert [path.suffix for path in fresh.iterdir()] == [".so"]
+    built = next(fresh.iterdir()).stat().st_mtime_ns
+    run(0)
+    assert next(fresh.iterdir()).stat().st_mtime_ns == built  # found, not built again

@@ -1,0 +1,163 @@
+"""The compiled code against the definition: streams, sentences and attention to a source, of any widths and lengths."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as draw
+
+from models.attention import CHOICES
+from models.attention.choice import Shape
+from models.attention.definition import Definition
+from models.attention.engine.engine import Engine
+from models.attention.selections.top_k import TopK
+from models.kernels.compiled import build
+from models.kernels.compiled.dense import Product, by_heads, linear, multiply, of_heads
+from models.kernels.compiled.norm import add_and_norm
+from tests._equivalence import assert_same, inputs, layer_of, sequence_layer
+
+pytestmark = pytest.mark.skipif(build.obstacle(torch.float64) is not None, reason="no C compiler")
+
+combination = draw.tuples(*(draw.sampled_from(sorted(CHOICES[axis])) for axis in CHOICES))
+width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a whole one, several, and a rest
+length, limit = draw.integers(1, 150), draw.sampled_from([1, 5, 33, 60, 200])  # several chunks of queries
+kept = draw.sampled_from([1, 3, 8, 30])
+anywhere = settings(max_examples=120, deadline=None, derandomize=True)
+
+
+@anywhere
+@given(combination, width, width, limit, length, draw.integers(0, 220), kept, draw.booleans(), draw.integers(0, 99))
+def test_a_stream_equals_the_definition(names, d_k, d_v, S, T, M, k, attends_self, seed):
+    layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))
+    assert_same(layer, *inputs(layer, T, M, 1 + seed % 3), "compiled")
+
+
+def read(layer, implementation, x, source, visible, direction) -> list[torch.Tensor]:
+    """The output and all gradients; a source of None: x itself, projected at once."""
+    layer.implementation, x = implementation, x.clone().requires_grad_()
+    source = None if source is None else source.clone().requires_grad_()
+    y = layer.read(x, visible) if source is None else layer(x, layer.project(source), visible)
+    leaves = [leaf for leaf in (x, source, *layer.parameters()) if leaf is not None]
+    gradients = torch.autograd.grad((y * direction).sum(), leaves, allow_unused=True)
+    return [y, *(torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True))]
+
+
+@anywhere
+@given(combination, width, width, limit, length, draw.integers(1, 40), kept, draw.booleans(), draw.integers(0, 99))
+def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_itself, seed):
+    """Padded to different lengths, one of them perhaps all padding."""
+    layer, B = sequence_layer(names, S, N, k, Shape(6, 3, d_k, d_v), reads_itself, seed), 1 + seed % 3
+    visible = torch.arange(N)[None] < torch.randint(N + 1, (B, 1))
+    x = torch.randn(B, N if reads_itself else T, 6).double()
+    source = None if reads_itself else torch.randn(B, N, 6).double()
+    direction = torch.randn(*x.shape).double()
+    oracle, ours = (read(layer, by, x, source, visible, direction) for by in (Definition(), Engine("compiled")))
+    torch.testing.assert_close(ours, oracle, rtol=1e-9, atol=1e-9)
+
+
+def test_equal_scores_stay_however_many_there_are():
+    """The k-th score is found by halving a range, which must end where scores are equal."""
+    layer = sequence_layer(("full", "top_k", "softmax", "none"), 1, 40, 3, Shape(6, 3), False, 0)
+    layer.query.weight.data.zero_()
+    x, source, visible = torch.randn(2, 5, 6).double(), torch.randn(2, 40, 6).double(), torch.ones(2, 40).bool()
+    layer.implementation = Engine("compiled")
+    expected = layer.merge(layer.split(layer.value(source)).mean(2, keepdim=True).expand(-1, -1, 5, -1))
+    torch.testing.assert_close(layer(x, layer.project(source), visible), expected)
+
+
+@pytest.mark.parametrize("m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)])
+def test_products(m, n, k):
+    """Of any strides, added to what is there or not, with a bias and relu."""
+    a, b, c, bias = (torch.randn(*size).double() for size in ((k, m), (k, n), (m, n), (n,)))
+    plain, transposed, added, rectified = c.clone(), c.clone(), c.clone(), c.clone()
+    multiply(
+        Product(a.T, b, plain),
+        Product(a.T.contiguous(), b.T.contiguous().T, transposed),
+        Product(a.T, b, added, add=True),
+        Product(a.T, b, rectified, relu=True, bias=bias),
+    )
+    torch.testing.assert_close(plain, a.T @ b)
+    torch.testing.assert_close(transposed, a.T @ b)
+    torch.testing.assert_close(added, c + a.T @ b)
+    torch.testing.assert_close(rectified, (a.T @ b + bias).relu())
+
+
+@pytest.mark.parametrize("two", [True, False])
+def test_gradients_of_layers_by_finite_differences(two):
+    torch.manual_seed(0)
+    sizes = ((2, 9, 5), (2, 9, 5), (5,), (5,), (4, 5), (6, 5), (2, 2, 9, 3), (7, 6))
+    x, y, weight, bias, matrix, other, heads, out = (torch.randn(*size).double().requires_grad_() for size in sizes)
+    y = y if two else None
+    assert torch.autograd.gradcheck(lambda *leaves: add_and_norm(*leaves, 1e-5), (x, y, weight, bias))
+    assert torch.autograd.gradcheck(linear, (x, matrix, bias[:4].detach().requires_grad_()))
+    assert torch.autograd.gradcheck(lambda *leaves: by_heads(leaves[0], 2, *leaves[1:]), (x, matrix, other))
+    assert torch.autograd.gradcheck(of_heads, (heads, out))
+    expected = torch.nn.functional.layer_norm(x if y is None else x + y, (5,), weight, bias)
+    torch.testing.assert_close(add_and_norm(x, y, weight, bias, 1e-5), expected)
+
+
+def test_inputs_may_lie_in_memory_as_they_like():
+    """One picture, whose channels come first in memory; every second number of a row; no row at all."""
+    matrix = torch.randn(4, 5).double()
+    for x in (torch.randn(1, 5, 20).double().transpose(1, 2), torch.randn(2, 20, 10).double()[..., ::2]):
+        results = []
+        for layer in (linear, torch.nn.functional.linear):
+            leaf, weight = x.detach().requires_grad_(), matrix.clone().requires_grad_()
+            y = layer(leaf, weight)
+            results.append([y, *torch.autograd.grad(y.square().sum(), (leaf, weight))])
+        torch.testing.assert_close(*results)
+    nothing = torch.full((3, 4), 7.0).double()
+    multiply(Product(torch.empty(3, 0).double(), torch.empty(0, 4).double(), nothing))
+    assert (nothing == 0).all()
+
+
+@pytest.mark.parametrize("b, message", [((6, 3), "no product of these"), ((5, 3), "no product of these")])
+def test_products_that_do_not_fit_are_refused(b, message):
+    out = torch.empty(2, 3).double() if b[0] == 6 else torch.empty(2, 3)  # a wrong size, a wrong type
+    with pytest.raises(ValueError, match=message):
+        multiply(Product(torch.zeros(2, 5).double(), torch.zeros(*b).double(), out))
+
+
+@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15", "entmax_alpha"])
+@pytest.mark.parametrize("selection", ["all", "top_k"])
+def test_what_is_not_a_number_stays_so(selection, normaliser):
+    """A run whose weights diverge must not look as if it saw nothing."""
+    layer = layer_of(("fixed", selection, normaliser, "none"), 40, 2, True, 0)
+    layer.query.weight.data[0, 0] = torch.nan
+    x, past = inputs(layer, 30, 20, 2)
+    y, _ = Engine("compiled").attend(layer, x, past)
+    assert y[:, :, 0].isnan().all() and y[:, :, 1:].isfinite().all()
+    negative = Product(torch.full((1, 1), torch.nan).double(), torch.ones(1, 1).double(), torch.zeros(1, 1).double())
+    multiply(negative._replace(relu=True))
+    assert negative.c.isnan().all()
+
+
+class Louder(TopK):
+    """A choice that the compiled code has not heard of, though it is a kind of one that it has."""
+
+    def forward(self, masked):
+        return super().forward(2 * masked)
+
+
+def test_a_choice_that_it_does_not_know_is_left_to_other_code():
+    layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 0)
+    layer.selection = Louder(layer.shape, k=2)
+    x, past = inputs(layer, 5, 4, 2)
+    assert_same(layer, x, past)
+    with pytest.raises(ValueError, match="backend 'compiled' cannot compute this layer: it does not know Louder"):
+        Engine("compiled").attend(layer, x, past)
+
+
+def test_dropout_leaves_out_its_share_and_makes_the_rest_larger():
+    """Values that name their keys tell the weights; gradients by finite differences are in test_engine.py."""
+    layer = sequence_layer(("full", "all", "softmax", "none"), 1, 64, 1, Shape(6, 3, 4, 64), False, 0)
+    x, source, visible = torch.randn(2, 50, 6).double(), torch.randn(2, 64, 6).double(), torch.ones(2, 64).bool()
+    keys, values = layer.project(source)[0], torch.eye(64).double().expand(2, 3, 64, 64)
+    layer.merge = lambda y: y
+    plain = layer(x, (keys, values), visible)
+    layer.dropout = 0.25
+    torch.manual_seed(1)
+    first, second = (layer(x, (keys, values), visible) for _ in range(2))
+    torch.testing.assert_close(first, torch.where(first > 0, plain / 0.75, 0.0))
+    assert (first > 0).double().mean() == pytest.approx(0.75, abs=0.01) and not torch.equal(first, second)
+    both = ((first > 0) & (second > 0)).double().mean()
+    assert both == pytest.approx(0.75**2, abs=0.01)  # one draw tells nothing about the other

@@ -1,0 +1,156 @@
+"""What stands between the kernel and a run: the check against the definition, timed tiles, the compiler."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="triton has no build for this platform")
+
+from triton.runtime.errors import OutOfResources
+
+from models.attention.choice import Shape
+from models.attention.engine import backend, equivalence, equivalence_case
+from models.attention.engine.equivalence_case import Case
+from models.attention.spans.adaptive import Adaptive
+from models.attention.spans.dynamic import Dynamic
+from models.attention.spans.fixed import Fixed
+from models.kernels import banded, tuning
+from models.kernels.tuning import Tile
+from tests._banded import DEVICE, RAMP, by_definition, small_tiles
+
+pytestmark = pytest.mark.slow
+SPANS = [(Fixed, None), (Adaptive, RAMP), (Dynamic, RAMP)]
+
+
+@pytest.fixture(autouse=True)
+def tiles(monkeypatch):
+    with small_tiles(monkeypatch):
+        yield
+
+
+@pytest.fixture
+def small_check(monkeypatch):
+    monkeypatch.setattr(equivalence, "BLOCKS", ((19, 41, False), (19, 41, True)))
+    monkeypatch.setattr(equivalence_case, "STREAMS", 1)
+    monkeypatch.setattr(equivalence_case, "BEYOND", 17)
+
+
+def definition(*tensors, drop, seed, ramp, **settings):
+    """Called as the kernel is, and done in a tenth of its interpreter's time."""
+    *tensors, reach = tensors
+    return by_definition(*tensors, reach=reach, **settings)
+
+
+def checked(twin, dtype=torch.float32, span=Adaptive, ramp=RAMP, drop=0.0):
+    case = Case(Shape(24, 2, 12, 20), span, ramp, attends_self=True, drop=drop)
+    equivalence.check_equivalence(twin, DEVICE, dtype, case)
+
+
+@pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
+@pytest.mark.parametrize("span, ramp", SPANS, ids=lambda span: getattr(span, "__name__", ""))
+def test_the_check_lets_the_kernel_through_and_draws_nothing(span, ramp, dtype, small_check):
+    before = torch.random.get_rng_state()
+    checked(banded.attend, dtype, span, ramp)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("dtype", equivalence.BOUNDS, ids=str)
+def test_the_check_gives_the_definition_the_kernels_dropout(dtype, small_check):
+    checked(banded.attend, dtype, drop=0.3)
+
+
+def test_the_check_sees_dropout_that_the_backward_pass_draws_anew(small_check):
+    def wrong(*tensors, seed, **settings):
+        y, other = (banded.attend(*tensors, seed=seed + number, **settings) for number in (0, 1))
+        return y.detach() + other - other.detach()
+
+    with pytest.raises(equivalence.Mismatch, match="in the gradient of q"):
+        checked(wrong, drop=0.3)
+
+
+@pytest.mark.parametrize("span, ramp", SPANS[1:], ids=["adaptive", "dynamic"])
+@pytest.mark.parametrize("which, name", list(enumerate(["q", "r", "k", "v", "position_keys", "z"])))
+def test_the_check_names_the_gradient_that_is_wrong(which, name, span, ramp, small_check):
+    def wrong(*tensors, **settings):
+        tensors = list(tensors)
+        tensor = tensors[which]
+        tensors[which] = tensor + 0.01 * (tensor - tensor.detach())  # the same numbers, gradients 1 % too long
+        return definition(*tensors, **settings)
+
+    with pytest.raises(equivalence.Mismatch, match=rf"in the gradient of {name}: 1.0e-02 .* bound 1e-04 \({DEVICE}, "):
+        checked(wrong, span=span)
+
+
+def test_the_check_sees_a_table_that_is_not_the_heads_own(small_check):
+    def wrong(q, r, k, v, position_keys, *others, **settings):
+        if position_keys.dim() == 3:
+            position_keys = position_keys[:1].expand_as(position_keys)
+        return definition(q, r, k, v, position_keys, *others, **settings)
+
+    with pytest.raises(equivalence.Mismatch, match="in the output"):
+        checked(wrong)
+
+
+def test_the_check_sees_a_wrong_output_and_nan(small_check):
+    for factor in (1.01, torch.nan):
+        with pytest.raises(equivalence.Mismatch, match="in the output"):
+            checked(
+                lambda *tensors, by=factor, **settings: by * definition(*tensors, **settings), span=Fixed, ramp=None
+            )
+
+
+@pytest.fixture
+def timed(monkeypatch):
+    """Times by tile, in place of a GPU's; a tile without one does not fit. What was run is kept."""
+    runs, times = [], {}
+
+    def milliseconds(run):
+        run()
+        if runs[-1] not in times:
+            raise OutOfResources(200_000, 100_000, "shared memory")
+        return times[runs[-1]]
+
+    monkeypatch.setattr(tuning, "milliseconds", milliseconds)
+    monkeypatch.setattr(tuning, "CHOSEN", {})
+    monkeypatch.setattr(tuning, "TILES", {4: tuple(Tile(N, 4, 2) for N in (16, 32, 64))})
+    return runs, times
+
+
+@pytest.mark.parametrize(
+    "times, N",
+    [((9.0, 5.0, 7.0), 32), ((5.0, 4.9, 9.0), 16), ((None, 5.0, 7.0), 32)],
+    ids=["the fastest", "noise leaves the first", "one that does not fit is left out"],
+)
+def test_a_tile_is_chosen_by_its_time_once(times, N, timed):
+    runs, by_tile = timed
+    by_tile |= {tile: time for tile, time in zip(tuning.TILES[4], times, strict=True) if time}
+    for _ in range(2):
+        assert tuning.fastest("cuda float32: some work", torch.float32, runs.append).N == N
+    assert runs == list(tuning.TILES[4])
+    assert tuning.describe() == [f"cuda float32: some work: tiles of {N} x {N}, 4 warps, 2 stages"]
+
+
+def test_a_gpu_that_no_tile_fits_is_named(timed):
+    with pytest.raises(OutOfResources, match="200000, Hardware limit: 100000"):
+        tuning.fastest("cuda float32: some work", torch.float32, timed[0].append)
+
+
+def test_the_kernels_compile_for_two_gpus(tmp_path):
+    surroundings = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    command = [sys.executable, "-m", "tests._compiled"]
+    compiled = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        env={**surroundings, "TRITON_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert compiled.returncode == 0, compiled.stderr
+
+
+def test_the_backend_knows_how_wide_a_tile_is():
+    assert backend.WIDEST_TILE == banded.WIDEST

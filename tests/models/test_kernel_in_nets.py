@@ -1,0 +1,150 @@
+"""A net that computes with the kernel, on a GPU or in Triton's interpreter, and one that does without it."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="triton has no build for this platform")
+
+from triton.compiler.errors import CompilationError
+from triton.runtime.errors import OutOfResources
+
+from models.attention.engine import backend
+from models.attention.engine.equivalence import Mismatch
+from models.attention.engine.equivalence_case import Case, cases_of
+from models.attention.spans.dynamic import Dynamic
+from models.attention.spans.fixed import Fixed
+from models.kernels import tuning
+from models.kernels.compiled import build
+from tests._banded import DEVICE, small_tiles
+from tests._nets import COMBINATIONS, label, make
+from workflow.training import backends
+from workflow.training.backends import chosen, prepare
+
+CPU, CUDA = torch.device("cpu"), torch.device("cuda")
+OTHERS = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
+COVERED = [each for each in COMBINATIONS if each | OTHERS == each and each["position"]["name"] != "none"]
+DYNAMIC = {**OTHERS, "span": {"name": "dynamic", "limit": 8, "ramp": 3}, "position": {"name": "transformer_xl"}}
+
+
+@pytest.fixture
+def interpreted(monkeypatch):
+    """Without a GPU the kernel computes too."""
+
+    def obstacle(group, q, v, position_keys):
+        return backend.kernel_obstacle(group, position_keys is not None, q.size(-1), v.size(-1))
+
+    monkeypatch.setattr(backend, "_triton_obstacle", obstacle)
+    with small_tiles(monkeypatch):
+        yield
+
+
+def results(net, name: str) -> dict[str, torch.Tensor]:
+    """The output of two blocks, and all gradients."""
+    prepare(net, name, CPU, torch.float64)
+    net.zero_grad()
+    tokens = torch.arange(36, device=DEVICE).remainder(11).view(2, 18)
+    first, past = net(tokens[:, :9], net.start(2))
+    y = torch.cat([first, net(tokens[:, 9:], past)[0]], 1)
+    (y * torch.linspace(-1, 1, y.numel()).view_as(y).to(y)).sum().backward()
+    gradients = {key: each.grad for key, each in net.named_parameters() if each.grad is not None}
+    return {"the output": y.detach(), **gradients}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attention", COVERED, ids=label)
+def test_a_net_gives_the_definitions_numbers(attention, interpreted):
+    net = make(attention).to(DEVICE)
+    ours, oracle = results(net, "triton"), results(net, "definition")
+    for key, expected in oracle.items():
+        torch.testing.assert_close(ours[key], expected, rtol=1e-9, atol=1e-9, msg=lambda m, n=key: f"{n}: {m}")
+
+
+@pytest.mark.slow
+def test_dropout_on_the_weights_follows_torchs_seed(interpreted):
+    net, tokens = make(DYNAMIC, attention_dropout=0.4).to(DEVICE), torch.arange(9, device=DEVICE)[None]
+    prepare(net, "triton", CPU, torch.float64)
+    outputs = []
+    for seed in (7, 7, 8):
+        torch.manual_seed(seed)
+        outputs.append(net(tokens, net.start(1))[0])
+    assert torch.equal(*outputs[:2]) and not torch.allclose(*outputs[1:])
+
+
+def test_a_layer_is_checked_as_what_it_is():
+    cases = {each["span"]["name"]: cases_of(make(each).attentions[0]) for each in COVERED}
+    (full,), (dynamic,) = cases["full"], cases["dynamic"]
+    assert cases["full"] == cases["fixed"] == {Case(full.shape, Fixed, None, full.attends_self)}
+    assert (dynamic.span, dynamic.ramp, dynamic.drop) == (Dynamic, 3, 0.0)
+    with_dropout = make(DYNAMIC, attention_dropout=0.4).attentions[0]
+    assert cases_of(with_dropout) == {dynamic, replace(dynamic, drop=0.4)}
+    for change in ({"selection": {"name": "top_k", "k": 3}}, {"position": {"name": "none"}}):
+        assert not cases_of(make(DYNAMIC | change).attentions[0])
+
+
+FAULTS = {
+    "another number": (Mismatch("differs in the gradient of z"), "differs in the gradient of z"),
+    "memory": (
+        OutOfResources(200_000, 100_000, "shared memory"),
+        "it could not be run: OutOfResources: out of resource: shared memory, Required: 200000, "
+        "Hardware limit: 100000. Reducing block sizes or `num_stages` may help.",
+    ),
+    "the compiler": (
+        CompilationError("x = y", None, "y is not defined"),
+        "it could not be run: CompilationError: x = y ... y is not defined",
+    ),
+    "no triton": (
+        ModuleNotFoundError("No module named 'triton'"),
+        "it could not be run: ModuleNotFoundError: No module named 'triton'",
+    ),
+}
+
+
+@pytest.fixture
+def faulty(monkeypatch):
+    """Sets what the check of the kernel raises."""
+
+    def set_fault(error):
+        def check(*arguments):
+            raise error
+
+        monkeypatch.setattr(backends, "check_equivalence", check)
+
+    return set_fault
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_auto_does_without_a_kernel_at_fault_and_says_why(fault, faulty, interpreted):
+    error, reason = FAULTS[fault]
+    faulty(error)
+    net, tokens = make(DYNAMIC).to(DEVICE), torch.zeros(2, 7, dtype=torch.long, device=DEVICE)
+    prepare(net, "auto", CUDA, torch.float32)
+    with build.without():
+        net(tokens, net.start(2))
+    work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: small (2)"
+    assert chosen(net) == [f"cuda float32: kernel not used: {reason}", work]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_triton_asked_for_by_name_refuses(fault, faulty):
+    error, reason = FAULTS[fault]
+    faulty(error)
+    with pytest.raises(Mismatch) as refusal:
+        prepare(make(DYNAMIC), "triton", CUDA, torch.float32)
+    assert str(refusal.value) == reason
+
+
+@pytest.mark.slow
+def test_every_tile_is_checked_and_the_record_says_which_was_chosen(interpreted, monkeypatch):
+    seen = set()
+    monkeypatch.setattr(backends, "check_equivalence", lambda twin, *others: seen.add((twin.keywords["tile"], others)))
+    monkeypatch.setattr(tuning, "CHOSEN", {"cuda float32: some work": tuning.Tile(32, 8, 2)})
+    net, tokens = make(DYNAMIC).to(DEVICE), torch.zeros(2, 7, dtype=torch.long, device=DEVICE)
+    prepare(net, "auto", CUDA, torch.bfloat16)
+    (case,) = cases_of(net.attentions[0])
+    assert seen == {(tuning.TILES[2][0], (CUDA, dtype, case)) for dtype in (torch.bfloat16, torch.float32)}
+    with build.without():
+        net(tokens, net.start(2))
+    work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: triton (2)"
+    assert chosen(net)[:2] == [work, "cuda float32: some work: tiles of 32 x 32, 8 warps, 2 stages"]

@@ -1,0 +1,106 @@
+"""Every task and choice on a device that is not the CPU (tests/_elsewhere.py)."""
+
+import pytest
+import torch
+
+from models.kernels.compiled import build
+from tests._elsewhere import DEVICE, Elsewhere, Numbers, to_cpu, to_device
+from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
+from tests._training import CPU, assert_same, interrupt
+from tests.tasks.test_captioning import coloured
+from tests.tasks.test_parsing import trees
+from workflow.config.job_schema import SequenceEvaluation
+from workflow.scripts import train
+from workflow.tasks import caption_scores
+from workflow.tasks.spec import TASKS, load
+from workflow.training import checkpoint
+from workflow.training.backends import prepare
+from workflow.training.loop import Run
+
+SHORT = {"steps": 4, "evaluate_every": 2, "checkpoint_every": 2}
+EXACT = {"dropout": 0.0, "attention_dropout": 0.0}
+SPAN = {"name": "adaptive", "limit": 6, "ramp": 2, "penalty_weight": 1e-3}
+TEXTS = {"char_lm": lambda: corpus(length=800), "translation": lambda: bitext(80), "parsing": lambda: trees(60)}
+TEXTS |= {"captioning": lambda: coloured(40)}
+
+
+def short(variant: dict):
+    return job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}})
+
+
+JOBS = {name: short(VARIANTS[name]) for name in ("dynamic", "top_k", "entmax_alpha", "transformer_xl")}
+JOBS |= {
+    "translation": translation(net={"dropout": 0.0}, selection={"name": "top_k", "k": 2}, **SHORT),
+    "parsing": parsing(net={"dropout": 0.0}, span=SPAN, normaliser={"name": "sparsemax"}, **SHORT),
+    "captioning": captioning(net={"dropout": 0.0}, **SHORT),
+}
+FEW = {"evaluation": SequenceEvaluation(beam=2, alpha=0.6, batch=1, sentences=1)}
+JOBS = {name: each if each.task == "char_lm" else each.model_copy(update=FEW) for name, each in JOBS.items()}
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch):
+    """Checkpoints are kept, not written: a tensor that lies elsewhere has no bytes for a file."""
+    kept = {}
+    monkeypatch.setattr(checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch())
+    monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
+    monkeypatch.setattr(caption_scores.shutil, "which", lambda name: None)  # Java takes seconds to start
+    monkeypatch.setattr(torch.nn.Module, "load_state_dict", copy_into)
+    torch.set_num_threads(1)
+
+
+def copy_into(net, weights: dict) -> None:
+    """torch's own does nothing for this one device."""
+    for name, tensor in net.state_dict().items():
+        tensor.copy_(weights[name])
+
+
+def started(name: str, folder, device) -> Run:
+    task = JOBS[name].task
+    run = Run(JOBS[name], load(TASKS[task].runner), TEXTS[task](), folder, device)
+    prepare(run.net, "auto", device, torch.float32)
+    return run
+
+
+def scored(run: Run) -> tuple:
+    run.train()
+    scores = train.evaluate(run)
+    return scores["metrics"], scores["facts"], to_cpu(run.net.state_dict())
+
+
+@pytest.mark.parametrize("name", [name for name in JOBS if name != "captioning"])  # which is trained below
+def test_no_tensor_stays_behind(name, tmp_path):
+    """A run is trained and scored with the CPU's numbers; sums may be in another order."""
+    with build.without():  # as on a GPU
+        oracle = scored(started(name, tmp_path, CPU))
+        with Numbers():
+            metrics, facts, weights = scored(started(name, tmp_path, DEVICE))
+    learned = [name for name in metrics if name.endswith(("bpc", "ppl"))]
+    assert [metrics[name] for name in learned] == pytest.approx([oracle[0][name] for name in learned], rel=1e-2)
+    assert set(metrics) == set(oracle[0]) and set(facts) == set(oracle[1])
+    assert not any(isinstance(weight, Elsewhere) for weight in weights.values())
+
+
+@pytest.mark.parametrize("name", ["top_k", "captioning"])
+def test_a_run_goes_on_from_a_checkpoint_that_comes_to_the_device_whole(name, tmp_path):
+    """States of generators and the weights that are averaged belong to the CPU all the same."""
+    with build.without(), Numbers():
+        whole = scored(started(name, tmp_path, DEVICE))
+        interrupt(started(name, tmp_path, DEVICE), 3)
+        run = started(name, tmp_path, DEVICE)
+        run.resume()
+        assert run.step == 2
+        assert_same(scored(run), whole)
+
+
+def test_what_a_gpu_refuses_is_refused_here():
+    there, here = Elsewhere(torch.ones(3, 3)), torch.arange(3.0)
+    assert torch.equal((2 * there + torch.tensor(1.0)).cpu(), torch.full((3, 3), 3.0))  # one number may come along
+    with pytest.raises(RuntimeError, match="all tensors on one device"):
+        there @ here
+    with pytest.raises(RuntimeError, match="all tensors on one device"):
+        here[there.long()[0]]
+    with pytest.raises(TypeError, match="numpy"):
+        there.numpy()
+    with Numbers(), pytest.raises(RuntimeError, match="generator"):
+        torch.randint(3, (2,), generator=torch.Generator(), device=DEVICE)

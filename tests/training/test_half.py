@@ -1,0 +1,67 @@
+"""Training in 16 bits, as a GPU does where a scale says bf16: autocast of the CPU stands in for the GPU's."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from models.kernels.compiled import build
+from tests._jobs import VARIANTS, corpus, job, parsing
+from tests._training import CPU
+from tests.tasks.test_parsing import trees
+from tests.training.test_elsewhere import EXACT, FEW
+from workflow.tasks import char_lm, sequences, streams
+from workflow.tasks.spec import TASKS, load
+from workflow.training import gradients
+from workflow.training.backends import prepare
+from workflow.training.loop import Run
+
+SHORT = {"steps": 3, "evaluate_every": 3, "checkpoint_every": 3, "precision": "bf16"}
+BACKENDS = [(name, "band") for name in VARIANTS] + [("top_k", "gather")]
+BACKENDS += [(name, "small") for name in ("adaptive", "dynamic", "entmax_alpha", "transformer_xl")]
+GPU = torch.device("cuda")
+
+
+@pytest.fixture
+def sixteen_bits(monkeypatch):
+    """What `precision` gives on a GPU, on the CPU; nothing is compiled for these numbers."""
+    autocast = partial(torch.autocast, "cpu")
+    monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
+    for module in (char_lm, sequences, streams):
+        monkeypatch.setattr(module, "precision", lambda training, device: gradients.precision(training, GPU))
+    torch.set_num_threads(1)
+
+
+def score(job, text, folder, backend: str) -> float:
+    """Of the training text, after three updates."""
+    run = Run(job, load(TASKS[job.task].runner), text, folder, CPU)
+    prepare(run.net, backend, CPU, torch.float32)
+    with build.without():
+        run.train()
+        run.task.evaluate(run.net)
+    assert all(parameter.dtype == torch.float32 for parameter in run.net.parameters())
+    return run.curve[-1][f"train_{run.task.unit}"]
+
+
+@pytest.mark.parametrize("name, backend", BACKENDS)
+def test_every_choice_trains_in_16_bits(name, backend, tmp_path, sixteen_bits, monkeypatch):
+    """Near the numbers of 32, by every backend, forward and backward."""
+    variant = VARIANTS[name]
+    small, text = job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}}), corpus(length=800)
+    ours = score(small, text, tmp_path, backend)
+    in_32 = small.model_copy(update={"training": small.training.model_copy(update={"precision": "fp32"})})
+    oracle = score(in_32, text, tmp_path, backend)
+    assert ours == pytest.approx(oracle, rel=0.02) and ours != oracle
+
+
+@pytest.mark.parametrize("normaliser", ["softmax", "entmax_alpha"])
+def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
+    small = parsing(normaliser={"name": normaliser}, selection={"name": "top_k", "k": 2}, **SHORT)
+    assert score(small.model_copy(update=FEW), trees(60), tmp_path, "auto") > 1
+
+
+def test_bf16_is_asked_for_on_a_gpu_alone(monkeypatch):
+    training = job(**SHORT).training
+    assert gradients.number_type(training, GPU) == torch.bfloat16
+    assert gradients.number_type(training, CPU) == torch.float32
+    assert gradients.number_type(training.model_copy(update={"precision": "fp32"}), GPU) == torch.float32

@@ -1,0 +1,100 @@
+"""The processes that train one net together: which part each takes, and how they come to the numbers of one.
+
+Each holds the whole net and takes an equal part of every update. Backward, DistributedDataParallel averages the
+gradients over the processes, so that all make the same update:
+
+    1/N sum_n  d/dw (mean loss of part n + penalty)  =  d/dw (mean loss of the whole + penalty)
+
+Numbers and stops that all must share travel between the CPUs, so that no process waits for its GPU to tell them.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import contextmanager
+from datetime import timedelta
+
+import torch
+from torch import Tensor
+
+LONGEST_WAIT = timedelta(minutes=30)  # of a process for another, which may be scoring dev
+
+
+class Devices:
+    """One of `count` processes, the `rank`-th. Alone, it is asked the same and does nothing."""
+
+    def __init__(self, count: int = 1, rank: int = 0):
+        self.count, self.rank = count, rank
+
+    @property
+    def first(self) -> bool:
+        """Whether this process scores, saves and writes; one does it for all."""
+        return self.rank == 0
+
+    def rows(self, whole: int) -> slice:
+        """This process's part of `whole` rows, which `count` divides."""
+        size = whole // self.count
+        return slice(self.rank * size, (self.rank + 1) * size)
+
+    def replicate(self, net, passes: int):
+        """The net to train with. passes: forward passes, each with its backward pass, in one update."""
+        if self.count == 1:
+            return net
+        from workflow.training.replica import Replica  # torch's parallel modules take a second to import
+
+        return Replica(net, passes)
+
+    def mean(self, number: Tensor) -> Tensor:
+        """The mean of a tensor over the processes, on the CPU."""
+        mean = number.detach().to("cpu", copy=True)
+        if self.count > 1:
+            torch.distributed.all_reduce(mean)
+            mean /= self.count
+        return mean
+
+    def join(self, part: Tensor, dim: int) -> Tensor:
+        """The parts of all processes, of one shape, one after the other."""
+        if self.count == 1:
+            return part.clone()
+        parts = [torch.empty_like(part, memory_format=torch.contiguous_format) for _ in range(self.count)]
+        torch.distributed.all_gather(parts, part.contiguous())
+        return torch.cat(parts, dim)
+
+    def check(self, check: Callable[[], None]) -> None:
+        """Call `check` in every process. Where it raises in one, all raise the same, at the same step."""
+        if self.count == 1:
+            check()
+            return
+        error = None
+        try:
+            check()
+        except Exception as raised:
+            error = raised
+        raised_here = torch.tensor(error is not None, dtype=torch.int32)
+        torch.distributed.all_reduce(raised_here)
+        if not raised_here:
+            return
+        errors: list[Exception | None] = [None] * self.count
+        torch.distributed.all_gather_object(errors, error)
+        raise next(error for error in errors if error is not None)
+
+
+ALONE = Devices()
+
+
+def launched() -> bool:
+    """Whether torchrun started this process as one of several."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
+@contextmanager
+def join_devices(device: torch.device):
+    """This process's `Devices`, one of those that torchrun started, or alone."""
+    if not launched():
+        yield ALONE
+        return
+    if device.type == "cuda":
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    torch.distributed.init_process_group(backend, timeout=LONGEST_WAIT)
+    yield Devices(torch.distributed.get_world_size(), torch.distributed.get_rank())
+    torch.distributed.destroy_process_group()  # not after an error: others may wait for what never comes

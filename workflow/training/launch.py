@@ -1,0 +1,97 @@
+"""A run on several devices of this machine: torchrun starts a process for each, and ends all where one breaks."""
+
+import json
+import math
+import os
+import signal
+import sys
+import time
+import traceback
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from workflow.config.environment import READY
+from workflow.config.errors import ConfigError
+from workflow.config.lifetime import end_with_parent
+from workflow.training.interruption import AGAIN, SIGNALS
+from workflow.training.watchdog import status_of
+
+LOOK = 0.1  # seconds between looks at the processes
+HANDLED = (*SIGNALS, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)  # the others: torchrun's own
+REFUSED = "refused"  # the status of bad input, of which there is no record
+
+
+class Broken(Exception):
+    """A process ended before the run did. status: as in a record."""
+
+    def __init__(self, status: str, reason: str):
+        super().__init__(reason)
+        self.status = status
+
+
+def refuse_too_many(count: int, device: torch.device) -> None:
+    """`ConfigError` where this machine has fewer GPUs."""
+    if device.type == "cuda" and count > torch.cuda.device_count():
+        raise ConfigError(f"devices: {count} were asked for, this machine has {torch.cuda.device_count()} GPUs")
+
+
+def launch(count: int, module: str, words: list[str]) -> None:
+    """`python -m module words` in `count` processes. `Broken` where one breaks, `ConfigError` where it refuses.
+
+    Told to stop, it tells them, and ends as they do.
+    """
+    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    os.environ[READY] = "no"  # the processes are this one's, so that they end with it
+    where = {"rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0", "run_id": str(os.getpid())}
+    handled = ",".join(number.name for number in HANDLED)
+    config = LaunchConfig(1, 1, count, **where, max_restarts=0, monitor_interval=LOOK, signals_to_handle=handled)
+    try:
+        elastic_launch(config, sys.executable)("-m", module, *words)
+    except SignalException as told:
+        raise SystemExit(AGAIN if told.sigval in SIGNALS else 128 + told.sigval) from None
+    except ChildFailedError as failed:
+        if any(failure.exitcode == AGAIN for failure in failed.failures.values()):
+            raise SystemExit(AGAIN) from None
+        _, rank, status, reason = min(_account(rank, failure) for rank, failure in failed.failures.items())
+        if status == REFUSED:
+            raise ConfigError(reason) from None
+        raise Broken(status, f"process {rank + 1} of {count}: {reason}") from None
+
+
+def _account(rank: int, failure) -> tuple[float, int, str, str]:
+    """When a process broke, which, status, reason: as it wrote them in `told_to_launcher`, or as it was ended.
+
+    One that was ended without a word comes first: the others lost their connection to it. One that was asked to end
+    comes last: torchrun asks all when one has broken.
+    """
+    told = failure.error_file_data
+    if "status" in told:
+        return told["time"], rank, told["status"], told["message"]["message"]
+    ended = f"ended by {failure.signal_name()}" if failure.exitcode < 0 else f"exit status {failure.exitcode}"
+    return math.inf if failure.exitcode == -signal.SIGTERM else 0.0, rank, "error", ended
+
+
+@contextmanager
+def told_to_launcher():
+    """What one of the processes cannot go on with is told to `launch`; none outlives the one that reports its end."""
+    end_with_parent()
+    try:
+        yield
+    except SystemExit as stopped:
+        sys.stdout.flush()
+        os._exit(stopped.code)
+    except (Exception, MemoryError) as error:
+        refused = isinstance(error, ConfigError)
+        reason = str(error) if refused else f"{type(error).__name__}: {error}".strip()[:400]
+        message = {"message": reason, "extraInfo": {"timestamp": int(time.time()), "py_callstack": ""}}
+        told = {"status": REFUSED if refused else status_of(error), "time": time.time(), "message": message}
+        Path(os.environ["TORCHELASTIC_ERROR_FILE"]).write_text(json.dumps(told))
+        if not refused:
+            traceback.print_exc()
+        sys.stdout.flush()
+        os._exit(1)  # the group of processes is not taken down: that waits for those that wait for this one
