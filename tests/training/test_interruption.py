@@ -49,9 +49,7 @@ def outcome(folder: Path) -> tuple[dict, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "number, ready", [(signal.SIGTERM, False), pytest.param(signal.SIGUSR1, True, marks=linux)]
-)
+@pytest.mark.parametrize("number, ready", [(signal.SIGTERM, False), pytest.param(signal.SIGUSR1, True, marks=linux)])
 def test_a_run_that_was_told_to_stop_ends_with_the_same_bits(number, ready, tmp_path):
     """It has no checkpoint but the one that it writes when it is told to stop."""
     text = number == signal.SIGTERM
