@@ -1,7 +1,8 @@
 """How training scales: `python -m benchmarks.devices [--steps 40] [--rounds 3]`, on a machine that does nothing else.
 
-Each net is trained by one process and by two, in turns; beside it what `workflow.costs.sharing` says of two, from the
-time of one and from how long two processes take to add up numbers. Processes have one thread each.
+Each net is trained by one process, by two, and by one on half of the batch, in turns; beside it what
+`workflow.costs.sharing` says of two, from the half and from how long two processes take to add up numbers. Processes
+have one thread each.
 """
 
 import argparse
@@ -16,7 +17,7 @@ import torch
 
 from tests._jobs import corpus, job
 from tests._training import write_job
-from workflow.costs.sharing import bytes_sent, step_seconds
+from workflow.costs.sharing import bytes_sent, shared_seconds
 from workflow.data.text import store
 from workflow.results.record import Record, read_record
 from workflow.training.devices import join_devices
@@ -27,15 +28,16 @@ SIZES = {  # layers, d_model, d_ff
     "4 layers of 128": {"layers": 4, "d_model": 128, "heads": 4, "d_ff": 512},
     "8 layers of 256": {"layers": 8, "d_model": 256, "heads": 4, "d_ff": 1024},
 }
-LIMIT = 512
+LIMIT, BLOCK, BATCH = 512, 256, 8
+WAYS = {"one": (1, BATCH), "two": (2, BATCH), "half": (1, BATCH // 2)}  # devices and batch
 
 
-def train(size: dict, devices: int, steps: int, folder: Path) -> Record:
+def train(size: dict, devices: int, batch: int, steps: int, folder: Path) -> Record:
     """A run with the adaptive spans of a net that has just begun."""
     span = {"name": "adaptive", "limit": LIMIT, "ramp": 32, "penalty_weight": 2e-6}
     net = {**size, "dropout": 0.0, "attention_dropout": 0.0}
     pace = {"steps": steps, "evaluate_every": steps, "checkpoint_every": steps, "time_limit_s": 600}
-    shape = {"block": 256, "batch": 8, "span": span, "position": {"name": "relative", "limit": LIMIT}}
+    shape = {"block": BLOCK, "batch": batch, "span": span, "position": {"name": "relative", "limit": LIMIT}}
     path = write_job(job(**shape, **pace, net=net, devices=devices), folder)
     command = [sys.executable, "-m", "workflow.scripts.train", str(path), "--data", str(folder / "toy.npz")]
     subprocess.run([*command, "--device", "cpu"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -60,25 +62,24 @@ def sending_rate(numbers: int, folder: Path) -> float:
 
 
 def measure(options) -> None:
-    print(
-        "| net | parameters | ms of a step, alone | two processes | said by the formula | speed-up | MB sent | GB/s |"
-    )
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| net | parameters | ms of a step, one | half of it | two | said of two | speed-up | MB sent | GB/s |")
+    print(9 * "| --- " + "|")
     for name, size in SIZES.items():
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
             store.write(folder / "toy.npz", corpus(length=40_000))
-            steps: dict[int, list[float]] = {1: [], 2: []}
+            steps: dict[str, list[float]] = {way: [] for way in WAYS}
             for _ in range(options.rounds):
-                for devices, taken in steps.items():
-                    record = train(size, devices, options.steps, folder)
-                    taken.append(8 * 256 / record.cost.tokens_per_s)
+                for way, (devices, batch) in WAYS.items():
+                    record = train(size, devices, batch, options.steps, folder)
+                    steps[way].append(batch * BLOCK / record.cost.tokens_per_s)
             numbers = record.cost.parameters
             rate = sending_rate(numbers, folder)
-        alone, two = (statistics.median(taken) for taken in steps.values())
-        said, sent = step_seconds(alone, numbers, 2, rate), bytes_sent(numbers, 2)
-        cells = (f"{numbers:,}", f"{1000 * alone:.1f}", f"{1000 * two:.1f}", f"{1000 * said:.1f}", f"{alone / two:.2f}")
-        print("|", " | ".join((name, *cells, f"{sent / 1e6:.1f}", f"{rate / 1e9:.2f}")), "|", flush=True)
+        one, two, half = (statistics.median(taken) for taken in steps.values())
+        said, sent = shared_seconds(half, numbers, 2, rate), bytes_sent(numbers, 2)
+        times = [f"{1000 * each:.1f}" for each in (one, half, two, said)]
+        rates = (f"{one / two:.2f}", f"{sent / 1e6:.1f}", f"{rate / 1e9:.2f}")
+        print("|", " | ".join((name, f"{numbers:,}", *times, *rates)), "|", flush=True)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ DEVICE = {"kind": "gpu", "fp32": 1e3, "bf16": 4e3, "bandwidth": 100.0, "memory":
 
 
 def step(products=2, copies=3, size=1000, macs=500) -> Step:
-    return Step(Counter({PRODUCT._replace(macs=macs): products, COPY: copies}), size)
+    return Step(Counter({PRODUCT._replace(macs=macs): products, COPY: copies}), size, 100)
 
 
 def test_a_step_by_hand():
@@ -32,8 +32,16 @@ def test_a_device_by_hand():
     told = predict_there(steps, device, "bf16")
     assert told["seconds"] == pytest.approx(2 * 0.5 + 3 * 4.0 + 5 * 0.5)
     assert told["least"] == pytest.approx(2 * 0.4 + 3 * 4.0)
-    assert (told["bytes"], told["fits"]) == (1000, False)
+    assert (told["bytes"], told["fits"], told["several"]) == (1000, False, [])
     assert predict_there(steps, device, "fp32")["seconds"] == pytest.approx(2 * 2.0 + 3 * 4.0 + 5 * 0.5)
+
+
+def test_two_of_a_device_by_hand():
+    """Half of 14 s of work, all of the launches, and 400 bytes of gradients at 100 bytes a second; alone 16.5 s."""
+    steps, pair = {"gpu": step(macs=250)}, {"devices": 2, "rate": 100.0}
+    (told,) = predict_there(steps, devices.Device(**DEVICE, links=[pair], source="a data sheet"), "fp32")["several"]
+    assert told["seconds"] == pytest.approx((2 * 1.0 + 3 * 4.0) / 2 + 5 * 0.5 + 4.0)
+    assert told["efficiency"] == pytest.approx(16.5 / 2 / told["seconds"])
 
 
 def some_steps() -> list[Step]:

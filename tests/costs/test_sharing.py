@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow.costs.sharing import bytes_sent, efficiency, step_seconds
+from workflow.costs.sharing import bytes_sent, efficiency, shared_seconds
 
 
 def test_two_devices_send_half_the_gradients_twice():
@@ -11,10 +11,10 @@ def test_two_devices_send_half_the_gradients_twice():
 
 
 def test_a_device_alone_sends_nothing():
-    assert bytes_sent(1_000_000, 1) == 0 and step_seconds(0.5, 1_000_000, 1, 1e9) == 0.5
+    assert bytes_sent(1_000_000, 1) == 0 and shared_seconds(0.5, 1_000_000, 1, 1e9) == 0.5
 
 
 def test_what_is_left_of_eight_times_the_speed():
     """7 MB at 7 GB/s are 1 ms; an eighth of 72 ms are 9 ms."""
-    assert step_seconds(0.072, 1_000_000, 8, 7e9) == pytest.approx(0.010)
-    assert efficiency(0.072, 1_000_000, 8, 7e9) == pytest.approx(0.9)
+    assert shared_seconds(0.009, 1_000_000, 8, 7e9) == pytest.approx(0.010)
+    assert efficiency(0.072, 0.010, 8) == pytest.approx(0.9)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from workflow.report.pages.predictions import here_rows, paper_rows
+from workflow.report.pages.predictions import here_rows, paper_rows, rings, several_rows
 from workflow.report.pages.root import root_page
 from workflow.scripts import page
 
@@ -13,7 +13,10 @@ NAMES = {"variant": "<b>fixed</b>", "corpus": "text8", "S": 64, "k": None, "abla
 STEP = NAMES | {"fitted": True, "seconds": 0.020, "predicted_seconds": 0.025}
 STEP |= {"bytes": 40 << 20, "predicted_bytes": 30 << 20}
 DEVICE = {"kind": "gpu", "fp32": 1e12, "bf16": None, "bandwidth": 1e11, "memory": 8e9, "launch": 1e-5, "share": 0.5}
-CELL = {"seconds": 0.36, "least": 0.2, "bytes": 12 << 30, "fits": False}
+DEVICE |= {"links": [{"devices": 8, "rate": 1e9}]}
+SEVERAL = [{"devices": 8, "seconds": 0.06, "efficiency": 0.75}]
+CELL = {"seconds": 0.36, "least": 0.2, "bytes": 12 << 30, "fits": False, "several": SEVERAL}
+PAPER = {"updates": 20_000, "parameters": 1 << 20, "on": {"a device": CELL}}
 RATES = {"products": 5e10, "bandwidth": 2e10, "launch": 1e-5, "held": 0.0}
 
 
@@ -30,7 +33,7 @@ def content(error=0.08) -> dict:
             "errors": {"seconds": error, "bytes": 0.02},
         },
         "devices": {"a device": DEVICE | {"source": "a data sheet"}},
-        "paper": [NAMES | {"macs": 5_000_000, "launches": 900, "updates": 20_000, "on": {"a device": CELL}}],
+        "paper": [NAMES | {"macs": 5_000_000, "launches": 900} | PAPER],
     }
 
 
@@ -45,6 +48,12 @@ def test_a_run_at_paper_size_takes_its_updates_times_a_step():
     (row,) = paper_rows(content()["paper"])
     assert row["on"] == [{"seconds": "0.36", "least": "0.2", "hours": "2", "bytes": "12.00 GiB", "fits": False}]
     assert (row["macs"], row["launches"]) == ("5M", "900")
+
+
+def test_devices_that_share_a_run_stand_beside_what_is_left_of_their_speed():
+    (row,) = several_rows(content()["paper"])
+    assert (row["gradients"], row["on"]) == ("4.0 MiB", [{"seconds": "0.06", "left": "75 %"}])
+    assert rings(content()["devices"]) == ["8 × a device"]
 
 
 @pytest.fixture
@@ -65,7 +74,9 @@ def write(tmp_path):
 def test_every_prediction_is_marked_and_no_measurement_is(write, tmp_path):
     text = write(content())
     marked = re.findall(r'<span class="predicted">([^<]*)</span>', text)
-    assert {"25", "30.0 MiB", "0.36", "2", "12.00 GiB"} <= {*marked} and not {"20", "40.0 MiB"} & {*marked}
+    assert {"25", "30.0 MiB", "0.36", "2", "12.00 GiB", "0.06", "75 %"} <= {*marked} and not {"20", "40.0 MiB"} & {
+        *marked
+    }
     assert "<td>20</td>" in text and "too much" in text
     assert "&lt;b&gt;fixed" in text and "<b>fixed" not in text
     lists = root_page(tmp_path / "reports")["scales"][0]["lists"]

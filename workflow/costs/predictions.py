@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from workflow.config.errors import ConfigError
 from workflow.costs.roofline import Rates, fit_rates, median_error, seconds
+from workflow.costs.sharing import efficiency, shared_seconds
 from workflow.costs.step_counts import Step
-from workflow.plan.devices import Device
+from workflow.plan.devices import Device, Link
 from workflow.plan.plan import PlanRow
 
 FITTED_TO = ("span_limit", "transformer_variations")  # questions; a step that one of them asks for fits the rates
@@ -65,10 +66,22 @@ def _beside(step: Measured, rates: Rates) -> dict:
 def predict_there(steps: dict[str, Step], device: Device, precision: str) -> dict:
     """A step on a device: seconds, with its share of the peak rate of products; least: with all of it, and no launches.
 
+    several: of as many devices as the device's links join, each with an equal part of the batch.
+
     steps: as counted for a cpu and for a gpu. precision: of the job.
     """
     step, half = steps[device.kind], precision == "bf16" and device.bf16 is not None
     peak = device.bf16 if half else device.fp32
-    likely = seconds(step, Rates(device.share * peak, device.bandwidth, device.launch), half=half)
+    likely = Rates(device.share * peak, device.bandwidth, device.launch)
+    alone = seconds(step, likely, half=half)
     least = seconds(step, Rates(peak, device.bandwidth, 0.0), half=half)
-    return {"seconds": likely, "least": least, "bytes": step.bytes, "fits": step.bytes <= device.memory}
+    several = [_shared(step, likely, half, link) for link in device.links]
+    held = {"bytes": step.bytes, "fits": step.bytes <= device.memory}
+    return {"seconds": alone, "least": least, "several": several} | held
+
+
+def _shared(step: Step, rates: Rates, half: bool, link: Link) -> dict:
+    part = seconds(step, rates, half=half, devices=link.devices)
+    shared = shared_seconds(part, step.parameters, link.devices, link.rate)
+    left = efficiency(seconds(step, rates, half=half), shared, link.devices)
+    return {"devices": link.devices, "seconds": shared, "efficiency": left}

@@ -34,9 +34,13 @@ class Rates:
         return step.bytes + self.held
 
 
-def seconds(step: Step, rates: Rates, *, half: bool = False) -> float:
-    """Of one step. half: products read and write 16 bits where the count says 32."""
-    return float(_seconds(_table(step, half), rates.products, rates.bandwidth, rates.launch))
+def seconds(step: Step, rates: Rates, *, half: bool = False, devices: int = 1) -> float:
+    """Of one step. half: products read and write 16 bits where the count says 32.
+
+    devices: of an N-th of the batch, for which as many operators are launched.
+    """
+    shared = _table(step, half) / [devices, devices, 1]
+    return float(_seconds(shared, rates.products, rates.bandwidth, rates.launch))
 
 
 def _table(step: Step, half: bool = False) -> np.ndarray:

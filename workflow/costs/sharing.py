@@ -1,11 +1,12 @@
 """What it takes several devices to share a run: the gradients that travel in each update, and for how long.
 
 An all-reduce in a ring (Patarasuk and Yuan 2009): each of N devices sends its neighbour an N-th of the gradients,
-2 (N - 1) times. A step of t seconds on one device then takes, if gradients travel after all are computed,
+2 (N - 1) times. An update then takes, if gradients travel after all are computed,
 
-    t / N + 2 (N - 1) / N  bytes / rate
+    (an N-th of its work) + 2 (N - 1) / N  bytes of gradients / rate
 
-DistributedDataParallel sends most of them before, so that this is the longest it should take.
+DistributedDataParallel sends most of them before, so that this is the longest it should take. An N-th of the work takes
+longer than an N-th of the time where a step is many small operators: as many are launched for a part of a batch.
 """
 
 BYTES = 4  # of a number of a gradient; products in 16 bits leave gradients in 32
@@ -16,11 +17,11 @@ def bytes_sent(parameters: int, devices: int) -> float:
     return 2 * (devices - 1) / devices * BYTES * parameters
 
 
-def step_seconds(alone: float, parameters: int, devices: int, rate: float) -> float:
-    """Of an update that takes `alone` seconds on one device. rate: of the slowest link, in bytes a second."""
-    return alone / devices + bytes_sent(parameters, devices) / rate
+def shared_seconds(part: float, parameters: int, devices: int, rate: float) -> float:
+    """Of an update. part: seconds of an N-th of its work on one device. rate: of the slowest link, bytes a second."""
+    return part + bytes_sent(parameters, devices) / rate
 
 
-def efficiency(alone: float, parameters: int, devices: int, rate: float) -> float:
-    """The share of N times the speed of one device that is left: 1 where sending takes no time."""
-    return alone / devices / step_seconds(alone, parameters, devices, rate)
+def efficiency(alone: float, shared: float, devices: int) -> float:
+    """The share of N times the speed of one device that is left. alone, shared: seconds of an update on 1 and on N."""
+    return alone / devices / shared

@@ -15,14 +15,16 @@ from workflow.costs.outline import Outline
 from workflow.tasks.spec import TASKS, load
 
 META = torch.device("meta")
+SIZES = ("bytes", "parameters")
 
 
 @dataclass(frozen=True)
 class Step:
-    """launched: how often each operator. bytes: the most that is held at a time."""
+    """launched: how often each operator. bytes: the most that is held at a time. parameters: of the net."""
 
     launched: Counter[Operator]
     bytes: int
+    parameters: int
 
     @property
     def launches(self) -> int:
@@ -44,7 +46,8 @@ class Step:
             launched[operator] += times * count
         for operator, count in self.launched.items():
             launched[operator] -= times * count
-        return Step(launched, self.bytes + times * (larger.bytes - self.bytes))
+        sizes = (getattr(self, key) + times * (getattr(larger, key) - getattr(self, key)) for key in SIZES)
+        return Step(launched, *sizes)
 
 
 def count_step(job: Job, symbols: int, z: list[list[float]], on: str) -> Step:
@@ -77,7 +80,8 @@ def _count(job: Job, symbols: int, z: list[list[float]], on: str) -> Step:
         step, _ = load(TASKS[job.task].costs).training_step(job, net, META)
         operators.forget()
         step()
-        counted = Step(Counter(operators.launched), operators.peak)
+        parameters = sum(each.numel() for each in net.parameters())
+        counted = Step(Counter(operators.launched), operators.peak, parameters)
     SCRATCH.buffers.clear()
     return counted
 

@@ -9,10 +9,17 @@ from workflow.config.files import config_file
 from workflow.config.strict import StrictModel, parse, read_yaml
 
 
+class Link(StrictModel):
+    """What joins several of a device into a ring. rate: bytes a second, one way, of its slowest part."""
+
+    devices: int = Field(ge=2)
+    rate: float = Field(gt=0)
+
+
 class Device(StrictModel):
     """fp32, bf16: operations a second. bandwidth: bytes a second. memory: bytes. launch: seconds of an operator.
 
-    share: of the peak rate of products that training reaches.
+    share: of the peak rate of products that training reaches. links: of several of them that share a run.
     """
 
     kind: Literal["cpu", "gpu"]
@@ -22,6 +29,7 @@ class Device(StrictModel):
     memory: float = Field(gt=0)
     launch: float = Field(gt=0)
     share: float = Field(gt=0, le=1)
+    links: list[Link] = []
     source: str = Field(min_length=3)
 
 

@@ -57,8 +57,8 @@ def there(config: Config) -> list[dict]:
         training = group[0].job.training
         steps = {"cpu": count(group[0], "cpu"), "gpu": count(group[0], "cuda")}
         on = {name: predict_there(steps, device, training.precision) for name, device in devices.items()}
-        counted = {"macs": steps["gpu"].macs, "launches": steps["gpu"].launches, "updates": training.steps}
-        rows.append(about(group) | counted | {"on": on})
+        counted = {key: getattr(steps["gpu"], key) for key in ("macs", "launches", "parameters")}
+        rows.append(about(group) | counted | {"updates": training.steps, "on": on})
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from workflow.costs.sharing import BYTES
 from workflow.report.pages.numbers import number, percent
 
 HOUR = 3600
@@ -23,6 +24,8 @@ def predictions_page(content: dict, file: str) -> dict:
         "here": list(here_rows(here["steps"])),
         "devices": content["devices"],
         "paper": list(paper_rows(content["paper"])),
+        "rings": rings(content["devices"]),
+        "several": list(several_rows(content["paper"])),
         "file": file,
     }
 
@@ -56,6 +59,20 @@ def here_rows(steps: list[dict]) -> Iterator[dict]:
             "predicted": [number(1000 * step["predicted_seconds"]), number(step["predicted_bytes"], "bytes")],
             "off": [percent(each) for each in off],
         }
+
+
+def rings(devices: dict) -> list[str]:
+    """The columns of a table of devices that share a run."""
+    return [f"{link['devices']} × {name}" for name, device in devices.items() for link in device["links"]]
+
+
+def several_rows(steps: list[dict]) -> Iterator[dict]:
+    """A step at paper size that several devices share: gradients, seconds, the share of their speed that is left."""
+    for step in steps:
+        shared = [each for cell in step["on"].values() for each in cell["several"]]
+        cells = [{"seconds": number(each["seconds"]), "left": f"{100 * each['efficiency']:.0f} %"} for each in shared]
+        gradients = number(BYTES * step["parameters"], "bytes")
+        yield {"name": name_of(step), "updates": number(step["updates"]), "gradients": gradients, "on": cells}
 
 
 def paper_rows(steps: list[dict]) -> Iterator[dict]:
