@@ -1,6 +1,7 @@
 """Two processes that train one net give the numbers of one."""
 
 import shutil
+import signal
 
 import pytest
 import torch
@@ -22,7 +23,9 @@ def ended(tmp_path_factory):
             train(case, folder / "one" / name)
             (folder / "begun" / name).mkdir(parents=True)
             shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
+        before = signal.getsignal(signal.SIGTERM)
         launch(2, "tests.training._several", [str(folder)])
+        assert signal.getsignal(signal.SIGTERM) is before  # torchrun has its own, and leaves them
         for name, case in CASES.items():
             (folder / "half" / name).mkdir(parents=True)
             shutil.copy(folder / "two" / name / "half.pt", folder / "half" / name / "checkpoint.pt")

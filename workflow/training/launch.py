@@ -51,7 +51,8 @@ def launch(count: int, module: str, words: list[str]) -> None:
     handled = ",".join(number.name for number in HANDLED)
     config = LaunchConfig(1, 1, count, **where, max_restarts=0, monitor_interval=LOOK, signals_to_handle=handled)
     try:
-        elastic_launch(config, sys.executable)("-m", module, *words)
+        with own_handlers():
+            elastic_launch(config, sys.executable)("-m", module, *words)
     except SignalException as told:
         raise SystemExit(AGAIN if told.sigval in SIGNALS else 128 + told.sigval) from None
     except ChildFailedError as failed:
@@ -61,6 +62,17 @@ def launch(count: int, module: str, words: list[str]) -> None:
         if status == REFUSED:
             raise ConfigError(reason) from None
         raise Broken(status, f"process {rank + 1} of {count}: {reason}") from None
+
+
+@contextmanager
+def own_handlers():
+    """Signals mean afterwards what they meant before: torchrun leaves handlers of its own behind."""
+    before = {number: signal.getsignal(number) for number in HANDLED}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _account(rank: int, failure) -> tuple[float, int, str, str]:
