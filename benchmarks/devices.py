@@ -1,8 +1,8 @@
 """How training scales: `python -m benchmarks.devices [--steps 40] [--rounds 3]`, on a machine that does nothing else.
 
-Each net is trained by one process, by two, and by one on half of the batch, in turns; beside it what
-`workflow.costs.sharing` says of two, from the half and from how long two processes take to add up numbers. Processes
-have one thread each.
+Each net is trained by one process, by two, and by two that each have half of the batch to themselves, in turns; beside
+it what `workflow.costs.sharing` says of two, from the halves and from how long two processes take to add up numbers.
+Processes have one thread each.
 """
 
 import argparse
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import torch
@@ -26,22 +27,31 @@ from workflow.training.launch import launch, told_to_launcher
 SIZES = {  # layers, d_model, d_ff
     "2 layers of 64": {"layers": 2, "d_model": 64, "heads": 4, "d_ff": 256},
     "4 layers of 128": {"layers": 4, "d_model": 128, "heads": 4, "d_ff": 512},
-    "8 layers of 256": {"layers": 8, "d_model": 256, "heads": 4, "d_ff": 1024},
+    "4 layers of 256": {"layers": 4, "d_model": 256, "heads": 4, "d_ff": 1024},
 }
 LIMIT, BLOCK, BATCH = 512, 256, 8
-WAYS = {"one": (1, BATCH), "two": (2, BATCH), "half": (1, BATCH // 2)}  # devices and batch
+WAYS = {"one": (1, 1, BATCH), "two": (1, 2, BATCH), "halves": (2, 1, BATCH // 2)}  # runs at a time, devices, batch
 
 
 def train(size: dict, devices: int, batch: int, steps: int, folder: Path) -> Record:
     """A run with the adaptive spans of a net that has just begun."""
+    folder.mkdir(exist_ok=True)
     span = {"name": "adaptive", "limit": LIMIT, "ramp": 32, "penalty_weight": 2e-6}
     net = {**size, "dropout": 0.0, "attention_dropout": 0.0}
     pace = {"steps": steps, "evaluate_every": steps, "checkpoint_every": steps, "time_limit_s": 600}
     shape = {"block": BLOCK, "batch": batch, "span": span, "position": {"name": "relative", "limit": LIMIT}}
     path = write_job(job(**shape, **pace, net=net, devices=devices), folder)
-    command = [sys.executable, "-m", "workflow.scripts.train", str(path), "--data", str(folder / "toy.npz")]
+    command = [sys.executable, "-m", "workflow.scripts.train", str(path), "--data", str(folder.parent / "toy.npz")]
     subprocess.run([*command, "--device", "cpu"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return read_record(folder / "record.json")
+
+
+def seconds_of_a_step(runs: int, devices: int, batch: int, size: dict, steps: int, folder: Path) -> float:
+    """The mean of so many runs at the same time."""
+    places = [folder / str(number) for number in range(runs)]
+    with ThreadPoolExecutor(runs) as pool:
+        records = list(pool.map(lambda place: train(size, devices, batch, steps, place), places))
+    return statistics.mean(batch * BLOCK / record.cost.tokens_per_s for record in records)
 
 
 def add_up(numbers: int, rounds: int = 20) -> float:
@@ -62,7 +72,9 @@ def sending_rate(numbers: int, folder: Path) -> float:
 
 
 def measure(options) -> None:
-    print("| net | parameters | ms of a step, one | half of it | two | said of two | speed-up | MB sent | GB/s |")
+    print(
+        "| net | parameters | ms of a step, one | two apart, halves | two | said of two | speed-up | MB sent | GB/s |"
+    )
     print(9 * "| --- " + "|")
     for name, size in SIZES.items():
         with tempfile.TemporaryDirectory() as place:
@@ -70,14 +82,13 @@ def measure(options) -> None:
             store.write(folder / "toy.npz", corpus(length=40_000))
             steps: dict[str, list[float]] = {way: [] for way in WAYS}
             for _ in range(options.rounds):
-                for way, (devices, batch) in WAYS.items():
-                    record = train(size, devices, batch, options.steps, folder)
-                    steps[way].append(batch * BLOCK / record.cost.tokens_per_s)
-            numbers = record.cost.parameters
+                for way, shape in WAYS.items():
+                    steps[way].append(seconds_of_a_step(*shape, size, options.steps, folder))
+            numbers = read_record(folder / "0" / "record.json").cost.parameters
             rate = sending_rate(numbers, folder)
-        one, two, half = (statistics.median(taken) for taken in steps.values())
-        said, sent = shared_seconds(half, numbers, 2, rate), bytes_sent(numbers, 2)
-        times = [f"{1000 * each:.1f}" for each in (one, half, two, said)]
+        one, two, halves = (statistics.median(taken) for taken in steps.values())
+        said, sent = shared_seconds(halves, numbers, 2, rate), bytes_sent(numbers, 2)
+        times = [f"{1000 * each:.1f}" for each in (one, halves, two, said)]
         rates = (f"{one / two:.2f}", f"{sent / 1e6:.1f}", f"{rate / 1e9:.2f}")
         print("|", " | ".join((name, f"{numbers:,}", *times, *rates)), "|", flush=True)
 
