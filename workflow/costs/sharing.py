@@ -5,9 +5,9 @@ An all-reduce in a ring (Patarasuk and Yuan 2009): each of N devices sends its n
 
     (an N-th of its work) + 2 (N - 1) / N  bytes of gradients / rate
 
-DistributedDataParallel sends most of them before, so that an update of a large net takes less. That of a small one takes
-more: hooks, and the word with which processes agree to go on, are not counted (docs/log.md has both). An N-th of the
-work is more than an N-th of the time where a step is many small operators: a part of a batch launches as many.
+DistributedDataParallel sends most of them before, so that an update of a large net takes less. That of a small one
+takes more: hooks, and the word with which processes agree to go on, are not counted (docs/log.md has both). An N-th of
+the work is more than an N-th of the time where a step is many small operators: a part of a batch launches as many.
 """
 
 BYTES = 4  # of a number of a gradient; products in 16 bits leave gradients in 32

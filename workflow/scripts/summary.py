@@ -24,7 +24,7 @@ def list_failures(results: Path, runs: Path) -> list[str]:
     """One line per failed run of the plan, and per failed measurement. results: of one scale."""
     path = results / "plan.json"
     if not path.exists():
-        return [f"{path}: missing, so nothing was run; see logs/{results.name}/plan.log"]
+        return []
     plan = read_plan(path)
     names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
     configurations = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
@@ -76,6 +76,15 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
     return lines
 
 
+def steps_ended(results: Path, failed: bool) -> str:
+    """Of the workflow's steps, where no run failed."""
+    if not failed:
+        return "nothing failed"
+    if (results / "plan.json").exists():
+        return "no run failed, but steps above did"
+    return f"nothing was run, for no plan was made; see logs/{results.name}/plan.log"
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
@@ -86,8 +95,8 @@ def main(argv: list[str] | None = None) -> None:
     site = Site(options.results / options.scale, options.reports / options.scale)
     for line in list_findings_of(site):
         print(fill(line, WIDTH, initial_indent="- ", subsequent_indent="  "))
-    well = "no run failed, but steps above did" if options.steps_failed else "nothing failed"
-    lines = list_failures(options.results / options.scale, options.results / "runs")
+    lines = list_failures(site.results, options.results / "runs")
+    well = steps_ended(site.results, options.steps_failed)
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
     context = root_page(options.reports)
     if not context["scales"]:

@@ -1,0 +1,21 @@
+"""What is said at the end of a workflow."""
+
+import pytest
+
+from tests import _site
+from workflow.scripts import summary
+
+
+@pytest.mark.parametrize(
+    "words, planned, said",
+    [
+        ([], False, "nothing failed"),  # a target that needs no plan
+        (["--steps-failed"], False, f"nothing was run, for no plan was made; see logs/{_site.SCALE}/plan.log"),
+        (["--steps-failed"], True, "no run failed, but steps above did"),
+    ],
+)
+def test_what_is_said_where_no_run_failed(words, planned, said, tmp_path, capsys):
+    if planned:
+        _site.write_results(tmp_path, _site.rows_of(["span_limit"]))
+    summary.main([_site.SCALE, *words, *_site.where(tmp_path)])
+    assert said in capsys.readouterr().out.splitlines()
