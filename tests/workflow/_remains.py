@@ -13,7 +13,7 @@ from workflow.results.rows import read_rows
 OF_THE_MOMENT = {"seconds", "tokens_per_s", "peak_memory_bytes", "backends", "started", "log"}  # of a record
 # in the folders for temporary files and for caches: the locks of a device and of ready processes, and what is not ours
 KEPT = re.compile(
-    r"attention-suite-\w+\.lock|attention-ready-\d+|lock|snakemake\w*|\w+-pulp\.\w+|torchinductor_\w+|matplotlib"
+    r"attention-suite-[\w-]+\.lock|attention-ready-\d+|lock|snakemake\w*|\w+-pulp\.\w+|torchinductor_\w+|matplotlib"
 )
 
 

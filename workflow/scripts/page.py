@@ -1,7 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
 KIND: ablation (with a page for each of its runs), paper, engine, predictions, or shared: index, ledger, status, pivot
-table, formulas, training steps.
+table, formulas, training steps. Each also writes the page that leads to the reports of all scales.
 INPUTS: what the rule depends on. Tables of runs and costs among them are read; the rest is read from results/SCALE.
 """
 
@@ -23,6 +23,7 @@ from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.predictions import predictions_page
+from workflow.report.pages.root import write_root
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site
 from workflow.report.pages.status import status_page
@@ -115,6 +116,7 @@ def main(argv: list[str] | None = None) -> None:
         write_shared(site, read_runs(inputs))
     else:
         write_measured(site, kind)
+    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from workflow.config.errors import ConfigError
 from workflow.plan.plan import read_plan
 from workflow.report.pages.headlines import list_findings, read_limit
 from workflow.report.pages.ledger import count_verdicts, read_ledger
-from workflow.report.pages.root import root_page
+from workflow.report.pages.root import write_root
 from workflow.report.pages.site import Site
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
@@ -98,12 +98,8 @@ def main(argv: list[str] | None = None) -> None:
     lines = list_failures(site.results, options.results / "runs")
     well = steps_ended(site.results, options.steps_failed)
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
-    context = root_page(options.reports)
-    if not context["scales"]:
-        print("report: not written yet")
-        return
-    Site(options.results, options.reports).write("root.html.j2", "index.html", **context)
-    print(f"report: {(options.reports / 'index.html').resolve()}")
+    written = write_root(options.results, options.reports)
+    print(f"report: {(options.reports / 'index.html').resolve() if written else 'not written yet'}")
 
 
 if __name__ == "__main__":

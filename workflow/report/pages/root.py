@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.report.pages.site import Site
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
 SHARED |= {"steps": "A training step over S", "engine": "The engine's benchmark"}
@@ -16,6 +17,14 @@ def root_page(reports: Path, only: str | None = None) -> dict:
     folders = sorted(path for path in reports.glob("*") if path.is_dir() and only in (None, path.name))
     scales = [_scale(folder) for folder in folders]
     return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}
+
+
+def write_root(results: Path, reports: Path) -> bool:
+    """Whether there is a report that it leads to; nothing is written where there is none."""
+    context = root_page(reports)
+    if context["scales"]:
+        Site(results, reports).write("root.html.j2", "index.html", **context)
+    return bool(context["scales"])
 
 
 def _scale(folder: Path) -> dict:

@@ -1,0 +1,79 @@
+"""Whatever text reaches a page is text there: every string that a template is given carries markup here."""
+
+import json
+import re
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from markupsafe import Markup
+from pydantic import BaseModel
+
+from tests import _site
+from tests.report.test_predictions_page import content as predictions
+from workflow.cli import compare, merge, watch
+from workflow.report.pages import site
+from workflow.results.record import write_text
+
+EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
+QUESTIONS = ["span_limit", "transformer"]
+KEYWORD = re.compile(
+    r"[A-Za-z_]{1,14}"
+)  # templates compare such texts with their own, and look up what follows from them
+
+
+def spiked(value):
+    """The same with markup behind every text."""
+    if isinstance(value, Markup) or value is None:
+        return value
+    if isinstance(value, str):
+        return value if KEYWORD.fullmatch(value) else value + EVIL
+    if isinstance(value, dict):
+        return {key: spiked(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(spiked(each) for each in value)
+    if isinstance(value, pd.DataFrame):
+        return value.map(spiked)
+    if isinstance(value, Path):
+        return spiked(str(value))
+    if is_dataclass(value):
+        return replace(value, **{field.name: spiked(getattr(value, field.name)) for field in fields(value)})
+    if isinstance(value, BaseModel):
+        return value.model_copy(update={key: spiked(getattr(value, key)) for key in type(value).model_fields})
+    return value
+
+
+@pytest.fixture
+def used(monkeypatch):
+    """The templates of which a page was written."""
+    names, render = set(), site.render
+
+    def render_spiked(template, place, **context):
+        names.add(template)
+        return render(template, place, **{key: spiked(each) for key, each in context.items()})
+
+    monkeypatch.setattr(site, "render", render_spiked)
+    return names
+
+
+def write_all(folder: Path) -> None:
+    """At least one page of each template."""
+    results, pages = folder / "results" / _site.SCALE, folder / "reports" / _site.SCALE
+    _site.write_results(folder, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
+    write_text(results / "predictions.json", json.dumps(predictions()))
+    _site.write_page(folder, "predictions")
+    _site.write_pages(folder)
+    with pytest.raises(SystemExit):
+        compare.main([str(results), str(results), "--page", str(pages / "compare.html")])
+    merge.main([str(folder / "merged.csv"), str(results), "--page", str(pages / "merged.html")])
+    watch.main(["--scale", _site.SCALE, "--once", *_site.where(folder)])
+
+
+def test_no_text_is_markup_on_any_page(tmp_path, used):
+    write_all(tmp_path)
+    for path in (tmp_path / "reports").rglob("*.html"):
+        page = path.read_text()
+        assert "alert(1)" in page, path
+        assert "<script>alert" not in page and "<img src=x" not in page, path
+    assert used == {path.name for path in site.TEMPLATES.glob("[!_]*.j2")} - {"base.html.j2"}
