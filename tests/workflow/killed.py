@@ -69,6 +69,16 @@ class Trial:
             (folder / "results" / part).symlink_to(sharing / "results" / part)
         return folder
 
+    def folders(self, number: int) -> list[Path]:
+        """Of a round: one for one workflow; the same for two; two clones that share runs and data sets."""
+        first = self.clone(f"round{number}")
+        match number % 3:
+            case 1:
+                return [first]
+            case 2:
+                return [first, first]
+        return [first, self.clone(f"clone{number}", sharing=first)]
+
     def start(self, folder: Path) -> subprocess.Popen:
         words = ["-m", "snakemake", "--cores", "2", "--config", *CONFIG, "ablations=[ramps]", "--", *self.targets]
         with open(folder / "said.log", "ab") as said:
@@ -168,24 +178,23 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--targets", nargs="+", default=TARGETS)
     options = parser.parse_args(argv)
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         trial = Trial(Path(place), options.seed, options.targets)
         whole, faults, rounds = trial.clone("whole"), [], 0
         if trial.start(whole).wait():
             raise SystemExit(f"the workflow that nobody kills failed:\n{(whole / 'said.log').read_text()[-3000:]}")
         while not faults and (left := options.kills - trial.kills.total()) > 0:
             began, rounds = time.monotonic(), rounds + 1
-            first = trial.clone(f"round{rounds}")
-            second = {0: [], 1: [first], 2: [trial.clone(f"clone{rounds}", sharing=first)]}[(rounds - 1) % 3]
-            trial.round([first, *second], min(left, 40))
-            faults = [line for folder in {first, *second} for line in differences(whole, folder)]
+            folders = trial.folders(rounds)
+            trial.round(folders, min(left, 70))
+            faults = [line for folder in {*folders} for line in differences(whole, folder)]
             faults += leftovers(trial.folder, trial.processes)
             print(f"round {rounds}: {trial.kills.total()} kills, {time.monotonic() - began:.0f} s")
             print("\n".join(f"{count:4} {kind}" for kind, count in sorted(trial.kills.items())), flush=True)
-            for folder in {first, *second} if not faults else ():
+            for folder in {*folders} if not faults else ():
                 shutil.rmtree(folder)
         if faults:
-            shutil.copytree(place, f"{place}-kept", symlinks=True)
+            os.rename(place, f"{place}-kept")
             raise SystemExit("\n".join([f"kept in {place}-kept", *faults]))
         print(f"{trial.kills.total()} kills, {rounds} rounds: all records and weights as of a workflow never killed")
 

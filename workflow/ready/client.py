@@ -96,7 +96,7 @@ def _connect(folder: str, path: str, module: str, code: str) -> socket.socket:
         try:
             connection.connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
-            _remove_deserted(folder)
+            remove_deserted(folder)
             _start(path, module, code)
             connection.connect(path)
     return connection
@@ -120,7 +120,7 @@ def _start(path: str, module: str, code: str) -> None:
         )
 
 
-def _remove_deserted(folder: str) -> None:
+def remove_deserted(folder: str) -> None:
     """The sockets of ready processes that were killed."""
     for path in (entry.path for entry in os.scandir(folder) if not entry.is_file()):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
