@@ -124,7 +124,7 @@ class Trial:
             found += [(kind_of(each, workflows), each.pid) for each in self.processes()]
             for kind, number in found:
                 rate = next((rate for begin, rate in RATES.items() if kind.startswith(begin)), 0.005)
-                if self.random.random() < rate / (1 + self.kills[kind]) ** 2 and self.end(number, kind):
+                if self.random.random() < rate / (1 + self.kills[kind]) and self.end(number, kind):
                     return True
         return False
 
