@@ -2,11 +2,14 @@
 
 import fcntl
 import os
+import signal
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before torch is first imported: workers share the cores, and nets here are small
 
 import pytest
 import torch
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests send it; a shell's background jobs are begun without
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is first imported: its kernels then run here, tile by tile
