@@ -91,6 +91,7 @@ def one_node(folder: Path, tracking: str = "linuxproc") -> Iterator[dict[str, st
             stack.enter_context(_daemon([name, "-D"], folder, environment))
         _eventually(lambda: "idle" in _said(environment, "sinfo", "--noheader", "--format=%T"), folder)
         stack.callback(_cancel_all, environment)
+        _eventually(lambda: "ran" in _said(environment, "srun", "echo", "ran"), folder)
         yield environment
 
 
@@ -120,7 +121,10 @@ def _cancel_all(environment: dict[str, str]) -> None:
 
 
 def _said(environment: dict[str, str], *words: str) -> str:
-    return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30).stdout
+    try:
+        return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30).stdout
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"SLURM does not answer here: {words[0]} took longer than 30 s") from None
 
 
 def _eventually(true, folder: Path, seconds: float = 20) -> None:
