@@ -11,9 +11,8 @@ from models.attention.engine.engine import Engine
 from models.kernels.compiled import build
 from tests._jobs import job
 from tests._training import CPU, write_job
-from workflow.config import container
 from workflow.costs import fresh_process
-from workflow.doctor import libraries, machine, measures, numbers, scales, training
+from workflow.doctor import container, libraries, machine, measures, numbers, scales, training
 from workflow.doctor.finding import NOTE, OK, WRONG, examine, line
 from workflow.plan.targets import Targets
 

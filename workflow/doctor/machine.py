@@ -11,9 +11,9 @@ from pathlib import Path
 
 import psutil
 
-from workflow.config import container
 from workflow.config.files import FOLDERS
 from workflow.data.sources.downloads import cache_folder
+from workflow.doctor import container
 from workflow.doctor.finding import NOTE, OK, WRONG, Finding, judge
 
 GIB = 1 << 30

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import psutil
 
-from workflow.config import container
 from workflow.config.files import config_file
 from workflow.config.strict import read_yaml
+from workflow.doctor import container
 from workflow.doctor.finding import NOTE, OK, Finding
 from workflow.monitor.durations import spell, spell_range
 from workflow.monitor.estimate import Estimator

@@ -43,6 +43,11 @@ def rate_words(rates: dict) -> str:
     return f"{words}, {1e6 * rates['launch']:.3g} µs an operator" if rates["launch"] else words
 
 
+def rough(value: float) -> str:
+    """Two digits: nobody knows how far a prediction for another device is off."""
+    return number(float(f"{value:.2g}"))
+
+
 def name_of(step: dict) -> list[str]:
     """Variant, text, S, k, and the questions that ask for it."""
     return [step["variant"], step["corpus"], number(step["S"]), number(step["k"]), ", ".join(step["ablations"])]
@@ -70,7 +75,7 @@ def several_rows(steps: list[dict]) -> Iterator[dict]:
     """A step at paper size that several devices share: gradients, seconds, the share of their speed that is left."""
     for step in steps:
         shared = [each for cell in step["on"].values() for each in cell["several"]]
-        cells = [{"seconds": number(each["seconds"]), "left": f"{100 * each['efficiency']:.0f} %"} for each in shared]
+        cells = [{"seconds": rough(each["seconds"]), "left": f"{100 * each['efficiency']:.0f} %"} for each in shared]
         gradients = number(BYTES * step["parameters"], "bytes")
         yield {"name": name_of(step), "updates": number(step["updates"]), "gradients": gradients, "on": cells}
 
@@ -80,9 +85,9 @@ def paper_rows(steps: list[dict]) -> Iterator[dict]:
     for step in steps:
         cells = [
             {
-                "seconds": number(cell["seconds"]),
-                "least": number(cell["least"]),
-                "hours": number(cell["seconds"] * step["updates"] / HOUR),
+                "seconds": rough(cell["seconds"]),
+                "least": rough(cell["least"]),
+                "hours": rough(cell["seconds"] * step["updates"] / HOUR),
                 "bytes": number(cell["bytes"], "bytes"),
                 "fits": cell["fits"],
             }
