@@ -48,3 +48,6 @@ def test_learning_rates():
     assert learning_rate(500, lr=0.07, warmup=100, schedule="constant", steps=1000) == 0.07
     assert learning_rate(1000, lr=1.0, warmup=0, schedule="cosine", steps=1000) == pytest.approx(0, abs=1e-12)
     assert learning_rate(500, lr=1.0, warmup=0, schedule="cosine", steps=1000) == pytest.approx(0.5)
+    settling = {"lr": 1.0, "warmup": 100, "schedule": "settling", "steps": 1000}
+    rates = {step: learning_rate(step, **settling) for step in (50, 100, 400, 700, 1000)}
+    assert rates == pytest.approx({50: 0.5, 100: 1.0, 400: 0.525, 700: 0.05, 1000: 0.05})

@@ -128,7 +128,7 @@ class Training(FrozenModel):
     optimiser: Literal["adagrad", "adam", "adam_2017"]
     lr: float = Field(gt=0)
     warmup: StrictInt = Field(0, ge=0)
-    schedule: Literal["constant", "cosine", "inverse_sqrt"] = "constant"
+    schedule: Literal["constant", "cosine", "settling", "inverse_sqrt"] = "constant"
     clip: float = Field(gt=0)
     precision: Literal["fp32", "bf16"] = "fp32"
     threads: PositiveStrictInt = 1

@@ -97,19 +97,35 @@ class Adam2017(Adam):
     betas, epsilon = (0.9, 0.98), 1e-9
 
 
+SETTLED = 0.05  # what is left of the rate once it has settled
+FALLING = 0.7  # share of the updates until it has
+
 OPTIMISERS = {"adagrad": Adagrad, "adam": Adam, "adam_2017": Adam2017}
 
 
 def learning_rate(step: int, *, lr: float, warmup: int, schedule: str, steps: int) -> float:
-    """The rate of update `step` = 1 .. steps: linear warm-up to `lr`, then constant, a cosine to zero, or
-    lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where lr = (d warmup)^-1/2).
+    """The rate of update `step` = 1 .. steps: linear warm-up to `lr`, then one of
+
+    constant      lr
+    cosine        a cosine to zero
+    settling      a cosine to lr / 20 over .7 of the updates, then lr / 20. A cosine to zero brings most of its gain at
+                  the very end, so its curve is never flat (docs/log.md)
+    inverse_sqrt  lr sqrt(warmup / step) (Attention Is All You Need, equation 3, where lr = (d warmup)^-1/2)
     """
-    rate = lr * min(1.0, step / warmup) if warmup else lr
-    if schedule == "cosine" and step > warmup:
-        rate = lr * 0.5 * (1 + math.cos(math.pi * (step - warmup) / max(1, steps - warmup)))
-    if schedule == "inverse_sqrt" and step > warmup:
-        rate = lr * math.sqrt(max(1, warmup) / step)
-    return rate
+    if step <= warmup:
+        return lr * (step / warmup)
+    if schedule == "cosine":
+        return lr * _cosine(step - warmup, steps - warmup)
+    if schedule == "settling":
+        return lr * (SETTLED + (1 - SETTLED) * _cosine(step - warmup, FALLING * steps - warmup))
+    if schedule == "inverse_sqrt":
+        return lr * math.sqrt(max(1, warmup) / step)
+    return lr
+
+
+def _cosine(step: float, steps: float) -> float:
+    """From 1 at step 0 to 0 at `steps` and after."""
+    return 0.5 * (1 + math.cos(math.pi * min(step, steps) / max(1, steps)))
 
 
 def make_optimiser(training: Training, parameters: list[Tensor]) -> Optimiser:
