@@ -179,9 +179,9 @@ def test_a_bundle_of_nothing_is_refused(tmp_path):
 
 
 def test_a_precomputed_set_is_read_with_its_ablations_and_costs():
-    results = read_set(PRECOMPUTED / "small_cpu")
-    assert len(results.records) == len(list((PRECOMPUTED / "small_cpu").glob("*.json")))
-    assert set(results.runs["scale"]) == {"small_cpu"}
+    results = read_set(PRECOMPUTED / "overnight")
+    assert len(results.records) == len(list((PRECOMPUTED / "overnight").glob("*.json")))
+    assert set(results.runs["scale"]) == {"overnight"}
     for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
         assert results.runs[quantity].notna().any(), quantity
 

@@ -12,6 +12,7 @@ from workflow.data.pairs import build, store
 from workflow.data.pairs.build import build_pairs
 from workflow.data.pairs.catalogue import PairCatalogue
 from workflow.data.pairs.store import UNK, decode
+from workflow.data.pairs.write import describe
 from workflow.data.sources import official
 from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
@@ -53,6 +54,19 @@ def test_a_fuller_test_set_is_taken_where_both_its_files_are(tmp_path):
     assert (len(cut.test.source), len(uncut.test.source)) == (6, 20) and cut.train.source_text == []
     assert (cut.about, uncut.about) == ("a test", "the whole") and cut.checksum != uncut.checksum
     assert uncut.checksum == birds.checksum("birds-deen", folder) and uncut.dev.source_text == cut.dev.source_text
+
+
+def test_a_second_test_is_read_behind_the_first_and_is_part_of_what_identifies_the_pairs(tmp_path):
+    another = {side: {"files": [f"later.{side}"], "checksum": None} for side in LINES}
+    entry = raw_entry(files())
+    both = catalogue(files(), files=entry["files"] | {"second_test": another}, pairs={"second_test": 5})
+    folder = write_files(tmp_path, files({f"later.{side}": join_lines(lines[35:]) for side, lines in LINES.items()}))
+    corpus, without = build_pairs(both, "birds-deen", folder), build_pairs(catalogue(files()), "birds-deen", folder)
+    assert corpus.second_test.target_text == LINES["en"][35:] and without.second_test.source == []
+    assert corpus.symbols == without.symbols and corpus.checksum != without.checksum
+    store.write(tmp_path / "c.npz", corpus)
+    assert store.read(tmp_path / "c.npz").second_test.target_text == LINES["en"][35:]
+    assert "test 6, second test 5 pairs" in describe(corpus) and "second" not in describe(without)
 
 
 def test_pieces_are_learned_on_train_alone(tmp_path):

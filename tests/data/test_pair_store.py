@@ -11,7 +11,6 @@ import pytest
 from tests.data._pairs import catalogue, files, write_files
 from tests.data._texts import REAL, entry
 from workflow.config.errors import ConfigError
-from workflow.data.npz import SPLITS
 from workflow.data.pairs import store
 from workflow.data.pairs.build import build_pairs
 from workflow.data.pairs.store import UNK, Pairs, Split, decode
@@ -30,7 +29,7 @@ def birds(tmp_path_factory) -> Pairs:
 
 def same(a: Pairs, b: Pairs) -> bool:
     """Equal in everything a run can read."""
-    for split in SPLITS:
+    for split in store.PARTS:
         first, second = getattr(a, split), getattr(b, split)
         if (first.source_text, first.target_text) != (second.source_text, second.target_text):
             return False
@@ -118,11 +117,11 @@ def change_file(path: Path, meta: dict | None = None, **arrays) -> None:
 @pytest.mark.parametrize(
     "change, line",
     [
-        ({"meta": {"version": 0}}, "version 0, this suite reads 2"),
+        ({"meta": {"version": 0}}, "version 0, this suite reads 3"),
         ({"meta": {"more": 1}}, "other keys"),
         ({"meta": {"symbols": ["<pad>"]}}, "a token beyond its 1 symbols"),
         (
-            {"meta": {"texts": {"train": [[], []], "dev": [["a"], ["b"]], "test": [[], []]}}},
+            {"meta": {"texts": {"train": [[], []], "dev": [["a"], ["b"]], "test": [[], []], "second_test": [[], []]}}},
             "dev has sides of different",
         ),
         ({"dev_source_ids": np.arange(4, dtype=np.int64)}, "other types"),
@@ -142,7 +141,8 @@ def test_pairs_that_do_not_fit_are_refused(change, line, birds, tmp_path):
 @pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
 def test_multi30k(name, tmp_path):
     corpus = build_pairs(load_corpora("translation"), name, str(DATA))
-    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [29_000, 1014, 1000]
+    sizes = {split: len(getattr(corpus, split).source) for split in store.PARTS}
+    assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000}
     assert corpus.dropped == 0 and len(corpus.symbols) == 6000
     for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
         decoded = [

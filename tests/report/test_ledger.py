@@ -67,7 +67,7 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
     "own, others, overall, strongest",
     [
         ("consistent", [("small", "not reproduced")], "not reproduced", "small"),
-        ("consistent", [("small", "too early"), ("small_cpu", "reproduced")], "reproduced", "small_cpu"),
+        ("consistent", [("small", "too early"), ("overnight", "reproduced")], "reproduced", "overnight"),
         ("consistent", [("small", "cannot tell")], "consistent", "laptop"),
         ("reproduced", [("smoke", "not reproduced")], "reproduced", "laptop"),
         ("too early", [("smoke", "not reproduced")], "not reproduced", "smoke"),
@@ -89,12 +89,12 @@ def test_a_set_that_measured_nothing_of_a_claim_is_left_out():
 
 
 def test_what_came_with_the_project_is_evidence(tmp_path):
-    evidence.main(["small_cpu", str(PRECOMPUTED / "small_cpu"), str(tmp_path / "e.json")])
+    evidence.main(["overnight", str(PRECOMPUTED / "overnight"), str(tmp_path / "e.json")])
     content = json.loads((tmp_path / "e.json").read_text())
-    assert content["scale"] == "small_cpu" and [line["name"] for line in content["claims"]] == known_claims()
+    assert content["scale"] == "overnight" and [line["name"] for line in content["claims"]] == known_claims()
     ledger.main([str(tmp_path / "l.json"), "--set", "laptop", "--scale", "laptop", str(tmp_path / "e.json")])
     lines = {line["name"]: line for line in json.loads((tmp_path / "l.json").read_text())["claims"]}
-    assert [each["set"] for each in lines["span_far_below_limit"]["sets"]] == ["small_cpu", "laptop"]
+    assert [each["set"] for each in lines["span_far_below_limit"]["sets"]] == ["overnight", "laptop"]
 
 
 def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="other_results 'results/small': neither a scale's results"):
         find_other_results("laptop", ["results/small"])
     (tmp_path / "results/small/plan.json").write_text("[]")
-    assert [*find_other_results("laptop", ["results/small"])] == ["small_cpu", "small"]
-    assert [*find_other_results("small_cpu", [])] == ["laptop"]
+    assert [*find_other_results("laptop", ["results/small"])] == ["overnight", "small"]
+    assert [*find_other_results("overnight", [])] == ["laptop"]
     with pytest.raises(ConfigError, match="already named small"):
         find_other_results("small", ["results/small"])

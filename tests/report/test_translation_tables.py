@@ -53,6 +53,21 @@ def test_table_1_has_our_mean_and_the_papers_number_in_three_directions():
     assert cited["kind"] == "cited" and pd.isna(cited["value"]) and cited["published_value"] == 25.2
 
 
+def test_table_1_has_a_second_test_where_a_text_has_one():
+    counts = {"softmax": [[2, 1, 1, 1, 4, 3, 2, 1, 4, 4]] * 9, "top_k": [[4, 3, 2, 1, 4, 3, 2, 1, 4, 4]] * 9}
+    second = [
+        scored(variant, 24, 25, second_test_bleu=bleu, second_test_counts=counts[variant])
+        for variant, bleu in (("softmax", 20.0), ("top_k", 21.5))
+    ]
+    cells = join(explicit_sparse_table1.build(pd.concat(second, ignore_index=True)))
+    top_k = {
+        column: at(cells, "Explicit Sparse Transformer (top-k)", f"De-En, second test, {column}")
+        for column in ("sacreBLEU", "gain", "p")
+    }
+    assert top_k["sacreBLEU"]["value"] == 21.5 and top_k["gain"]["value"] == 1.5 and top_k["p"]["value"] < 0.01
+    assert not explicit_sparse_table1.build(three_directions())["column"].str.contains("second test").any()
+
+
 def test_table_1_uses_every_published_value_of_table_1_once():
     used = explicit_sparse_table1.build(three_directions())["published"].dropna()
     assert used.is_unique and used.str.startswith("est.t1.").sum() == 27

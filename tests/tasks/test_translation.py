@@ -180,6 +180,19 @@ def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
     assert train_to_end(more, tmp_path / "a", bitext())[0] == train_to_end(small, tmp_path / "b", bitext())[0]
 
 
+def test_a_second_test_is_scored_like_the_first():
+    small, corpus = translation(), bitext()
+    task = Translation(small, replace(corpus, second_test=corpus.test), CPU)
+    net = build_net(small, CPU, len(corpus.symbols))
+    task.checkpoints = [net.state_dict()]
+    metrics, facts, _ = task.evaluate(net)
+    assert all(metrics[f"second_test_{name}"] == metrics[f"test_{name}"] for name in ("bleu", "bleu_tokenised", "chrf"))
+    assert facts["second_test_counts"] == facts["counts"]
+    long = replace(corpus.test, target=[np.full(99, 4, np.uint16)] * len(corpus.test.target))
+    with pytest.raises(ConfigError, match="target sentence 1 of second_test has 100 pieces"):
+        Translation(small, replace(corpus, second_test=long), CPU)
+
+
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
     corpus = bitext()
     lengths = [len(sentence) + 1 for sentence in (*corpus.dev.source, *corpus.dev.target)]
@@ -205,6 +218,7 @@ def test_a_whole_run_is_a_record(tmp_path):
     assert record.status == "ok" and [point.step for point in record.curve] == [3, 6]
     assert {"test_bleu", "test_bleu_tokenised", "test_chrf", "dev_bleu_tokenised_every_key"} <= set(record.metrics)
     assert len(record.facts["counts"]) == 20 and len(record.facts["shown"][0]) == 3
+    assert "second_test_bleu" not in record.metrics
     maps = record.facts["maps"]
     weights = np.array(maps["cross"]["2"])
     assert weights.shape == (2, len(maps["target"]), len(maps["source"]))

@@ -19,7 +19,7 @@ from workflow.results.record import Record
 START = 4.0  # seconds in which a run starts and ends, however little it computes
 FAR = 10.0  # times the work of the nearest record; beyond that a time is a guess and the memory is not known
 FEW = 8  # records; of fewer, how far estimates are off is not measured
-# Times too long or too short, where nothing here measures it. Runs of scale laptop told from those of small_cpu, on
+# Times too long or too short, where nothing here measures it. Runs of scale laptop told from those of overnight, on
 # another machine and with up to 60 times the work, were off by 1.9 on average (docs/log.md).
 UNMEASURED, ELSEWHERE, OTHER_TASK = 1.5, 1.5, 1.5
 

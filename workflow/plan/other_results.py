@@ -8,7 +8,7 @@ from pathlib import Path
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 
-BY_STRENGTH = ("smoke", "laptop", "small_cpu", "small", "paper")  # of the evidence, weakest first
+BY_STRENGTH = ("smoke", "laptop", "overnight", "small", "paper")  # of the evidence, weakest first
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,10 @@ def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
 
 
 BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("BLEU of tokens", "BLEU"), "chrf": ("chrF", "chrF")}
+SECOND_TEST = [
+    Quantity(f"second_test_{name}", f"second test {title}", unit, "metric", ("translation",), "higher")
+    for name, (title, unit) in BLEU.items()
+]
 EVERY_KEY = {f"{name}_every_key": (f"{title}, every key", unit) for name, (title, unit) in BLEU.items()}
 CAPTIONS = {f"bleu_{n}": (f"BLEU-{n}", f"BLEU-{n}") for n in range(1, 5)}
 CAPTIONS |= {"rouge_l": ("ROUGE-L", "ROUGE-L"), "cider": ("CIDEr", "CIDEr")}
@@ -80,6 +84,7 @@ _QUANTITIES = [
     *_scores(
         ("translation",), "higher", BLEU | EVERY_KEY, claimed=("bleu", "bleu_tokenised", "bleu_tokenised_every_key")
     ),
+    *SECOND_TEST,
     *_scores(("captioning",), "higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
     *_scores(("parsing",), "higher", TREES, claimed=("f1",)),
     # facts
@@ -91,6 +96,7 @@ _QUANTITIES = [
     Quantity("attention_by_distance", "weight by distance", "", "fact", STREAMS, number=False),
     Quantity("fragment", "span over a text", "characters", "fact", STREAMS, number=False),
     Quantity("counts", "counts by sentence", "", "fact", SEQUENCES, number=False),
+    Quantity("second_test_counts", "counts by sentence of the second test", "", "fact", ("translation",), number=False),
     Quantity("maps", "attention maps", "", "fact", ("translation",), number=False),
     Quantity("looks", "attention to pictures", "", "fact", ("captioning",), number=False),
     Quantity("shown", "examples", "", "fact", SEQUENCES, number=False),

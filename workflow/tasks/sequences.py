@@ -84,6 +84,7 @@ class Sequences:
     """
 
     extra = 50  # Attention Is All You Need, section 6.1
+    scored = ("dev", "test")
 
     unit = "ppl"
     in_unit = staticmethod(math.exp)
@@ -102,7 +103,7 @@ class Sequences:
     def _refuse_long_sentences(self) -> None:
         """What is scored is scored whole."""
         limit = self.job.net.max_length
-        for split in ("dev", "test"):
+        for split in self.scored:
             for side in ("source", "target"):
                 for n, sentence in enumerate(getattr(getattr(self.corpus, split), side), start=1):
                     if len(sentence) >= limit:

@@ -9,15 +9,22 @@ from workflow.tasks.attention_maps import draw_maps
 from workflow.tasks.scores import count_sentences, score
 from workflow.tasks.sequences import Sequences
 
+SECOND = "second_test"
 SHOWN = 10  # sentences that a record quotes, each with its reference and the output
 
 
 class Translation(Sequences):
     """Sentences of one language for those of another."""
 
+    scored = ("dev", "test", SECOND)
+
     def evaluate(self, net) -> tuple[dict, dict, Macs]:
-        """In addition, BLEU with every key where only some were kept, and what the attention looked at."""
+        """In addition, BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
         metrics, facts, macs = super().evaluate(net)
+        if self.corpus.second_test.source:
+            scores, examples = self.score(SECOND, self.decode(net, SECOND))
+            metrics |= {f"{SECOND}_{name}": value for name, value in scores.items()}
+            facts[f"{SECOND}_counts"] = examples["counts"]
         if self.job.attention.selection["name"] != "all":
             with using_every_key(net):
                 for split in ("dev", "test"):

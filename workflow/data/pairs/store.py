@@ -1,7 +1,7 @@
-"""A parallel text ready for training, in one file: the ids of three splits, in both languages, and their pieces."""
+"""A parallel text ready for training, in one file: the ids of its splits, in both languages, and their pieces."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from workflow.config.errors import ConfigError
 from workflow.data.npz import SPLITS, read_npz, write_npz
 
-VERSION = 2
+VERSION = 3
+PARTS = (*SPLITS, "second_test")
 SIDES = ("source", "target")
 METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
 PAD, BOS, EOS, UNK = range(4)
@@ -24,10 +25,10 @@ class Split:
     net writes is scored against them. Train has none: an empty list.
     """
 
-    source: list[np.ndarray]
-    target: list[np.ndarray]
-    source_text: list[str]
-    target_text: list[str]
+    source: list[np.ndarray] = field(default_factory=list)
+    target: list[np.ndarray] = field(default_factory=list)
+    source_text: list[str] = field(default_factory=list)
+    target_text: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Pairs:
     """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
 
     dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased: see `PairEntry`.
+    second_test: of another year than test; most texts have none, an empty split.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Pairs:
     tokenised: bool = False
     compounds: bool = False
     uncased: bool = False
+    second_test: Split = field(default_factory=Split)
 
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
@@ -59,10 +62,10 @@ def decode(symbols: list[str], ids: Iterable[int]) -> str:
 
 def write(path: Path, pairs: Pairs) -> None:
     """Write the whole file or nothing; the same pairs give the same bytes."""
-    texts = {split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in SPLITS}
+    texts = {split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in PARTS}
     metadata = {"version": VERSION, **{key: getattr(pairs, key) for key in METADATA}, "texts": texts}
     arrays = {}
-    for split in SPLITS:
+    for split in PARTS:
         for side in SIDES:
             arrays |= pack_sentences(f"{split}_{side}", getattr(getattr(pairs, split), side))
     write_npz(path, metadata, arrays)
@@ -70,13 +73,13 @@ def write(path: Path, pairs: Pairs) -> None:
 
 def read(path: Path) -> Pairs:
     """`ConfigError` where the file is truncated, foreign or of another version."""
-    names = [f"{split}_{side}_{part}" for split in SPLITS for side in SIDES for part in ("ids", "ends")]
+    names = [f"{split}_{side}_{part}" for split in PARTS for side in SIDES for part in ("ids", "ends")]
     metadata, arrays = read_npz(path, names, VERSION)
     has_known_keys = sorted(metadata) == sorted((*METADATA, "texts"))
     if not has_known_keys or not _are_texts(metadata["texts"]) or not isinstance(metadata["symbols"], list):
         raise _foreign_file(path, "other keys")
     splits = {}
-    for split in SPLITS:
+    for split in PARTS:
         sides = [unpack_sentences(path, arrays, f"{split}_{side}", len(metadata["symbols"])) for side in SIDES]
         texts = metadata["texts"][split]
         counts = {*map(len, sides), *(len(text) for text in texts if split != "train" or text)}
@@ -88,7 +91,7 @@ def read(path: Path) -> Pairs:
 
 def _are_texts(content) -> bool:
     """Whether there are two lists of texts for each split."""
-    if not isinstance(content, dict) or sorted(content) != sorted(SPLITS):
+    if not isinstance(content, dict) or sorted(content) != sorted(PARTS):
         return False
     return all(isinstance(sides, list) and [*map(type, sides)] == [list, list] for sides in content.values())
 

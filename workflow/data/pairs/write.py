@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from workflow.data.npz import SPLITS
 from workflow.data.pairs import store
 from workflow.data.pairs.build import build_pairs
 from workflow.data.pairs.catalogue import PairCatalogue
@@ -17,6 +16,7 @@ def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) 
 
 def describe(pairs: store.Pairs) -> str:
     """Sizes of the splits, languages and vocabulary in a line."""
-    sizes = ", ".join(f"{split} {len(getattr(pairs, split).source):,}" for split in SPLITS)
+    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in store.PARTS}
+    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
     dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
     return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"

@@ -19,7 +19,8 @@ from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
 SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
-UNLISTED = ("counts", "shown", "looks")  # facts that are too long to list, or have a table of their own
+# Facts that are too long to list, or have a table of their own.
+UNLISTED = ("counts", "second_test_counts", "shown", "looks")
 Line = tuple[str, object, str]  # title, value, unit
 
 

@@ -46,12 +46,12 @@ def cider(counts: np.ndarray) -> float:
 NAMES = {bleu: "sacreBLEU", f1: "F1", cider: "CIDEr"}
 
 
-def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score=bleu) -> dict:
+def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score=bleu, counts="counts") -> dict:
     """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better.
 
-    score: of summed counts, one of `NAMES`.
+    score: of summed counts, one of `NAMES`. counts: the fact that holds them.
     """
-    pairs, cell = _pair(row, column, runs, base, ("counts", "counts"), "")
+    pairs, cell = _pair(row, column, runs, base, (counts, counts), "")
     if not pairs:
         return cell
     tests = [bootstrap(pair["value"], pair["base"], score) for pair in pairs]
