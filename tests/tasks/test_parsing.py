@@ -55,7 +55,7 @@ def test_an_output_may_be_300_longer_than_its_sentence():
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", [{}, {"span": {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 1e-3}}])
 def test_it_learns_to_parse(variant, tmp_path):
-    small = parsing(net={"dropout": 0.0}, steps=600, tokens=160, evaluate_every=600, checkpoint_every=600, **variant)
+    small = parsing(net={"dropout": 0.0}, steps=900, tokens=160, evaluate_every=900, checkpoint_every=900, **variant)
     metrics, facts, _ = train_to_end(small, tmp_path, trees())
     assert metrics["test_f1"] > 90 and metrics["test_tagging"] > 90
     if variant:

@@ -16,6 +16,7 @@ from workflow.costs.trained_net import build_net
 from workflow.data.pairs import store as pairs
 from workflow.data.pairs.store import BOS, EOS, PAD
 from workflow.report.tables._paired import bleu
+from workflow.tasks import smoothing
 from workflow.tasks.batches import Batches, cut_batches, sources, targets
 from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
@@ -65,6 +66,30 @@ def test_label_smoothing_by_hand():
     assert log_loss.item() == pytest.approx(-math.log(0.25))
     mean = -(math.log(0.75) + math.log(0.25)) / 2
     assert smoothed.item() == pytest.approx(0.9 * -math.log(0.25) + 0.1 * mean)
+
+
+@pytest.mark.parametrize("numbers", [1, 1 << 20])
+def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows_are_read_at_once(numbers, monkeypatch):
+    monkeypatch.setattr(smoothing, "CACHED", numbers)
+    torch.manual_seed(0)
+    logits = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
+    following = torch.randint(0, 7, (3, 5))
+    following[0, 2:], following[2, 4:] = PAD, PAD
+    mine, log_loss = loss(logits, following, 0.1)
+    rows = {"target": following.flatten(), "ignore_index": PAD, "label_smoothing": 0.1}
+    theirs = torch.nn.functional.cross_entropy(logits.flatten(0, 1), **rows)
+    assert mine.item() == pytest.approx(theirs.item(), rel=1e-12)
+    assert log_loss.item() == pytest.approx(loss(logits, following, 0.0)[0].item(), rel=1e-12)
+    (gradient,) = torch.autograd.grad(3 * mine, logits)
+    (expected,) = torch.autograd.grad(3 * theirs, logits)
+    torch.testing.assert_close(gradient, expected, rtol=1e-12, atol=1e-14)
+    assert not log_loss.requires_grad
+
+
+def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_holds(monkeypatch):
+    monkeypatch.setattr(smoothing, "CACHED", 20)
+    assert smoothing._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
+    assert smoothing._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
 
 
 def test_accumulated_batches_weigh_as_much_as_their_pieces():

@@ -4,7 +4,6 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import log_softmax
 
 from models import macs
 from models.decoding import beam
@@ -14,19 +13,14 @@ from workflow.data.pairs import store as pairs
 from workflow.data.pairs.store import PAD
 from workflow.results.record import Macs
 from workflow.tasks.batches import Batches, sources, targets
+from workflow.tasks.smoothing import smoothed_loss
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import in_full, precision
+from workflow.training.gradients import precision
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats, means over the pieces, padding left out.
-
-    Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V (section 5.4).
-    """
-    is_piece = following != PAD
-    logs = log_softmax(in_full(logits[is_piece]), -1)
-    log_loss = -logs.gather(1, following[is_piece][:, None]).mean()
-    return (1 - smoothing) * log_loss - smoothing * logs.mean(), log_loss
+    """Smoothed loss and log-loss in nats of logits B T V, means over the pieces, padding left out."""
+    return smoothed_loss(logits.flatten(0, 1), following.flatten(), smoothing, PAD)
 
 
 def count_pieces(target: Tensor) -> int:
