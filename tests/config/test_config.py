@@ -78,6 +78,12 @@ def test_the_grid_may_end_earlier_for_a_variant():
     assert longest == {"fixed": 2048, "adaptive": 8192}
 
 
+def test_a_scale_may_leave_out_variants_that_it_has_no_time_for():
+    rows = plan(load_config({**BASE, "scale": "overnight", "ablations": ["transformer_variations"]}))
+    kept = load_scale("overnight", "translation").variants["transformer_variations"]
+    assert {row.variant for row in rows} == set(kept) < set(load_ablation("transformer_variations").variants)
+
+
 def test_a_question_to_be_named_is_left_out_until_it_is():
     named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
     assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations
@@ -141,7 +147,7 @@ def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"scales": "smoke"}, "config: unknown key 'scales': did you mean 'scale'?"),
         ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
-        ({"scale": "overnight", "papers": ["aiayn"]}, "papers: no chosen ablation belongs to aiayn"),
+        ({"scale": "overnight", "papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen ablation belongs to aiayn"),
     ],
 )
 def test_bad_config(changes, line):

@@ -77,8 +77,11 @@ class Config(StrictModel):
         default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
         wanted = default if self.ablations is None else self.ablations
         for scale in scales.values():
-            for name in (*(scale.ablations or []), *scale.train_first):
+            for name in (*(scale.ablations or []), *scale.variants, *scale.train_first):
                 check_known(f"ablation in config/scales/{self.scale}", name, known)
+            for name, variants in scale.variants.items():
+                for variant in variants:
+                    check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
         return {
             name: ablation

@@ -99,8 +99,9 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
+    paid = scale.variants.get(name, ablation.variants)
     for (paper_corpus, corpus), (label, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None:
+        if corpus is None or label not in paid:
             continue
         about = {"ablation": name, "paper": ablation.paper, "variant": label}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus}

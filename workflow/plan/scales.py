@@ -92,14 +92,16 @@ class Scale(StrictModel):
     """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
 
     corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
-    this scale can pay for, null for all. train_first: those whose first seed is trained here although its record came
-    with the project. recipes_at: what one paper does otherwise on one of its corpora.
+    this scale can pay for, null for all. variants: by ablation, those of its variants that this scale can pay for.
+    train_first: ablations whose first seed is trained here although its record came with the project. recipes_at: what
+    one paper does otherwise on one of its corpora.
     """
 
     scale: str
     about: str
     corpora: dict[str, str | None]
     ablations: list[str] | None = None
+    variants: dict[str, list[str]] = {}
     train_first: list[str] = []
     seeds: list[StrictInt] = Field(min_length=1)
     S: list[StrictInt] = []

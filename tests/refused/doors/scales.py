@@ -45,6 +45,11 @@ KINDS = {
     "a corpus stands for an unknown one": kind("unknown data set 'wrods'", corpora={"text8": "wrods"}),
     "an unknown ablation": kind("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
     "an unknown ablation first": kind("unknown ablation in config/scales/smoke 'modls'", train_first=["modls"]),
+    "variants of an unknown ablation": kind("unknown ablation in config/scales/smoke 'modls'", variants={"modls": []}),
+    "an unknown variant": kind(
+        "unknown variant of models in config/scales/smoke 'as_smal': did you mean 'as_small'?",
+        variants={"models": ["as_smal"]},
+    ),
     "settings of no choice": kind("unknown choice of attention 'fixd': did you mean 'fixed'?", settings={"fixd": {}}),
     "an unknown setting": kind("in settings 'rmp': did you mean 'ramp'?", settings={"adaptive": {"rmp": 8}}),
     "a setting that is no number": kind("ramp must be a number, got 'x'", settings={"adaptive": {"ramp": "x"}}),
