@@ -147,7 +147,10 @@ def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
         ({"corpus": "file:/no/such"}, "corpus 'file:/no/such': no such file"),
         ({"scales": "smoke"}, "config: unknown key 'scales': did you mean 'scale'?"),
         ({"papers": "adaptive_span"}, "config: papers = 'adaptive_span': Input should be a valid list"),
-        ({"scale": "overnight", "papers": ["aiayn"], "tasks": ["char_lm"]}, "papers: no chosen ablation belongs to aiayn"),
+        (
+            {"scale": "overnight", "papers": ["aiayn"], "tasks": ["char_lm"]},
+            "papers: no chosen ablation belongs to aiayn",
+        ),
     ],
 )
 def test_bad_config(changes, line):

@@ -1,20 +1,25 @@
 """Put the records of a scale among those that come with the project: `python -m workflow.cli.precompute laptop`.
 
-They are written to results/precomputed/SCALE with their costs, and without attention maps, which would be most of it.
+They are written to results/precomputed/SCALE with their costs and what was measured of the scale as a whole. Left
+out are attention maps, which would be most of it, and the sentences of data sets that may not be passed on.
 """
 
+import json
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
-from workflow.config.strict import read_yaml
+from workflow.config.strict import read_json, read_yaml
+from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
-from workflow.results.record import read_record, write_record, write_text
+from workflow.results.precomputed import file_of_scale
+from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 
 LARGE = ("maps",)  # facts that only figures of one run show
+QUOTED = ("shown",)  # facts that quote the data set
 
 
 def copy_records(targets: Targets, results: Path, folder: Path) -> None:
@@ -25,10 +30,16 @@ def copy_records(targets: Targets, results: Path, folder: Path) -> None:
         if not path.exists():
             raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
         record = read_record(path)
-        facts = {name: fact for name, fact in record.facts.items() if name not in LARGE}
+        left_out = LARGE if is_ours(record) else LARGE + QUOTED
+        facts = {name: fact for name, fact in record.facts.items() if name not in left_out}
         records.append(record.model_copy(update={"facts": facts}))
     for record in records:
         write_record(folder / f"{record.digest}.json", record)
+
+
+def is_ours(record: Record) -> bool:
+    """Whether the data set is generated or read from packages that come with the suite, so that it may be quoted."""
+    return load_corpora(record.job.task).entry(record.job.corpus).kind not in ("file", "files", "folder", "karpathy")
 
 
 def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
@@ -40,6 +51,13 @@ def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
         write_text(folder / "costs" / f"{kind}.json", write_rows(kind, rows))
 
 
+def copy_whole(targets: Targets, results: Path, folder: Path) -> None:
+    """What was measured of the scale as a whole, with the settings by which it is known again."""
+    for name, settings in targets.of_scale.settings.items():
+        content = read_json(results.parent / file_of_scale(targets.folder, name))
+        write_text(folder / "whole" / f"{name}.json", json.dumps({"settings": settings, "content": content}))
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precompute", description="Put records where they come with the project.")
     parser.add_argument("scale")
@@ -49,6 +67,7 @@ def main(argv: list[str] | None = None) -> None:
     folder = PRECOMPUTED / options.scale
     copy_records(targets, options.results, folder)
     copy_costs(targets, options.results, folder)
+    copy_whole(targets, options.results, folder)
     print(f"{folder}: {len(targets.runs.jobs)} records and their costs")
 
 

@@ -69,7 +69,7 @@ def timing_seconds(targets: Targets) -> dict[str, float]:
         seconds["throughput"] = fmean(turns)
     if how := targets.measures.get("translation"):
         seconds["layers"] = START + 4 * len(how.layer_lengths) * (BETWEEN + how.passes * how.seconds)
-    if targets.has_engine:
+    if targets.of_scale.has_engine:
         sizes = targets.measures["char_lm"].engine
         seconds["steps"] = 10 + 0.001 * sum(sizes.lengths) * sizes.d_model / 64
     return seconds
@@ -81,13 +81,14 @@ def files_of_rules(targets: Targets) -> dict[str, list[str]]:
     costs = {kind: _files(targets, kind) for kind in ("flops", "longest_span", "throughput", *OF_TEXTS)}
     artefacts = [file for name in names for file in targets.artefact_files(name)]
     layers = any("layers" in reads("tables", name) for name in targets.artefacts("tables"))
-    return {
+    taken = set(targets.of_scale.files_taken)
+    made = {
         "corpus": [f"results/data/{slug}.npz" for slug in runs.corpora],
         "precomputed": targets.precomputed.files,
         "costs": costs.pop("flops"),
         **costs,
         "layers": [f"{targets.results}/layers.json"] if layers else [],
-        "steps": [f"{targets.results}/steps.json"] if targets.has_engine else [],
+        "steps": [f"{targets.results}/steps.json"] if targets.of_scale.has_engine else [],
         "runs_table": [f"{targets.results}/ablations/{name}.json" for name in names],
         "table": [file for file in artefacts if "/tables/" in file],
         "figure": [file for file in artefacts if "/figures/" in file],
@@ -97,6 +98,9 @@ def files_of_rules(targets: Targets) -> dict[str, list[str]]:
         "ablation_page": [targets.page_of(name) for name in names],
         "paper_page": [f"{targets.reports}/papers/{paper}.html" for paper in targets.papers],
         "shared_pages": targets.shared_pages[:1],
+    }
+    return {
+        rule: [file for file in files if rule == "precomputed" or file not in taken] for rule, files in made.items()
     }
 
 

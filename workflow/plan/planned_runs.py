@@ -68,14 +68,16 @@ class PlannedRuns:
         return f"--streams {scored.streams} --tokens {scored.tokens}"
 
     def dynamic_jobs(self, slug: str) -> dict[str, Job]:
-        """By digest: the jobs with a dynamic span at its largest S that read a text, and are trained here."""
-        jobs = {
-            digest: job
-            for digest, job in self.jobs.items()
-            if job.corpus == slug and job.attention.span["name"] == "dynamic" and not self.is_precomputed(digest)
-        }
+        """By digest: the jobs with a dynamic span at its largest S that read a text."""
+        of_text = {digest: job for digest, job in self.jobs.items() if job.corpus == slug}
+        jobs = {digest: job for digest, job in of_text.items() if job.attention.span["name"] == "dynamic"}
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
         return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
+
+    def dynamic_nets(self, slug: str) -> list[str]:
+        """The weights of those of these jobs that are trained here."""
+        trained = [digest for digest in self.dynamic_jobs(slug) if not self.is_precomputed(digest)]
+        return [f"results/runs/{digest}/weights.pt" for digest in trained]
 
     @cached_property
     def without_job_file(self) -> list[str]:

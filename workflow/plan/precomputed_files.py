@@ -3,6 +3,7 @@
 from functools import cached_property
 from pathlib import Path
 
+from workflow.plan.of_scale import OfScale
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results.precomputed import precomputed_costs
 
@@ -12,8 +13,9 @@ OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
 class PrecomputedFiles:
     """folder: of the scale, under results/. ablations: those that are asked for."""
 
-    def __init__(self, runs: PlannedRuns, scale: str, folder: str, ablations: list[str]):
+    def __init__(self, runs: PlannedRuns, scale: str, folder: str, ablations: list[str], of_scale: OfScale):
         self.runs, self.scale, self.folder, self.ablations = runs, scale, folder, ablations
+        self.of_scale = of_scale
 
     @cached_property
     def configurations(self) -> list[str]:
@@ -50,7 +52,8 @@ class PrecomputedFiles:
             known = {row["configuration"] for row in precomputed_costs(kind, self.scale)}
             names = [name for name in self.configurations if name in known or kind != "longest_span"]
             files += [f"results/{self.folder}/{kind}/{name}.json" for name in names]
-        return files + [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
+        files += [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
+        return files + self.of_scale.files_taken
 
     @cached_property
     def missing(self) -> list[str]:

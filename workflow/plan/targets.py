@@ -11,6 +11,7 @@ from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
+from workflow.plan.of_scale import OfScale
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
@@ -47,7 +48,12 @@ class Targets:
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
         """What is written from what came with the project."""
-        return PrecomputedFiles(self.runs, self.config.scale, self.folder, list(self.ablations))
+        return PrecomputedFiles(self.runs, self.config.scale, self.folder, list(self.ablations), self.of_scale)
+
+    @cached_property
+    def of_scale(self) -> OfScale:
+        """What is measured of the scale as a whole."""
+        return OfScale(self.runs, self.measures, self.config.scale, self.folder)
 
     @property
     def folder(self) -> str:
@@ -70,20 +76,6 @@ class Targets:
         names |= {"longest_span": self.runs.longest_spans(ablation)}
         names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(ablation))
         return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
-
-    def measure_of(self, task: str) -> str:
-        """How the costs of a task are measured, as JSON."""
-        return self.measures[task].model_dump_json(exclude={"engine"})
-
-    def engine_sizes(self, *, short: bool) -> str:
-        """The nets on which the engine is timed, as JSON. short: one layer, one round."""
-        sizes = self.measures["char_lm"].engine
-        return (sizes.model_copy(update={"layers": 1, "rounds": 1}) if short else sizes).model_dump_json()
-
-    @property
-    def has_engine(self) -> bool:
-        """Whether the scale says how the engine is timed."""
-        return "char_lm" in self.measures and self.measures["char_lm"].engine is not None
 
     # tables and figures
 
@@ -177,12 +169,12 @@ class Targets:
     def shared_page_inputs(self) -> list[str]:
         """What the index and the pages beside it stand on."""
         artefacts = [file for name in self.ablations for file in self.artefact_files(name)]
-        steps = [f"{self.results}/steps.json"] if self.has_engine else []
+        steps = [f"{self.results}/steps.json"] if self.of_scale.has_engine else []
         return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv", *steps]
 
     @property
     def shared_pages(self) -> list[str]:
-        names = (*SHARED_PAGES, *(["steps"] if self.has_engine else []))
+        names = (*SHARED_PAGES, *(["steps"] if self.of_scale.has_engine else []))
         return [f"{self.reports}/{name}.html" for name in names]
 
     @property

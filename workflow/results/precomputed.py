@@ -1,9 +1,14 @@
-"""What came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and costs/ beside them."""
+"""What came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and costs/ beside them.
+
+whole/KIND/NAME.json beside them holds what is measured of a scale as a whole, with the settings that it was made with.
+"""
 
 from functools import cache
 from pathlib import Path
 
 from workflow.config.files import PRECOMPUTED
+from workflow.config.strict import read_json
+from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
 
@@ -16,3 +21,16 @@ def precomputed(digest: str) -> Path | None:
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
     """The rows of one kind of cost; of timings a row for each ablation of a configuration."""
     return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/costs/{kind}.json")) for row in read_rows(file)[1]]
+
+
+def came_with(scale: str, name: str, settings: str) -> dict | None:
+    """The content of KIND/NAME, measured of a scale as a whole, if it came with the project and had these settings."""
+    path = PRECOMPUTED / scale / "whole" / f"{name}.json"
+    kept = read_json(path) if path.exists() else {}
+    return kept["content"] if kept.get("settings") == settings else None
+
+
+def file_of_scale(folder: str, name: str) -> str:
+    """Where the workflow keeps KIND/NAME: of a text under its kind, of the scale under the kind's name."""
+    kind = name.partition("/")[0]
+    return f"results/{folder}/{name}.json" if kind in OF_TEXTS else f"results/{folder}/{kind}.json"

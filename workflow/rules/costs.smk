@@ -43,7 +43,7 @@ rule longest_span:
         **requests.of_configuration("longest_span"),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.measure_of(targets.runs.job_of(w.configuration).task),
+        measure=lambda w: targets.of_scale.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("longest_span", w.configuration),
     message:
@@ -72,7 +72,7 @@ rule throughput:
         **requests.of_timing("throughput"),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.measure_of(targets.ablations[w.ablation].task),
+        measure=lambda w: targets.of_scale.measure_of(targets.ablations[w.ablation].task),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_throughput(w.ablation),
     message:
@@ -91,7 +91,7 @@ rule best_reader:
     log:
         "logs/{scale}/best_reader/{slug}.log",
     wildcard_constraints:
-        slug=pattern(targets.runs.texts_of_topics()),
+        slug=pattern(targets.of_scale.made_here("best_reader")),
     conda:
         "../../environment.yml"
     resources:
@@ -110,13 +110,13 @@ rule topic_borders:
     """Measure dynamic spans over a text of topics: where the topic changes, and within words."""
     input:
         data="results/data/{slug}.npz",
-        nets=lambda w: [f"results/runs/{each}/weights.pt" for each in targets.runs.dynamic_jobs(w.slug)],
+        nets=lambda w: targets.runs.dynamic_nets(w.slug),
     output:
         "results/{scale}/topic_borders/{slug}.json",
     log:
         "logs/{scale}/topic_borders/{slug}.log",
     wildcard_constraints:
-        slug=pattern(targets.runs.texts_of_topics()),
+        slug=pattern(targets.of_scale.made_here("topic_borders")),
     conda:
         "../../environment.yml"
     resources:
@@ -140,6 +140,8 @@ rule layers:
         "logs/{scale}/layers.log",
     benchmark:
         "logs/{scale}/layers.tsv"
+    wildcard_constraints:
+        scale=pattern(targets.of_scale.made_here("layers")),
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -147,7 +149,7 @@ rule layers:
         **requests.of_timing("layers"),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.measure_of("translation"),
+        measure=lambda w: targets.of_scale.measure_of("translation"),
         options=f"--device {targets.config.device}",
         source=targets.code.of_layers(),
     message:
@@ -164,6 +166,8 @@ rule steps:
         "logs/{scale}/steps.log",
     benchmark:
         "logs/{scale}/steps.tsv"
+    wildcard_constraints:
+        scale=pattern(targets.of_scale.made_here("steps")),
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -171,7 +175,7 @@ rule steps:
         **requests.of_timing("steps"),
         gpu=targets.config.gpus,
     params:
-        sizes=lambda w: targets.engine_sizes(short=True),
+        sizes=lambda w: targets.of_scale.engine_sizes(short=True),
         options=f"--device {targets.config.device}",
         source=targets.code.of_engine(),
     message:
@@ -195,7 +199,7 @@ rule engine_benchmark:
         **requests.of_timing("engine_benchmark"),
         gpu=targets.config.gpus,
     params:
-        sizes=lambda w: targets.engine_sizes(short=False),
+        sizes=lambda w: targets.of_scale.engine_sizes(short=False),
         options=f"--device {targets.config.device}",
         source=targets.code.of_engine(),
     message:

@@ -1,17 +1,20 @@
 """Write files from what came with the project: `python -m workflow.scripts.precomputed --scale SCALE FILES...`
 
-FILES: record.json and curve.csv of runs, whose job.json lies beside them, and files of costs: KIND/CONFIGURATION.json,
-or throughput/ABLATION.json. Nothing is trained or measured.
+FILES: record.json and curve.csv of runs, whose job.json lies beside them, files of costs: KIND/CONFIGURATION.json,
+or throughput/ABLATION.json, and what is measured of a scale as a whole. Nothing is trained or measured.
 """
 
+import json
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
 from workflow.config.job import read_job
+from workflow.config.strict import read_json
 from workflow.results.precomputed import precomputed, precomputed_costs
 from workflow.results.record import Record, curve_text, read_record, write_record, write_text
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.rows import write_rows
 
 
@@ -36,6 +39,12 @@ def take_costs(kind: str, name: str, scale: str) -> list[dict]:
     return rows
 
 
+def whole_of(file: Path, scale: str) -> Path:
+    """Where a file about the scale as a whole, or about a text, came with the project."""
+    kind, name = (file.parent.name, file.stem) if file.parent.name in OF_TEXTS else (file.stem, scale)
+    return PRECOMPUTED / scale / "whole" / kind / f"{name}.json"
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precomputed", description="Write files from what came with the project.")
     parser.add_argument("--scale", required=True)
@@ -45,6 +54,8 @@ def main(argv: list[str] | None = None) -> None:
         kind = file.parent.name
         if kind in COSTS:
             write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))
+        elif (whole := whole_of(file, options.scale)).exists():
+            write_text(file, json.dumps(read_json(whole)["content"]))
         elif file.name == "curve.csv":
             write_text(file, curve_text(take_record(file.parent)))
         else:

@@ -5,7 +5,7 @@ from pathlib import Path
 from workflow.data.npz import SPLITS
 from workflow.data.sources.source import verify_checksum
 from workflow.data.text import store
-from workflow.data.text.catalogue import TextCatalogue, TextEntry
+from workflow.data.text.catalogue import TextCatalogue
 from workflow.data.text.embedded import read_embedded
 from workflow.data.text.files import read_file
 from workflow.data.text.splits import build_corpus
@@ -15,14 +15,16 @@ from workflow.data.text.topics import TopicText
 def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) -> str:
     """Read the text of that name and write its corpus to `out`; a line that says what was written."""
     entry = catalogue.entry(name)
-    content = _read(catalogue, name, entry, data_dir)
+    content = read_content(catalogue, name, data_dir)
     corpus = build_corpus(name, content, entry)
     store.write(out, corpus)
     sizes = ", ".join(f"{split} {len(getattr(corpus, split)):,}" for split in SPLITS)
     return f"{name}: {sizes} {entry.unit}s, {len(corpus.symbols)} symbols"
 
 
-def _read(catalogue: TextCatalogue, name: str, entry: TextEntry, data_dir: str | None) -> bytes:
+def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
+    """The bytes of a text, generated or read, with their checksum verified."""
+    entry = catalogue.entry(name)
     if entry.topics:
         content = TopicText(entry.topics).draw(entry.bytes)
         verify_checksum(content, entry, f"corpus '{name}'", "its parameters in config/tasks/char_lm.yaml have changed")
