@@ -1,11 +1,14 @@
 """Records of a scale, put among those that come with the project."""
 
+import json
+
 import pytest
 
 from tests._finished import finished
 from workflow.cli import precompute
 from workflow.config.errors import ConfigError
 from workflow.plan.targets import Targets
+from workflow.results.precomputed import file_of_scale
 from workflow.results.record import read_record, write_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
@@ -25,6 +28,10 @@ def results(tmp_path, monkeypatch):
             path = tmp_path / "results" / "smoke" / kind / f"{ablation}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(write_rows(kind, rows))
+    for name in targets.of_scale.settings:
+        path = tmp_path / file_of_scale("smoke", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"kind": name}))
     return tmp_path / "results"
 
 
@@ -43,6 +50,21 @@ def test_timings_are_kept_by_ablation(results):
     assert {row["configuration"] for row in read_rows(costs / "flops.json")[1]} == set(runs.configurations)
     timed = {(row["ablation"], row["configuration"]) for row in read_rows(costs / "throughput.json")[1]}
     assert timed == {(row.ablation, row.job.configuration) for row in runs.rows}
+
+
+def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(results):
+    precompute.main(["smoke", "--results", str(results)])
+    kept = results.parent / "precomputed" / "smoke" / "whole"
+    for name, settings in Targets.of({"scale": "smoke"}).of_scale.settings.items():
+        assert json.loads((kept / f"{name}.json").read_text()) == {"settings": settings, "content": {"kind": name}}
+
+
+@pytest.mark.parametrize("corpus, kept", [("phrases-deen", ["shown"]), ("multi30k-deen", []), ("pairs-12345678", [])])
+def test_sentences_of_a_data_set_are_kept_only_if_the_suite_makes_it(corpus, kept, results):
+    runs = Targets.of({"scale": "smoke"}).runs
+    job = next(job for job in runs.jobs.values() if job.task == "translation").model_copy(update={"corpus": corpus})
+    record = finished(job).model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
+    assert list(precompute.without_texts(record).facts) == kept
 
 
 def test_without_all_records_nothing_is_written(results):

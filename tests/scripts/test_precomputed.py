@@ -85,6 +85,28 @@ def test_a_net_without_weights_is_measured_by_what_came_with_the_project_or_not_
     assert record.unmeasured_row("flops") == row and record.unmeasured_row("memory")["status"] == "error"
 
 
+def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_settings_are_equal(
+    came_with_the_project, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(precomputed, "PRECOMPUTED", room.PRECOMPUTED)
+    smoke = room.PRECOMPUTED / "smoke" / "whole"
+    settings = Targets.of({"scale": "smoke"}).of_scale.settings
+    for name in settings:
+        (smoke / name).parent.mkdir(parents=True, exist_ok=True)
+        (smoke / f"{name}.json").write_text(json.dumps({"settings": settings[name], "content": {"kind": name}}))
+
+    def taken_by(**config) -> list[str]:
+        return Targets.of({"scale": "smoke", **config}).of_scale.taken
+
+    assert taken_by(train="nothing") == list(settings) and taken_by(train="everything") == []
+    files = Targets.of({"scale": "smoke", "train": "nothing"}).of_scale.files_taken
+    precomputed.main(["--scale", "smoke", *(str(tmp_path / file) for file in files)])
+    assert [json.loads((tmp_path / file).read_text())["kind"] for file in files] == list(settings)
+    layers = smoke / "layers" / "smoke.json"
+    layers.write_text(layers.read_text().replace("passes", "turns"))
+    assert taken_by(train="nothing") == [name for name in settings if name != "layers/smoke"]
+
+
 def test_their_folders_hold_every_kind_of_cost():
     assert FOLDERS
     for folder in FOLDERS:

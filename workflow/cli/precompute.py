@@ -29,17 +29,22 @@ def copy_records(targets: Targets, results: Path, folder: Path) -> None:
         path = results / "runs" / digest / "record.json"
         if not path.exists():
             raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
-        record = read_record(path)
-        left_out = LARGE if is_ours(record) else LARGE + QUOTED
-        facts = {name: fact for name, fact in record.facts.items() if name not in left_out}
-        records.append(record.model_copy(update={"facts": facts}))
+        records.append(without_texts(read_record(path)))
     for record in records:
         write_record(folder / f"{record.digest}.json", record)
 
 
-def is_ours(record: Record) -> bool:
-    """Whether the data set is generated or read from packages that come with the suite, so that it may be quoted."""
-    return load_corpora(record.job.task).entry(record.job.corpus).kind not in ("file", "files", "folder", "karpathy")
+def without_texts(record: Record) -> Record:
+    """A record without attention maps, and without sentences of a data set that may not be passed on."""
+    left_out = LARGE if may_be_quoted(record) else LARGE + QUOTED
+    facts = {name: fact for name, fact in record.facts.items() if name not in left_out}
+    return record.model_copy(update={"facts": facts})
+
+
+def may_be_quoted(record: Record) -> bool:
+    """Whether the data set is generated, or read from packages that the suite installs."""
+    entry = load_corpora(record.job.task).entries.get(record.job.corpus)
+    return entry is not None and entry.kind in ("embedded", "topics")
 
 
 def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
