@@ -1,5 +1,5 @@
 # make        the environment, every run, table, figure and page of scale `laptop`, and where the report is
-# make report the same report from what came with the project: nothing is trained
+# make report the reports of scales `laptop` and `overnight` from what came with the project: nothing is trained
 # make gpu    what one GPU can do, then scale `small` on it, and all of it in one archive: results/small/bundle.zip
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
@@ -16,6 +16,7 @@ all: .venv/installed
 
 report: .venv/installed
 	snakemake --config train=nothing
+	snakemake --config train=nothing scale=overnight
 
 # its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
 gpu: SCALE := small

@@ -136,6 +136,13 @@ def test_a_folder_with_the_name_of_a_script_is_a_folder(tmp_path):
     assert "javascript%3Aalert%281%29/index.html" in links and not [link for link in links if ":" in link[5:]]
 
 
+def test_the_strongest_evidence_comes_first(tmp_path):
+    for scale in ("laptop", "mine", "overnight", "smoke"):
+        (tmp_path / scale).mkdir()
+        (tmp_path / scale / "index.html").write_text("a")
+    assert [scale["name"] for scale in root_page(tmp_path)["scales"]] == ["overnight", "laptop", "mine", "smoke"]
+
+
 def test_no_spreadsheet_computes_a_text():
     frame = pd.DataFrame({"text": ["=1+1", "+a", "@b", "-c", "plain", None], "number": [-1.5, 2, 3, 4, 5, 6]})
     lines = csv_text(frame).splitlines()

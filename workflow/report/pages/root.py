@@ -1,10 +1,11 @@
-"""reports/index.html: the reports on the disk, scale by scale."""
+"""reports/index.html: the reports on the disk, scale by scale, the strongest evidence first."""
 
 from pathlib import Path
 from urllib.parse import quote
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.other_results import strength
 from workflow.report.pages.site import Site
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
@@ -14,7 +15,8 @@ SHARED |= {"predictions": "Training steps at paper size, predicted"}
 
 def root_page(reports: Path, only: str | None = None) -> dict:
     """scales: each with its index, where there is one, and lists of the other pages that exist. only: one scale."""
-    folders = sorted(path for path in reports.glob("*") if path.is_dir() and only in (None, path.name))
+    folders = [path for path in reports.glob("*") if path.is_dir() and only in (None, path.name)]
+    folders.sort(key=lambda path: (-strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
     return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}
 
