@@ -24,7 +24,7 @@ class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx, logits, following, smoothing, padding):
         is_piece = following != padding
-        weights = is_piece / is_piece.sum()
+        weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
         of_piece, of_all = [], []  # -log p of the piece that follows, and of all V on average
         for rows in _rows(logits):
             logs = in_full(logits[rows]).log_softmax(-1)
