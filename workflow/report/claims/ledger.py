@@ -14,7 +14,7 @@ from workflow.results.runs_table import Frames, with_text
 from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
 
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
-CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat")
+CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
 NOT_RUN = "{} was not run"
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text")

@@ -71,6 +71,7 @@ class Claim(StrictModel):
     numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
     caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
+    tried: what else was tried (rate, seeds, length of training), and what came of it; shown where it was not seen.
     headline: makes it one of the paper's headlines.
     """
 
@@ -91,11 +92,12 @@ class Claim(StrictModel):
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
     best_of: PositiveStrictInt | None = None
     caveat: str | None = Field(None, min_length=10)
+    tried: str | None = Field(None, min_length=10)
     headline: Headline | None = None
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
-        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "headline"}
+        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "tried", "headline"}
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
