@@ -9,6 +9,7 @@ from tests._jobs import job
 from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
+from workflow.plan import plan as planning
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
@@ -95,6 +96,8 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
         (smoke / name).parent.mkdir(parents=True, exist_ok=True)
         (smoke / f"{name}.json").write_text(json.dumps({"settings": settings[name], "content": {"kind": name}}))
 
+    monkeypatch.setattr(planning, "precomputed", lambda digest: smoke)  # as if all records had come
+
     def taken_by(**config) -> list[str]:
         return Targets.of({"scale": "smoke", **config}).of_scale.taken
 
@@ -157,3 +160,17 @@ def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypa
     assert set(targets.precomputed.missing) == set(targets.precomputed.files)
     anew = Targets.of({"scale": folder.name, "train": "everything"}).precomputed
     assert anew.files == [] and anew.timed_here == list(targets.ablations)
+
+
+def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    everything = Targets.of({"scale": "smoke"}).runs
+    with pytest.raises(
+        ConfigError, match="train = 'nothing': no run of scale smoke came with the project, or was made"
+    ):
+        Targets.of({"scale": "smoke", "train": "nothing"})
+    first = next(iter(everything.jobs))
+    (tmp_path / "results/runs" / first).mkdir(parents=True)
+    (tmp_path / "results/runs" / first / "record.json").write_text("{}")
+    kept = Targets.of({"scale": "smoke", "train": "nothing"})
+    assert list(kept.runs.jobs) == [first] and len(kept.ablations) < len(Targets.of({"scale": "smoke"}).ablations)

@@ -44,8 +44,8 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """What decides which runs there are, as JSON: neither the device nor where data and records come from."""
-        return self.model_dump_json(exclude={"data_dir", "train", "other_results", "device", "backend"})
+        """What decides which runs there are, as JSON: neither the device nor where data and other results come from."""
+        return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
 
     @property
     def computing(self) -> str:

@@ -17,6 +17,7 @@ from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
 from workflow.plan.scales import Recipe, Scale, load_corpora
+from workflow.results.precomputed import precomputed
 
 
 class PlanRow(FrozenModel):
@@ -72,7 +73,16 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
         raise ConfigError(f"papers: no chosen ablation belongs to {', '.join(config.papers)}; see config/ablations/")
-    return list(rows.values())
+    return _recorded(list(rows.values()), config) if config.train == "nothing" else list(rows.values())
+
+
+def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
+    """The rows whose record came with the project, or was made here before."""
+    made = {row.job.digest for row in rows if Path(f"results/runs/{row.job.digest}/record.json").exists()}
+    kept = [row for row in rows if row.job.digest in made or precomputed(row.job.digest)]
+    if not kept:
+        raise ConfigError(f"train = 'nothing': no run of scale {config.scale} came with the project, or was made here")
+    return kept
 
 
 def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
