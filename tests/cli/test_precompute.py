@@ -52,6 +52,16 @@ def test_timings_are_kept_by_ablation(results):
     assert timed == {(row.ablation, row.job.configuration) for row in runs.rows}
 
 
+def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, monkeypatch, capsys):
+    monkeypatch.chdir(results.parent)
+    digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
+    (results / "runs" / digest / "record.json").unlink()
+    precompute.main(["smoke", "--so-far", "--results", "results"])
+    kept = {path.stem for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
+    assert kept == set(Targets.of({"scale": "smoke"}).runs.jobs) - {digest}
+    assert f"{len(kept)} records and their costs" in capsys.readouterr().out
+
+
 def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(results):
     precompute.main(["smoke", "--results", str(results)])
     kept = results.parent / "precomputed" / "smoke" / "whole"

@@ -66,10 +66,10 @@ def copy_whole(targets: Targets, results: Path, folder: Path) -> None:
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precompute", description="Put records where they come with the project.")
     parser.add_argument("scale")
-    parser.add_argument("--ablations", nargs="+", metavar="NAME", help="only these, where the others are not run yet")
+    parser.add_argument("--so-far", action="store_true", help="what has been run, where the rest of the scale has not")
     parser.add_argument("--results", type=Path, default=Path("results"))
     options = parser.parse_args(argv)
-    asked = {"scale": options.scale, "ablations": options.ablations}
+    asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}
     targets = Targets.of(read_yaml(config_file("config.yaml")) | asked)
     folder = PRECOMPUTED / options.scale
     copy_records(targets, options.results, folder)
