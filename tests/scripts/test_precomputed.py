@@ -158,8 +158,8 @@ def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypa
     assert missing.isdisjoint(targets.precomputed.configurations)
     assert all(missing.intersection(targets.runs.configurations_of(name)) for name in targets.precomputed.timed_here)
     assert set(targets.precomputed.missing) == set(targets.precomputed.files)
-    anew = Targets.of({"scale": folder.name, "train": "everything"}).precomputed
-    assert anew.files == [] and anew.timed_here == list(targets.ablations)
+    anew = Targets.of({"scale": folder.name, "train": "everything"})
+    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.ablations)
 
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):
