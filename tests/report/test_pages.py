@@ -226,6 +226,7 @@ def test_the_index_opens_with_what_was_found(site):
     )
     assert [*order] == sorted(order, key=text.index)
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
+    assert " at scale overnight</small>" in text  # what another set of results tells names that set
     assert len(text.encode()) < 500_000
 
 

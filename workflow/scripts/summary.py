@@ -37,6 +37,11 @@ def list_failures(results: Path, runs: Path) -> list[str]:
     return [" ".join(line.split()) for line in lines]
 
 
+def _elsewhere(finding: dict, own: str) -> str:
+    """Which other set of results says so."""
+    return "" if finding["set"] == own else f" at scale {finding['set']}"
+
+
 def list_findings_of(site: Site) -> list[str]:
     """The sentences that the report opens with, and how many claims have which verdict."""
     ledger = read_ledger(site.results / "ledger.json")
@@ -44,7 +49,7 @@ def list_findings_of(site: Site) -> list[str]:
         return []
     limit = read_limit(site)
     lines = ([limit] if limit else []) + [
-        f"{each['text']} ({each['verdict']})" for each in list_findings(ledger.claims)
+        f"{each['text']} ({each['verdict']}{_elsewhere(each, ledger.set)})" for each in list_findings(ledger.claims)
     ]
     counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
     return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]

@@ -6,7 +6,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 from workflow.report.figures._colours import GREY  # noqa: E402
 
@@ -91,6 +91,12 @@ def set_count_ticks(axis, log: bool = False) -> None:
         axis.set_major_locator(LogLocator(subs=steps))
         axis.set_minor_formatter(NullFormatter())
     axis.set_major_formatter(EngFormatter(sep=""))
+
+
+def set_plain_ticks(axis) -> None:
+    """Ticks of a logarithmic axis as 0.01 or 100: powers would take a language that labels are not read in."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def set_span_axis(axes, values) -> None:

@@ -1,10 +1,9 @@
 """Attention Is All You Need, Table 1, measured: time of a layer against the length of its sequence."""
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, draw_message
+from workflow.report.figures._style import canvas, draw_message, set_plain_ticks
 from workflow.report.tables import _layers
 
 READS = ("layers",)
@@ -39,8 +38,7 @@ def draw(data: pd.DataFrame):
     axes.set_xscale("log", base=2)
     axes.set_xticks(lengths, [str(n) for n in lengths])
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    set_plain_ticks(axes.yaxis)
     axes.set_xlabel("length n of the sequence")
     axes.set_ylabel("ms, forward and back")
     axes.legend()

@@ -25,6 +25,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
     return {
         "title": "What attention variants cost, and what they buy",
         "limit": read_limit(site) if OPENING in ablations else None,
+        "own": ledger.set if ledger else None,
         "findings": list_findings(ledger.claims) if ledger else [],
         "forest_rows": forest_of(ledger, runs) if ledger else [],
         "measured": count_verdicts(ledger.measured) if ledger else [],
