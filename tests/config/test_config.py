@@ -1,4 +1,4 @@
-"""From config to jobs, and the one line that bad input gets."""
+"""Files of config, targets and records as they are read, and the one line that bad input gets."""
 
 import json
 import math
@@ -8,87 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from workflow.config.choices import choice_names, complete_choice
+from workflow.config.choices import complete_choice
 from workflow.config.errors import ConfigError
-from workflow.config.strict import read_yaml
-from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.config.job_schema import StreamTraining
+from workflow.config.strict import parse, read_yaml
+from workflow.plan.ablations import load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
-from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
 BASE = read_yaml(CONFIG / "config.yaml")
-
-
-def planned(**changes):
-    """The rows of the plan at scale smoke."""
-    return plan(load_config({**BASE, "scale": "smoke", **changes}))
-
-
-def test_two_ablations_share_a_job():
-    digests = [row.job.digest for row in planned()]
-    assert len(set(digests)) < len(digests)
-
-
-def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
-    job = planned()[0].job
-    assert job.digest != job.configuration  # both are remembered, and not copied
-    other = job.model_copy(update={"seed": job.seed + 1})
-    longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
-    assert len({job.digest, other.digest, longer.digest}) == 3
-    assert job.configuration == other.configuration != longer.configuration
-
-
-def test_every_setting_of_a_choice_stands_in_the_job():
-    row = next(row for row in planned() if row.ablation == "dynamic_span" and row.variant == "dynamic")
-    assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
-
-
-def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
-    scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
-    choice = complete_choice("span", {"name": "adaptive", "ramp": 4}, scale, {"S": 64, "k": None})
-    assert (choice["ramp"], choice["limit"]) == (4, 64)
-    assert complete_choice("span", {"name": "adaptive", "limit": 128}, scale, {"S": 64, "k": None})["limit"] == 128
-
-
-def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_path, monkeypatch):
-    """A choice with a setting of the name `limit` that is no span limit keeps what it says itself."""
-    maths = 'class Mine:\n    from_grid = {"reach": "S"}\n\n    def __init__(self, *, limit=7, reach):\n        pass\n'
-    write_text(tmp_path / "spans" / "mine.py", maths)
-    monkeypatch.setattr("workflow.config.choices.ATTENTION", tmp_path)
-    choice_names.cache_clear()
-    assert complete_choice("span", "mine", {}, {"S": 64, "k": 8}) == {"name": "mine", "limit": 7, "reach": 64}
-    choice_names.cache_clear()
-
-
-def test_the_grid_holds_every_s_with_every_k():
-    rows = plan(load_config({**BASE, "scale": "laptop", "ablations": ["span_by_k"]}))
-    pairs = {(row.S, row.k) for row in rows}
-    assert pairs == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
-
-
-def test_the_grid_may_end_earlier_for_a_variant():
-    """No fixed span beyond 2,048, which is where the paper's end."""
-    rows = plan(load_config({**BASE, "scale": "paper", "ablations": ["span_limit"]}))
-    longest = {name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")}
-    assert longest == {"fixed": 2048, "adaptive": 8192}
-
-
-def test_a_scale_may_leave_out_variants_that_it_has_no_time_for():
-    rows = plan(load_config({**BASE, "scale": "overnight", "ablations": ["transformer_variations"]}))
-    kept = load_scale("overnight", "translation").variants["transformer_variations"]
-    assert {row.variant for row in rows} == set(kept) < set(load_ablation("transformer_variations").variants)
-
-
-def test_a_question_to_be_named_is_left_out_until_it_is():
-    named, unnamed = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["span_by_k"], None))
-    assert list(named.ablations) == ["span_by_k"] and "span_by_k" not in unnamed.ablations
-    with pytest.raises(ConfigError, match=r"this config leaves it out; --config 'ablations=\[span_by_k\]' runs it"):
-        refuse_unknown(unnamed, "span_by_k", [], [])
 
 
 @pytest.mark.parametrize(
@@ -114,25 +47,6 @@ def test_every_target_says_what_it_is():
     assert said["models"] == f"Ablation. {load_ablation('models').question}"
     assert said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
     assert said["quality_against_cost"].count(". ") > 2  # an ablation, a table and a figure of one name
-
-
-def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
-    (tmp_path / "mine.txt").write_text("some text\n" * 100)
-    rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
-    assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
-    targets = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})
-    assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
-
-
-def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = (
-        Targets.of({**BASE, "scale": "smoke", "ablations": ["dynamic_span"]}),
-        Targets.of({**BASE, "scale": "smoke"}),
-    )
-    assert alone.artefacts("tables") == ["adaptive_span_table3"]
-    assert alone.artefacts("figures") == ["adaptive_span_figure5"]
-    assert set(alone.runs.jobs) < set(whole.runs.jobs)
-    assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
 
 
 @pytest.mark.parametrize(
@@ -173,7 +87,7 @@ def test_scripts_end_with_one_line_and_no_traceback(tmp_path):
 
 
 def test_a_job_with_an_unknown_key_is_refused_in_one_line(tmp_path):
-    job = json.loads(planned()[0].job.canonical()) | {"sede": 3}
+    job = json.loads(plan(load_config({**BASE, "scale": "smoke"}))[0].job.canonical()) | {"sede": 3}
     write_text(tmp_path / "job.json", json.dumps(job))
     status, line = command("train", tmp_path / "job.json", "--data", "none.npz")
     assert status == 2 and "sede" in line and "\n" not in line
@@ -219,46 +133,6 @@ def test_snakemake_refuses_bad_config_in_one_line():
     assert "config error: unknown scale 'smal'" in process.stderr and "Traceback" not in process.stderr
 
 
-@pytest.mark.parametrize(
-    "path", sorted((CONFIG / "scales").glob("*/*.yaml")), ids=lambda path: f"{path.parts[-2]}-{path.stem}"
-)
-def test_every_scale_can_be_planned(path, monkeypatch):
-    """Files whose checksum is not known lie on the machine of whoever runs scale `paper`."""
-    for catalogue in ("pairs", "captions", "trees"):
-        monkeypatch.setattr(f"workflow.data.{catalogue}.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
-    scale, task = path.parent.name, path.stem
-    rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
-    assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
-    named = load_scale(scale, task).ablations
-    left_out = {corpus for corpus, stand_in in load_scale(scale, task).corpora.items() if stand_in is None}
-    ablations = {name: load_ablation(name) for name in (named or known_ablations())}
-    assert {row.ablation for row in rows} == {
-        name
-        for name, ablation in ablations.items()
-        if ablation.task == task and (named or not ablation.by_name) and {*ablation.corpora} - left_out
-    }
-
-
-def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
-    """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
-    monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
-    rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
-    sizes = {
-        (row.ablation, row.variant, row.paper_corpus): (
-            row.job.net.d_model,
-            row.job.net.heads,
-            row.job.net.d_ff,
-            row.job.training.lr,
-        )
-        for row in rows
-    }
-    assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
-    assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
-    assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)
-    assert sizes["translation", "softmax", "iwslt14-deen"] == (512, 4, 1024, 1e-3)
-    assert sizes["translation", "softmax", "iwslt15-envi"] == (512, 8, 2048, 9.88e-4)
-
-
 def test_a_file_bears_the_name_that_it_gives_itself():
     paths = list((CONFIG / "published").glob("*.yaml"))
     assert paths and all(read_yaml(path).get("paper", path.stem) == path.stem for path in paths)
@@ -276,7 +150,7 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
         "versions": {},
         "host_memory_bytes": 1,
     }
-    job = planned()[0].job
+    job = plan(load_config({**BASE, "scale": "smoke"}))[0].job
     record = Record(status="diverged", digest=job.digest, job=job, curve=[nowhere], origin=origin)
     write_record(tmp_path / "record.json", record)
     again = read_record(tmp_path / "record.json").curve[0]
@@ -287,3 +161,12 @@ def test_yaml_that_is_none_is_refused(tmp_path):
     (tmp_path / "x.yaml").write_text("a: [1,")
     with pytest.raises(ConfigError, match="not YAML"):
         read_yaml(tmp_path / "x.yaml")
+
+
+def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
+    training = read_yaml(CONFIG / "scales" / "smoke" / "char_lm.yaml")["training"]
+    assert parse(StreamTraining, {**training, "lr": 1}, "f").lr == 1.0
+    assert (
+        complete_choice("span", {"name": "full", "cache": 8, "evaluation_cache": None}, {}, {})["evaluation_cache"]
+        is None
+    )

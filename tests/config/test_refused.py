@@ -123,14 +123,6 @@ def test_bad_choices(axis, choice, line):
     assert line in str(error.value) and "\n" not in str(error.value)
 
 
-def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
-    assert parse(StreamTraining, {**SCALE["training"], "lr": 1}, "f").lr == 1.0
-    assert (
-        complete_choice("span", {"name": "full", "cache": 8, "evaluation_cache": None}, {}, {})["evaluation_cache"]
-        is None
-    )
-
-
 @pytest.mark.parametrize(
     "changes, line",
     [
@@ -162,18 +154,6 @@ def test_a_scale_that_cannot_be_planned(changes, line, monkeypatch):
     with pytest.raises(ConfigError) as error:
         plan(load_config({**BASE, "scale": "smoke"}))
     assert line in str(error.value) and "\n" not in str(error.value)
-
-
-def test_a_paper_has_its_own_recipe_on_a_corpus(monkeypatch):
-    """Its net and training replace what the scale says of the recipe, there and nowhere else."""
-    at = {"adaptive_span": {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}}
-    scale = parse(Scale, {**SCALE, "recipes_at": at}, "f")
-    monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
-    rows = plan(load_config({**BASE, "scale": "smoke", "tasks": ["char_lm"]}))
-    for row in rows:
-        changed = (row.paper, row.paper_corpus) == ("adaptive_span", "text8")
-        assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (changed, changed)
-    assert {row.paper_corpus for row in rows} >= {"text8", "enwik8"}
 
 
 def attention(limit=8, k=2, **span):
