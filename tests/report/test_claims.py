@@ -147,13 +147,14 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     assert (evidence_of(claim(), scores)["verdict"], evidence_of(claim(), scores)["p"]) == ("too early", None)
     dynamic = scores.assign(span="dynamic", mean_span=10.3, start_span=10.2)
     assert "hardly" in judge_alone(claim(), dynamic)["why"]
+    short = scores.assign(S=8)  # a span that begins at its limit has nowhere to go
+    assert judge_alone(claim(), short)["verdict"] == "reproduced"
 
 
 @pytest.mark.parametrize(
     "rows, changes, why",
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
-        (both(ours=()), {}, "nothing measured of adaptive"),
         (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
     ],
@@ -168,6 +169,7 @@ def test_what_cannot_be_told(rows, changes, why):
     [
         (both(), {"scale": "paper"}, "of scale paper alone"),
         (both(ablation="top_k"), {}, "span_limit was not run"),
+        (both(ours=()), {}, "adaptive was not run"),
         (both(), {"than": {"variant": "adaptive"}}, "both sides are the same"),
     ],
 )

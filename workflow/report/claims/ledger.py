@@ -182,10 +182,20 @@ def _was_run(claim: Claim, frames: Frames) -> bool:
     return frames.runs is not None and claim.ablation in set(frames.runs["ablation"])
 
 
+def _absent(claim: Claim, frames: Frames) -> list[str]:
+    """The variants of a claim of which there is no run, not even a failed one: a scale need not have time for all."""
+    if claim.ablation == LAYERS:
+        return []
+    run = set(frames.runs.loc[frames.runs["ablation"] == claim.ablation, "variant"])
+    return list(dict.fromkeys(side.variant for side in claim.sides if side.variant not in run))
+
+
 def _not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
     """Why a claim is not about these runs; None where it is."""
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
         return f"it is about the sizes and texts of scale {claim.scale} alone"
+    if absent := _absent(claim, frames):
+        return NOT_RUN.format(" and ".join(absent))
     ours, than = samples
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)

@@ -74,9 +74,11 @@ def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_stuck(rows: pd.DataFrame) -> bool:
-    """Whether the mean learned span is within a quarter, and a key, of where it began."""
+    """Whether the mean learned span is within a quarter, and a key, of where it began, and had room to grow further."""
     learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
-    return bool(len(learned)) and bool((learned["mean_span"] < MOVED * (learned["start_span"] + 1)).all())
+    moved = MOVED * (learned["start_span"] + 1)
+    has_room = ~(learned["S"] <= moved)
+    return bool(has_room.any()) and bool((learned["mean_span"] < moved)[has_room].all())
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
