@@ -72,6 +72,8 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
         ("reproduced", [("smoke", "not reproduced")], "reproduced", "laptop"),
         ("too early", [("smoke", "not reproduced")], "not reproduced", "smoke"),
         ("too early", [("paper", "cannot tell")], "too early", "laptop"),
+        ("not tested", [("small", "not tested"), ("smoke", "cannot tell")], "cannot tell", "smoke"),
+        ("not tested", [("small", "not tested")], "not tested", "laptop"),
         ("reproduced", [("laptop", "not reproduced")], "reproduced", "laptop"),
     ],
 )

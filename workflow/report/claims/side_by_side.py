@@ -1,4 +1,7 @@
-"""One claim in several sets of results: a verdict for each, and that of the strongest which can tell."""
+"""One claim in several sets of results: a verdict for each, and that of the strongest which can tell.
+
+Where none can, its own, or, where it was not tested, that of the strongest which did.
+"""
 
 from workflow.plan.other_results import strength
 
@@ -10,21 +13,22 @@ def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dic
     """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, whose it is.
 
     own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
-    with `set`, `scale` and `claims` for each. Nothing is averaged across sets; where none can tell, the own
-    verdict stands.
+    with `set`, `scale` and `claims` for each. Nothing is averaged across sets.
     """
     return [line | _compare(line, own, others) for line in lines]
 
 
 def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
-    sets = [_of_set(*own, line)]
+    sets = [mine := _of_set(*own, line)]
     for other in others:
         theirs = next((claim for claim in other["claims"] if claim["name"] == line["name"]), None)
         if theirs is not None and theirs["effect"] is not None and theirs["ablation"] is not None:
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
-    best = next((each for each in sets if each["verdict"] in TELLING), None)
-    return {"sets": sets, "overall": (best or line)["verdict"], "strongest": best["set"] if best else own[0]}
+    telling = [each for each in sets if each["verdict"] in TELLING]
+    tested = [each for each in sets if each["verdict"] != "not tested"]
+    best = (telling or [each for each in tested if each is mine] or tested or [mine])[0]
+    return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:
