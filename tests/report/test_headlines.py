@@ -57,6 +57,12 @@ def test_every_paper_has_its_surest_finding_before_any_has_a_second():
     assert found[0]["name"] == "b"
 
 
+def test_what_the_strongest_scale_says_comes_first_even_against_the_paper():
+    stronger = line("b", "not reproduced", 0.65, strongest="small")
+    stronger["sets"] = [{**stronger["sets"][0], "set": "small", "scale": "small"}, *stronger["sets"]]
+    assert [each["name"] for each in list_findings([line("a", "reproduced", -0.16), stronger])] == ["b", "a"]
+
+
 def test_what_another_set_tells_is_said_with_its_numbers():
     told = line("a", "reproduced", -0.16, strongest="small")
     told["sets"] = [{**told["sets"][0], "set": "small", "scale": "small", "effect": -0.5}, *told["sets"]]

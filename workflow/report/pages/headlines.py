@@ -6,6 +6,7 @@ import pandas as pd
 
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
+from workflow.plan.other_results import strength
 from workflow.report.claims.measures import TURNS
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.ledger import Ledger
@@ -26,16 +27,24 @@ def list_headlines(lines: list[dict]) -> list[dict]:
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
-    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set. Each paper's surest come first.
+    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set.
+
+    Each paper's come from the strongest scale first, and of these the surest.
 
     Silent about claims that no set of results can tell.
     """
     told = [line for line in list_headlines(lines) if _sentence(line)]
-    told.sort(key=lambda line: (line["overall"] not in SEEN, line["overall"] != "reproduced"))  # stable
+    told.sort(key=_rank)  # stable
     papers = list(dict.fromkeys(line["paper"] for line in told))
     by_turn = [(rank, line) for paper in papers for rank, line in enumerate(_of_paper(told, paper))]
     chosen = [line for _, line in sorted(by_turn, key=lambda each: each[0])[:MOST]]
     return [_finding(line) for line in sorted(chosen, key=lambda line: papers.index(line["paper"]))]
+
+
+def _rank(line: dict) -> tuple:
+    """What comes first in the opening."""
+    scale = line["evidence"].get("scale", "laptop")
+    return -strength(scale), line["overall"] not in SEEN, line["overall"] != "reproduced"
 
 
 def _of_paper(lines: list[dict], paper: str) -> list[dict]:
