@@ -80,6 +80,12 @@ def test_a_scale_may_leave_out_variants_that_it_has_no_time_for():
     assert {row.variant for row in rows} == set(kept) < set(load_ablation("transformer_variations").variants)
 
 
+def test_a_scale_may_take_other_seeds_for_an_ablation():
+    rows = plan(load_config({**BASE, "scale": "overnight", "tasks": ["translation"]}))
+    seeds = {name: {row.job.seed for row in rows if row.ablation == name} for name in ("transformer_variations",)}
+    assert load_ablation("transformer_variations").seeds == 3 and seeds == {"transformer_variations": {*range(1, 7)}}
+
+
 def test_a_paper_has_its_own_recipe_on_a_corpus(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"adaptive_span": {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}}

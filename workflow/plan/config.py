@@ -77,7 +77,7 @@ class Config(StrictModel):
         default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
         wanted = default if self.ablations is None else self.ablations
         for scale in scales.values():
-            for name in (*(scale.ablations or []), *scale.variants, *scale.train_first):
+            for name in (*(scale.ablations or []), *scale.variants, *scale.seeds_of, *scale.train_first):
                 check_known(f"ablation in config/scales/{self.scale}", name, known)
             for name, variants in scale.variants.items():
                 for variant in variants:

@@ -109,6 +109,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
+    ablation = ablation.model_copy(update={"seeds": scale.seeds_of.get(name, ablation.seeds)})
     paid = scale.variants.get(name, ablation.variants)
     for (paper_corpus, corpus), (label, variant) in product(stand_ins.items(), ablation.variants.items()):
         if corpus is None or label not in paid:

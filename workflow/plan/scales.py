@@ -93,8 +93,9 @@ class Scale(StrictModel):
 
     corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
     this scale can pay for, null for all. variants: by ablation, those of its variants that this scale can pay for.
-    train_first: ablations whose first seed is trained here although its record came with the project. recipes_at: what
-    one paper does otherwise on one of its corpora.
+    seeds_of: by ablation, how many of the seeds it takes here, where not as many as its own file says. train_first:
+    ablations whose first seed is trained here although its record came with the project. recipes_at: what one paper
+    does otherwise on one of its corpora.
     """
 
     scale: str
@@ -104,6 +105,7 @@ class Scale(StrictModel):
     variants: dict[str, list[str]] = {}
     train_first: list[str] = []
     seeds: list[StrictInt] = Field(min_length=1)
+    seeds_of: dict[str, PositiveStrictInt] = {}
     S: list[StrictInt] = []
     k: list[StrictInt] = Field(min_length=1)
     settings: Settings = {}
