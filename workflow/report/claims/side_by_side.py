@@ -26,8 +26,8 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
     telling = [each for each in sets if each["verdict"] in TELLING]
-    tested = [each for each in sets if each["verdict"] != "not tested"]
-    best = (telling or [each for each in tested if each is mine] or tested or [mine])[0]
+    tested = [each for each in (mine, *sets) if each["verdict"] != "not tested"]
+    best = (telling or tested or [mine])[0]
     return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
 
 

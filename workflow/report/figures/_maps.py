@@ -11,6 +11,7 @@ from workflow.report.tables._cells import pick
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 NAMES = {"softmax": "softmax", "top_k": "top-k"}
+NO_MAPS = "no run here whose record holds attention: those that came with the project leave it out"
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
 # From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked
@@ -56,7 +57,7 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
     On the right stands how many keys each query looks at: whose weight, rounded to three places, is not 0.
     """
     if not len(data):
-        return draw_message("no sentence that both softmax and top-k have looked at")
+        return draw_message(NO_MAPS)
     panels = [weights for _, weights in data.groupby("panel", sort=False)]
     height = REST + ROW * (panels[0]["query"].max() + 1)
     figure, axes = canvas(rows=len(panels), width=WIDTH, height=height, squeeze=False)

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from workflow.report.figures._maps import draw_heat
+from workflow.report.figures._maps import NO_MAPS, draw_heat
 from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
@@ -41,7 +41,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame):
     if not len(data):
-        return draw_message("no run of the base net has ended well")
+        return draw_message(NO_MAPS)
     heads = sorted(data["head"].unique())
     figure, panels = canvas(2, height=3.0, rows=-(-len(heads) // 2), squeeze=False)
     for axes in panels.flat[len(heads) :]:
