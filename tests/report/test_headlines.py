@@ -18,6 +18,7 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
     """A judged claim of one set of results."""
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
+    evidence["otherwise_on"] = []
     base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
     headline = {"printed": -0.04, "seen": SEEN, "failed": FAILED}
@@ -34,6 +35,13 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor():
     assert seen["text"] == "It is 0.16 bpc better: 2.000, 2.160." and seen["verdict"] == "consistent"
     (failed,) = list_findings([line("a", "not reproduced", 0.65)])
     assert failed["text"] == "It takes 65 %, 0.65 times of it."
+
+
+def test_a_sentence_names_the_texts_that_say_otherwise():
+    otherwise = line("a", "consistent", -0.16)
+    otherwise["sets"][0]["otherwise_on"] = ["text8-3mb"]
+    (seen,) = list_findings([otherwise])
+    assert seen["text"].endswith("2.160. Not so on text8-3mb.")
 
 
 def rows_of(*lines: dict, runs=None) -> list[dict]:

@@ -60,7 +60,7 @@ def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
 
 def judged(verdict: str, effect: float | None = 1.0) -> dict:
     line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
-    return line | {"low": None, "high": None, "ours": None, "than": None}
+    return line | {"low": None, "high": None, "ours": None, "than": None, "by_text": None, "claimed": [None, 0.0]}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,15 @@ def test_the_strongest_scale_that_can_tell_is_shown(own, others, overall, strong
     (line,) = stand_side_by_side([judged(own)], ("laptop", "laptop"), sets)
     assert (line["overall"], line["strongest"], line["verdict"]) == (overall, strongest, own)
     assert len(line["sets"]) == 1 + len(others)
+
+
+@pytest.mark.parametrize(
+    "verdict, texts", [("consistent", ["text8"]), ("not reproduced", ["enwik8"]), ("cannot tell", [])]
+)
+def test_texts_on_which_it_is_otherwise_are_named(verdict, texts):
+    line = judged(verdict) | {"by_text": {"enwik8": -0.09, "text8": 0.01}}
+    (compared,) = stand_side_by_side([line], ("laptop", "laptop"), [])
+    assert compared["sets"][0]["otherwise_on"] == texts
 
 
 def test_a_set_that_measured_nothing_of_a_claim_is_left_out():

@@ -32,4 +32,17 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:
-    return {"set": name, "scale": scale} | {key: line[key] for key in SHOWN}
+    shown = {key: line[key] for key in SHOWN}
+    return {"set": name, "scale": scale, "otherwise_on": texts_otherwise(line), **shown}
+
+
+def texts_otherwise(line: dict) -> list[str]:
+    """The texts whose own mean is not as the verdict over all of them says."""
+    if line["verdict"] not in TELLING or not line["by_text"]:
+        return []
+    low, high = line["claimed"]
+    as_claimed = {
+        text: (low is None or effect >= low) and (high is None or effect <= high)
+        for text, effect in line["by_text"].items()
+    }
+    return [text for text, agrees in as_claimed.items() if agrees == (line["verdict"] == "not reproduced")]

@@ -74,6 +74,8 @@ def _finding(line: dict) -> dict:
         "than": number(evidence["than"], unit),
     }
     text = _sentence(line).format(**figures)
+    if evidence["otherwise_on"]:
+        text += f" Not so on {' and '.join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
         "text": text,
         "verdict": line["overall"],
