@@ -13,7 +13,7 @@ import torch
 
 from models.attention.engine.engine import Engine
 from workflow.costs.engine_cases import cases, work_of
-from workflow.costs.finish import finish
+from workflow.costs.synchronise import synchronise
 from workflow.plan.scales import Engine as Sizes
 
 GIVEN = os.environ.get("ENGINE_SIZES")
@@ -38,7 +38,7 @@ def test_engine(benchmark, turn, case):
 
     def synchronised():
         work()
-        finish(torch.device(DEVICE))
+        synchronise(torch.device(DEVICE))
 
     start = time.perf_counter()
     synchronised()

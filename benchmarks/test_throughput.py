@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from workflow.costs.finish import finish
 from workflow.costs.library_solvers import use_library
+from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
 from workflow.tasks.spec import TASKS, load
@@ -48,7 +48,7 @@ def test_throughput(benchmark, turn, kind, trained):
 
     def synchronised():
         step()
-        finish(device)
+        synchronise(device)
 
     synchronised()
     start = time.perf_counter()

@@ -12,7 +12,7 @@ from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_job, write_weights
 from workflow.cli import profile
 from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, lease, memory, step_times
-from workflow.costs.finish import finish
+from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import build_net
 from workflow.doctor import measures
 from workflow.plan.config import Config
@@ -72,9 +72,9 @@ def test_a_budget_is_a_share_of_the_gpu(budget, share, cuda):
 
 
 def test_a_timing_ends_when_the_gpu_has_ended(cuda):
-    finish(CPU)
+    synchronise(CPU)
     assert not cuda
-    finish(CUDA)
+    synchronise(CUDA)
     rounds = layer_kinds.turn(lambda: cuda.append("work"), 0.0, CUDA)
     assert cuda[1:] == [each for _ in range(2 + len(rounds)) for each in ("work", ("synchronize", CUDA))]
 

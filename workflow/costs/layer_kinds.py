@@ -13,7 +13,7 @@ from models.attention.build import build_choice
 from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
 from models.attention.stream_attention import StreamAttention
-from workflow.costs.finish import finish
+from workflow.costs.synchronise import synchronise
 
 HEADS = 1  # the table's n^2 d counts one product of all queries with all keys
 REACH = 32  # r of restricted self-attention: keys that a query sees
@@ -90,7 +90,7 @@ def turn(run: Callable[[], None], seconds: float, device: torch.device) -> list[
     def timed() -> float:
         start = time.perf_counter()
         run()
-        finish(device)
+        synchronise(device)
         return time.perf_counter() - start
 
     timed()

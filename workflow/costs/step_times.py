@@ -9,10 +9,10 @@ from statistics import median
 
 import torch
 
-from workflow.costs.finish import finish
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.predicted_nets import training_step
 from workflow.costs.roofline import Rates
+from workflow.costs.synchronise import synchronise
 from workflow.plan.plan import PlanRow
 from workflow.training.origin import pick_device
 
@@ -22,7 +22,7 @@ SIDE, COPIED = 2048, 1 << 26  # of the product, and numbers of the copy, by whic
 
 def clock(device: torch.device) -> float:
     """Seconds: of this process on a CPU; until all is done on a GPU."""
-    finish(device)
+    synchronise(device)
     return time.process_time() if device.type == "cpu" else time.perf_counter()
 
 

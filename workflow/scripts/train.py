@@ -6,7 +6,7 @@ the run becomes a record; bad input and what the machine refuses (a full disk) e
 On several devices this process starts one for each and waits; the first of them writes. On several machines `torchrun`
 starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m workflow.scripts.train JOB --data FILE`.
 
---ended STATUS, at the end: this command was ended so before it could write its record; see `workflow.training.again`.
+--ended STATUS, at the end: this command was ended so before it could write its record; see `workflow.training.retry`.
 """
 
 import faulthandler
@@ -32,7 +32,6 @@ from workflow.results.registry import check_registered
 from workflow.results.shared_run import made_meanwhile
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
-from workflow.training.again import begin_again
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.gradients import number_type
@@ -40,6 +39,7 @@ from workflow.training.interruption import stopped_by_signals
 from workflow.training.launch import Broken, launch, refuse_too_many, told_to_launcher
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
+from workflow.training.retry import retry
 from workflow.training.watchdog import AGREED, limit_memory, status_of, time_limit
 
 MODULE = "workflow.scripts.train"
@@ -161,7 +161,7 @@ def main(argv: list[str] | None = None) -> None:
         return
     if options.ended:
         try:
-            begin_again(options.ended, MODULE, words[:-2])
+            retry(options.ended, MODULE, words[:-2])
         except Broken as broken:
             with held(folder / ".held", f"run {job.digest}"):
                 write_broken(broken, job, folder, device, count)

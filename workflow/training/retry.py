@@ -10,7 +10,7 @@ ASKED = {signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SI
 ATTEMPTS = 3
 
 
-def begin_again(status: int, module: str, words: list[str]) -> None:
+def retry(status: int, module: str, words: list[str]) -> None:
     """`python -m module words`, which was ended with `status` before, as a shell tells it, until it ends well.
 
     `Broken` where it crashed, or was killed each time, as the system does with a run for which there is no memory. Ends

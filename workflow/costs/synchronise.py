@@ -3,7 +3,7 @@
 import torch
 
 
-def finish(device: torch.device) -> None:
+def synchronise(device: torch.device) -> None:
     """Returns when `device` has done all that it was given; a CPU has."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
