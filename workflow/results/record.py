@@ -5,6 +5,7 @@ Closed and versioned. A run that breaks leaves a record too, with its status and
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ from workflow.config.job import AnyJob
 from workflow.config.strict import Name, StrictModel, parse, read_json
 
 VERSION = 2
+# Over several lines, as written with an indent. Text holds no line break of its own, so none of it is taken for one.
+LIST_OF_NUMBERS = re.compile(r"\[\n\s*([-+.\deE,\s]+?)\n\s*\]")
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
 
@@ -125,7 +128,9 @@ def curve_text(record: "Record") -> str:
 
 
 def write_record(path: str | Path, record: Record) -> None:
-    write_text(path, record.model_dump_json(indent=1) + "\n")
+    """A list of numbers, such as the counts of a thousand sentences, takes one line."""
+    text = record.model_dump_json(indent=1)
+    write_text(path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 
 
 def read_record(path: str | Path) -> Record:
