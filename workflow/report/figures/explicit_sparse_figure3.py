@@ -8,6 +8,7 @@ from workflow.papers.published import find
 from workflow.report.figures._colours import COLOURS, GREY, shades
 from workflow.report.figures._style import canvas, draw_message, draw_points
 from workflow.report.tables._cells import pick, summarise
+from workflow.results.runs_table import with_text
 from workflow.results.statistics import half_width
 
 READS = ("runs",)
@@ -19,7 +20,6 @@ CAPTION = (
     "points; its text recommends 8 and calls 16 the exception. Comparable: whether BLEU rises to a k and falls after "
     "it. Not comparable: BLEU, and k itself where our sentences are shorter than the paper's."
 )
-DIRECTIONS = {"iwslt15-envi": "En-Vi", "iwslt14-deen": "De-En", "wmt14-ende": "En-De"}
 AXIS = "est.f3.k_axis"
 PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # dev BLEU on En-Vi that its Table 5 prints
 
@@ -29,9 +29,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """source, paper_corpus, k (inf: every key), mean, low, high, points, n, failed, published (an id)."""
-    runs = used(runs)
-    measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["paper_corpus", "k"], "dev_bleu_tokenised")
+    """source, text, k (inf: every key), mean, low, high, points, n, failed, published (an id)."""
+    runs = with_text(used(runs))
+    measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised")
     published = [
         {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)} for k in find(AXIS).value
     ]
@@ -46,11 +46,11 @@ def draw(data: pd.DataFrame):
     if not len(measured):
         return draw_message("no run of this figure has ended well")
     figure, (ours, theirs) = canvas(2, height=3.2, width_ratios=[1.7, 1])
-    corpora = measured.groupby("paper_corpus")
+    texts = measured.groupby("text")
     end = _set_axis(ours, measured["k"])
-    for colour, (paper_corpus, points) in zip(shades(len(corpora)), corpora, strict=True):
+    for colour, (text, points) in zip(shades(len(texts)), texts, strict=True):
         points = points.assign(x=points["k"].clip(upper=end))
-        _draw_direction(ours, points, colour, DIRECTIONS.get(paper_corpus, paper_corpus))
+        _draw_direction(ours, points, colour, text)
     ours.set_ylabel("dev BLEU")
     ours.legend(fontsize=8)
     _draw_published(theirs, data[data["source"] == "published"])
