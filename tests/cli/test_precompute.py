@@ -35,11 +35,14 @@ def results(tmp_path, monkeypatch):
     return tmp_path / "results"
 
 
-def test_all_records_are_kept_without_maps(results, capsys):
+def test_all_records_are_kept_and_maps_of_those_that_are_drawn(results, capsys):
     precompute.main(["smoke", "--results", str(results)])
     kept = {path.stem: read_record(path) for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
-    assert set(kept) == set(Targets.of({"scale": "smoke"}).runs.jobs)
-    assert all(record.facts == {"mean_span": 3.0} for record in kept.values())
+    runs = Targets.of({"scale": "smoke"}).runs
+    assert set(kept) == set(runs.jobs) and all(record.facts["mean_span"] == 3.0 for record in kept.values())
+    with_maps = {digest for digest, record in kept.items() if "maps" in record.facts}
+    drawn = [row.job for row in runs.rows if row.ablation in ("transformer", "translation")]
+    assert with_maps == {job.digest for job in drawn if job.seed == 1} < set(runs.jobs)
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
 
 
@@ -69,12 +72,16 @@ def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(resu
         assert json.loads((kept / f"{name}.json").read_text()) == {"settings": settings, "content": {"kind": name}}
 
 
-@pytest.mark.parametrize("corpus, kept", [("phrases-deen", ["shown"]), ("multi30k-deen", []), ("pairs-12345678", [])])
-def test_sentences_of_a_data_set_are_kept_only_if_the_suite_makes_it(corpus, kept, results):
+@pytest.mark.parametrize(
+    "corpus, kept",
+    [("phrases-deen", ["shown", "maps"]), ("multi30k-deen", ["maps"]), ("iwslt14-deen", []), ("pairs-12345678", [])],
+)
+def test_sentences_are_kept_only_if_the_suite_makes_them(corpus, kept, results):
     runs = Targets.of({"scale": "smoke"}).runs
     job = next(job for job in runs.jobs.values() if job.task == "translation").model_copy(update={"corpus": corpus})
     record = finished(job).model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
-    assert list(precompute.without_texts(record).facts) == kept
+    assert list(precompute.without_texts(record, drawn=True).facts) == kept
+    assert "maps" not in precompute.without_texts(record, drawn=False).facts
 
 
 def test_without_all_records_nothing_is_written(results):

@@ -117,11 +117,11 @@ def change_file(path: Path, meta: dict | None = None, **arrays) -> None:
 @pytest.mark.parametrize(
     "change, line",
     [
-        ({"meta": {"version": 0}}, "version 0, this suite reads 3"),
+        ({"meta": {"version": 0}}, "version 0, this suite reads 4"),
         ({"meta": {"more": 1}}, "other keys"),
         ({"meta": {"symbols": ["<pad>"]}}, "a token beyond its 1 symbols"),
         (
-            {"meta": {"texts": {"train": [[], []], "dev": [["a"], ["b"]], "test": [[], []], "second_test": [[], []]}}},
+            {"meta": {"texts": {**{split: [[], []] for split in store.PARTS}, "dev": [["a"], ["b"]]}}},
             "dev has sides of different",
         ),
         ({"dev_source_ids": np.arange(4, dtype=np.int64)}, "other types"),
@@ -142,7 +142,8 @@ def test_pairs_that_do_not_fit_are_refused(change, line, birds, tmp_path):
 def test_multi30k(name, tmp_path):
     corpus = build_pairs(load_corpora("translation"), name, str(DATA))
     sizes = {split: len(getattr(corpus, split).source) for split in store.PARTS}
-    assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000}
+    assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000, "example": 1}
+    assert corpus.example.source_text[0] not in (*corpus.test.source_text, *corpus.dev.source_text)
     assert corpus.dropped == 0 and len(corpus.symbols) == 6000
     for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
         decoded = [

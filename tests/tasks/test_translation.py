@@ -17,6 +17,7 @@ from workflow.data.pairs import store as pairs
 from workflow.data.pairs.store import BOS, EOS, PAD
 from workflow.report.tables._paired import bleu
 from workflow.tasks import smoothing
+from workflow.tasks.attention_maps import draw_maps
 from workflow.tasks.batches import Batches, cut_batches, sources, targets
 from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
@@ -249,3 +250,13 @@ def test_a_whole_run_is_a_record(tmp_path):
     assert weights.shape == (2, len(maps["target"]), len(maps["source"]))
     np.testing.assert_allclose(weights.sum(-1), 1, atol=0.02)
     assert ((weights > 0).sum(-1) <= 2).all()
+
+
+def test_maps_are_of_the_texts_own_example_where_it_has_one():
+    ids = [np.array([4, 5, 6, 7, 8, 9], np.uint16)]
+    corpus = bitext()
+    net = build_net(translation(), CPU, len(corpus.symbols))
+    assert draw_maps(net, corpus)["source"] != [*corpus.symbols[4:10], "<eos>"]
+    maps = draw_maps(net, replace(corpus, example=pairs.Split(ids, ids)))
+    assert maps["source"] == [*corpus.symbols[4:10], "<eos>"] and maps["target"] == ["<bos>", *corpus.symbols[4:10]]
+    assert draw_maps(net, replace(corpus, example=pairs.Split(ids[:1], [ids[0][:2]]))) == {}

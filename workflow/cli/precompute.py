@@ -1,7 +1,8 @@
 """Put the records of a scale among those that come with the project: `python -m workflow.cli.precompute laptop`.
 
 They are written to results/precomputed/SCALE with their costs and what was measured of the scale as a whole. Left
-out are attention maps, which would be most of it, and the sentences of data sets that may not be passed on.
+out are sentences of data sets that may not be passed on, and attention maps, which would be most of it, but for those
+of the runs that figures draw.
 """
 
 import json
@@ -18,33 +19,35 @@ from workflow.results.record import Record, read_record, write_record, write_tex
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 
-LARGE = ("maps",)  # facts that only figures of one run show
-QUOTED = ("shown",)  # facts that quote the data set
+DRAWN = ("transformer", "translation")  # ablations of which figures draw the attention of one seed
 
 
 def copy_records(targets: Targets, results: Path, folder: Path) -> None:
     """All of them or none."""
-    records = []
+    records, drawn = [], find_drawn(targets)
     for digest in targets.runs.jobs:
         path = results / "runs" / digest / "record.json"
         if not path.exists():
             raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
-        records.append(without_texts(read_record(path)))
+        records.append(without_texts(read_record(path), digest in drawn))
     for record in records:
         write_record(folder / f"{record.digest}.json", record)
 
 
-def without_texts(record: Record) -> Record:
-    """A record without attention maps, and without sentences of a data set that may not be passed on."""
-    left_out = LARGE if may_be_quoted(record) else LARGE + QUOTED
-    facts = {name: fact for name, fact in record.facts.items() if name not in left_out}
-    return record.model_copy(update={"facts": facts})
+def find_drawn(targets: Targets) -> set[str]:
+    """Digests of the first seed of `DRAWN`."""
+    rows = [row.job for row in targets.runs.rows if row.ablation in DRAWN]
+    first = min((job.seed for job in rows), default=None)
+    return {job.digest for job in rows if job.seed == first}
 
 
-def may_be_quoted(record: Record) -> bool:
-    """Whether the data set is generated, or read from packages that the suite installs."""
+def without_texts(record: Record, drawn: bool) -> Record:
+    """A record without sentences of a data set that may not be passed on, and without maps unless they are drawn."""
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
-    return entry is not None and entry.kind in ("embedded", "topics")
+    ours = entry is not None and entry.kind in ("embedded", "topics")  # generated, or of packages that we install
+    kept = {"shown": ours, "maps": drawn and (ours or bool(getattr(entry, "example", None)))}
+    facts = {name: fact for name, fact in record.facts.items() if kept.get(name, True)}
+    return record.model_copy(update={"facts": facts})
 
 
 def copy_costs(targets: Targets, results: Path, folder: Path) -> None:

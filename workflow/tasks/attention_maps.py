@@ -25,17 +25,19 @@ class _Recorder(nn.Module):
 
 @torch.no_grad()
 def draw_maps(net, corpus) -> dict:
-    """For the first fitting test pair: its pieces, and weights of the first and last layer, by kind of attention.
+    """Of the example where there is one, else of the first fitting test pair: its pieces, and weights of the first and
+    last layer, by kind of attention.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
-    pairs = enumerate(zip(corpus.test.source, corpus.test.target, strict=True))
-    fitting = (index for index, pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair))
-    index = next(fitting, None)
-    if index is None:
+    looked_at = corpus.example if corpus.example.source else corpus.test
+    pairs = zip(looked_at.source, looked_at.target, strict=True)
+    fitting = (pair for pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair))
+    pair = next(fitting, None)
+    if pair is None:
         return {}
     device = next(net.parameters()).device
-    source, target = sources([corpus.test.source[index]]), targets([corpus.test.target[index]])[:, :-1]
+    source, target = sources([pair[0]]), targets([pair[1]])[:, :-1]
     by_kind = read_weights(net, source.to(device), target.to(device))
     names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
     return {"source": names[0], "target": names[1], **by_kind}

@@ -9,8 +9,8 @@ import numpy as np
 from workflow.config.errors import ConfigError
 from workflow.data.npz import SPLITS, read_npz, write_npz
 
-VERSION = 3
-PARTS = (*SPLITS, "second_test")
+VERSION = 4
+PARTS = (*SPLITS, "second_test", "example")
 SIDES = ("source", "target")
 METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
 PAD, BOS, EOS, UNK = range(4)
@@ -36,7 +36,8 @@ class Pairs:
     """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
 
     dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased: see `PairEntry`.
-    second_test: of another year than test; most texts have none, an empty split.
+    second_test: of another year than test; most texts have none, an empty split. example: one pair of this project's
+    own, or none.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Pairs:
     compounds: bool = False
     uncased: bool = False
     second_test: Split = field(default_factory=Split)
+    example: Split = field(default_factory=Split)
 
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:

@@ -10,9 +10,9 @@ from workflow.report.tables._cells import pick
 READS = ("runs",)
 TITLE = "What the heads of the last encoder layer look at (Attention Is All You Need, attention visualisations)"
 CAPTION = (
-    "The base net on one test sentence of English-German, its first seed that ended well; a row is a query, and its "
-    "weights sum to one. Comparable: whether heads of one layer do different things. Not comparable: which, for the "
-    "net, its text and the sentence are not the paper's."
+    "The base net on one sentence of English-German, written for this project or of test, its first seed that ended "
+    "well; a row is a query, and its weights sum to one. Comparable: whether heads of one layer do different things. "
+    "Not comparable: which, for the net, its text and the sentence are not the paper's."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 

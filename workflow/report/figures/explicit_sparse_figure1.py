@@ -9,9 +9,9 @@ READS = ("runs",)
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "
-    "queries, for the first test sentence of fitting length; two nets, one seed. Keys: how many a query looks at, k of "
-    "them in the lower map; a white one has no weight. ▁ begins a word. Comparable with the paper: that top-k "
-    "leaves pieces out; not the sentence, which is another."
+    "queries, for one sentence, written for this project or of test; two nets, one seed. Keys: how many a query looks "
+    "at, k of them in the lower map; a white one has no weight. ▁ begins a word. Comparable with the paper: that "
+    "top-k leaves pieces out; not the sentence, which is another."
 )
 
 

@@ -9,8 +9,8 @@ READS = ("runs",)
 TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
     "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "
-    "stands above the map. The first test sentence of fitting length with its reference read in; two nets, one seed. "
-    "▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
+    "stands above the map. One sentence, written for this project or of test, with its translation read in; two nets, "
+    "one seed. ▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
 )
 
 
