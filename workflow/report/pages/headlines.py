@@ -29,22 +29,31 @@ def list_headlines(lines: list[dict]) -> list[dict]:
 def list_findings(lines: list[dict]) -> list[dict]:
     """What was found, in at most `MOST` sentences: name, paper, text, verdict, set.
 
-    Each paper's come from the strongest scale first, and of these the surest.
+    From the strongest scale first: what of each paper is surest, then what was not reproduced, then the rest by turns.
 
     Silent about claims that no set of results can tell.
     """
     told = [line for line in list_headlines(lines) if _sentence(line)]
-    told.sort(key=_rank)  # stable
-    papers = list(dict.fromkeys(line["paper"] for line in told))
-    by_turn = [(rank, line) for paper in papers for rank, line in enumerate(_of_paper(told, paper))]
-    chosen = [line for _, line in sorted(by_turn, key=lambda each: each[0])[:MOST]]
+    papers = list(dict.fromkeys(line["paper"] for line in sorted(told, key=_surest)))
+    by_turn = [(turn, line) for paper in papers for turn, line in enumerate(_in_turn(_of_paper(told, paper)))]
+    by_turn.sort(key=lambda each: (each[0], each[0] > 0 and each[1]["overall"] in SEEN))  # stable
+    chosen = [line for _, line in by_turn[:MOST]]
     return [_finding(line) for line in sorted(chosen, key=lambda line: papers.index(line["paper"]))]
 
 
-def _rank(line: dict) -> tuple:
-    """What comes first in the opening."""
-    scale = line["evidence"].get("scale", "laptop")
-    return -strength(scale), line["overall"] not in SEEN, line["overall"] != "reproduced"
+def _in_turn(lines: list[dict]) -> list[dict]:
+    """The claims of one paper: the surest first; of the others those that do not hold before those that do."""
+    first, *others = sorted(lines, key=_surest)
+    return [first, *sorted(others, key=lambda line: (-_strength(line), line["overall"] in SEEN))]
+
+
+def _surest(line: dict) -> tuple:
+    return -_strength(line), line["overall"] not in SEEN, line["overall"] != "reproduced"
+
+
+def _strength(line: dict) -> int:
+    """Of the scale whose evidence is shown."""
+    return strength(line["evidence"].get("scale", "laptop"))
 
 
 def _of_paper(lines: list[dict], paper: str) -> list[dict]:
