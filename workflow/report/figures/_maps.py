@@ -11,7 +11,7 @@ from workflow.report.tables._cells import pick
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 NAMES = {"softmax": "softmax", "top_k": "top-k"}
-NO_MAPS = "no run here whose record holds attention: those that came with the project leave it out"
+NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
 # From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked
