@@ -139,6 +139,14 @@ def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
     assert "span limit S" in text and "adaptive span" in text and "Transformer-XL" in text
 
 
+def test_where_few_variants_are_on_a_grid_each_place_of_it_is_a_row():
+    rows = [run(variant="adaptive_top_k", seed=seed, k=k) for seed in (1, 2, 3) for k in (8, 32)]
+    rows += [run(variant=variant, seed=seed) for variant in ("adaptive", "fixed", "dynamic") for seed in (1, 2, 3)]
+    text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
+    assert "adaptive span, top-k, k = 8" in text and "adaptive span, top-k, k = 32" in text
+    assert "number of kept keys" not in text and "fixed span, " not in text
+
+
 @pytest.mark.parametrize("variants, panels", [(2, 1), (6, 6)])
 def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
     rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in (1, 2)]

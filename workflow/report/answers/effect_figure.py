@@ -29,11 +29,12 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str):
-    """A panel for each text."""
+    """A panel for each text: curves where half of the variants or more are on a grid."""
     if not len(data):
         return draw_message("no run has ended well")
     axis, score = drawn_axis(data), name_score(quantity, title)
-    return _draw_curves(data, axis, score) if axis else _draw_dots(data, score)
+    on_grid = data.loc[data[axis].notna(), "variant"].nunique() if axis else 0
+    return _draw_curves(data, axis, score) if 2 * on_grid >= data["variant"].nunique() else _draw_dots(data, score)
 
 
 def _draw_dots(data: pd.DataFrame, score: str):
@@ -48,12 +49,22 @@ def _draw_dots(data: pd.DataFrame, score: str):
             panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
             bar = None if pd.isna(row.low) else row.high - row.mean
             panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
-        panel.set_yticks(range(len(rows)), [label(variant) for variant in rows["variant"]], parse_math=False)
+        panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
         panel.set_title(text, fontsize=9, parse_math=False)
         panel.set_xlabel(score)
     return figure
+
+
+def _names(rows: pd.DataFrame) -> list[str]:
+    """Of the variants; with S and k where a variant stands there more than once."""
+    names = []
+    for row in rows.itertuples():
+        same = rows[rows["variant"] == row.variant]
+        places = [f"{axis} = {getattr(row, axis):g}" for axis in ("S", "k") if same[axis].nunique() > 1]
+        names.append(", ".join([label(row.variant), *places]))
+    return names
 
 
 def _draw_curves(data: pd.DataFrame, axis: str, score: str):

@@ -26,10 +26,18 @@ LABELS = {
     "dynamic": "dynamic span",
     "top_k": "top-k",
     "adaptive_top_k": "adaptive span, top-k",
+    "adaptive_sparsemax": "adaptive span, sparsemax",
+    "adaptive_entmax15": "adaptive span, entmax-1.5",
+    "adaptive_entmax_alpha": "adaptive span, entmax-α",
     "sparsemax": "sparsemax",
     "entmax15": "entmax-1.5",
     "entmax_alpha": "entmax-α",
     "transformer_xl": "Transformer-XL",
+    "xl": "Transformer-XL",
+    "xl_top_k": "Transformer-XL, top-k",
+    "xl_sparsemax": "Transformer-XL, sparsemax",
+    "xl_entmax15": "Transformer-XL, entmax-1.5",
+    "xl_entmax_alpha": "Transformer-XL, entmax-α",
     "published": "published",
 }
 GREY = "#777777"
