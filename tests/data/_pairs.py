@@ -3,6 +3,8 @@
 import hashlib
 from pathlib import Path
 
+from workflow.data.pairs import store
+from workflow.data.pairs.build import build_pairs
 from workflow.data.pairs.catalogue import PairCatalogue
 
 LINES = {
@@ -47,3 +49,8 @@ def raw_entry(contents: dict[str, bytes], **settings) -> dict:
 
 def catalogue(contents: dict[str, bytes], **settings) -> PairCatalogue:
     return PairCatalogue(metric="bleu", pairs={"birds-deen": raw_entry(contents, **settings)})
+
+
+def load(folder, changes=None, **settings) -> store.Pairs:
+    contents = files(changes)
+    return build_pairs(catalogue(contents, **settings), "birds-deen", write_files(folder, contents))

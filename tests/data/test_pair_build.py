@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from tests.data._pairs import LINES, catalogue, files, join_lines, raw_entry, write_files
+from tests.data._pairs import LINES, catalogue, files, join_lines, load, raw_entry, write_files
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.data.pairs import build, store
@@ -16,11 +16,6 @@ from workflow.data.pairs.write import describe
 from workflow.data.sources import official
 from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
-
-
-def load(folder, changes=None, **settings) -> store.Pairs:
-    contents = files(changes)
-    return build_pairs(catalogue(contents, **settings), "birds-deen", write_files(folder, contents))
 
 
 def user_pair(folder, de: bytes, en: bytes) -> str:
@@ -54,28 +49,6 @@ def test_a_fuller_test_set_is_taken_where_both_its_files_are(tmp_path):
     assert (len(cut.test.source), len(uncut.test.source)) == (6, 20) and cut.train.source_text == []
     assert (cut.about, uncut.about) == ("a test", "the whole") and cut.checksum != uncut.checksum
     assert uncut.checksum == birds.checksum("birds-deen", folder) and uncut.dev.source_text == cut.dev.source_text
-
-
-def test_an_example_of_our_own_is_read_in_both_languages_and_identifies_nothing(tmp_path):
-    example = {"fr": "Un oiseau.", "de": "Die  1 sind schwarz.", "en": "The 1 are black."}
-    birds = load(tmp_path, example=example)
-    assert (birds.example.source_text, birds.example.target_text) == (["Die 1 sind schwarz."], ["The 1 are black."])
-    assert decode(birds.symbols, birds.example.target[0]) == "The 1 are black."
-    assert birds.checksum == load(tmp_path).checksum
-
-
-@pytest.mark.parametrize(
-    "example, line",
-    [
-        ({"de": "Die 1."}, "example must have a sentence in de and en"),
-        ({"de": "Vögel " * 9, "en": "birds"}, r"example of 'birds-deen', line 1: \d+ pieces, at most 15 in example"),
-        ({"de": " ", "en": "birds"}, "example of 'birds-deen', line 1: empty"),
-        ({"de": "a\nb", "en": "birds"}, "has 2 lines"),
-    ],
-)
-def test_an_example_that_cannot_be_looked_at_is_refused(example, line, tmp_path):
-    with pytest.raises((ValueError, ConfigError), match=line):
-        load(tmp_path, example=example)
 
 
 def test_a_second_test_is_read_behind_the_first_and_is_part_of_what_identifies_the_pairs(tmp_path):
