@@ -1,5 +1,7 @@
 """What each of several processes does in the tests: `launch(2, "tests.training._several", [FOLDER])`."""
 
+import atexit
+import os
 import shutil
 import sys
 from contextlib import contextmanager
@@ -79,6 +81,7 @@ def train(case: Job, folder: Path, devices: Devices = ALONE) -> None:
 def main(folder: Path) -> None:
     """FOLDER/begun/NAME: checkpoints of single processes, with which two go on. FOLDER/two/NAME: trained anew."""
     torch.set_num_threads(1)
+    atexit.register(os.abort)  # what may become of one whose interpreter is taken down: none is
     with told_to_launcher(), join_devices(torch.device("cpu")) as devices:
         with in_64_bits():
             for name, place in product(CASES, ("two", "begun")):

@@ -90,13 +90,17 @@ def _account(rank: int, failure) -> tuple[float, int, str, str]:
 
 @contextmanager
 def told_to_launcher():
-    """What one of the processes cannot go on with is told to `launch`; none outlives the one that reports its end."""
+    """What one of the processes cannot go on with is told to `launch`; none outlives the one that reports its end.
+
+    The process ends with the block. Gloo's threads may still hold tensors then, and abort a process whose interpreter
+    is taken down.
+    """
     end_with_parent()
     try:
         yield
+        _end(0)
     except SystemExit as stopped:
-        sys.stdout.flush()
-        os._exit(stopped.code)
+        _end(stopped.code)
     except (Exception, MemoryError) as error:
         refused = isinstance(error, ConfigError)
         reason = str(error) if refused else f"{type(error).__name__}: {error}".strip()[:400]
@@ -105,5 +109,9 @@ def told_to_launcher():
         Path(os.environ["TORCHELASTIC_ERROR_FILE"]).write_text(json.dumps(told))
         if not refused:
             traceback.print_exc()
-        sys.stdout.flush()
-        os._exit(1)  # the group of processes is not taken down: that waits for those that wait for this one
+        _end(1)  # the group of processes is not taken down: that waits for those that wait for this one
+
+
+def _end(code: int) -> None:
+    sys.stdout.flush()
+    os._exit(code)
