@@ -23,7 +23,8 @@ def begin(folder, case, *words: str) -> subprocess.Popen:
     store.write(folder / "toy.npz", corpus())
     words = ("--data", str(folder / "toy.npz"), "--device", "cpu", *words)
     command = [sys.executable, "-m", "workflow.scripts.train", str(write_job(case, folder)), *words]
-    environment = {**os.environ, "ATTENTION_READY": "no"}
+    (folder / "tmp").mkdir(exist_ok=True)
+    environment = {**os.environ, "ATTENTION_READY": "no", "TMPDIR": str(folder / "tmp")}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
 
 
@@ -49,8 +50,9 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
     assert (record.status, record.origin.devices) == ("ok", 2)
     assert record.cost.backends and record.metrics["test_bpc"] < 3
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["job.json", "toy.npz", "record.json", "curve.csv", "weights.pt"]
+        ["job.json", "toy.npz", "tmp", "record.json", "curve.csv", "weights.pt"]
     )
+    assert not list((tmp_path / "tmp").glob("torchelastic*"))
 
 
 def test_a_killed_process_is_a_record_with_the_reason_and_what_was_saved(tmp_path):

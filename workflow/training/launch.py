@@ -9,6 +9,7 @@ import time
 import traceback
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
 
@@ -42,16 +43,17 @@ def launch(count: int, module: str, words: list[str]) -> None:
 
     Told to stop, it tells them, and ends as they do.
     """
-    from torch.distributed.elastic.multiprocessing.api import SignalException
+    from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
     os.environ[READY] = "no"  # the processes are this one's, so that they end with it
     where = {"rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0", "run_id": str(os.getpid())}
     handled = ",".join(number.name for number in HANDLED)
-    config = LaunchConfig(1, 1, count, **where, max_restarts=0, monitor_interval=LOOK, signals_to_handle=handled)
+    looks = {"max_restarts": 0, "monitor_interval": LOOK, "signals_to_handle": handled}
     try:
-        with own_handlers():
+        with own_handlers(), TemporaryDirectory() as folder:  # torchrun would leave the reasons of errors behind
+            config = LaunchConfig(1, 1, count, logs_specs=DefaultLogsSpecs(folder), **where, **looks)
             elastic_launch(config, sys.executable)("-m", module, *words)
     except SignalException as told:
         raise SystemExit(AGAIN if told.sigval in SIGNALS else 128 + told.sigval) from None
