@@ -53,6 +53,16 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     assert "Difference in bpc by text: long −0.110 on a for text8 and −0.510 on b for enwik8." in said.remarks
 
 
+def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
+    spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
+    grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
+    said = say([*grown, *scored("stays", 2.0, 2.1, mean_span=9.0, **spans)])
+    assert (
+        "Average span reached, in characters: grown 20 of at most 32 and stays 9 of at most 32, where they began."
+        in (said.remarks)
+    )
+
+
 def test_a_difference_beyond_its_interval_is_found():
     said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49)])
     assert said.status == "Found"

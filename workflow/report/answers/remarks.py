@@ -6,6 +6,7 @@ from workflow.report.answers.effects import Comparison, axes_of
 from workflow.report.answers.words import count, join, label, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
+from workflow.results.span_growth import stayed
 from workflow.results.statistics import LEVEL, holm
 
 COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
@@ -105,7 +106,8 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
-        lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}")
+        where = ", where they began" if stayed(rows) else ""
+        lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
     return [f"Average span reached, in {tokens}: {join(lines)}."] if lines else []
 
 

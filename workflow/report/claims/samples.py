@@ -11,9 +11,9 @@ from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
+from workflow.results.span_growth import stayed
 
 COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
-MOVED = 1.25  # a learned span has moved when it is this many times its start
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     points = _drop_incomplete(points, rows)
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
     gain = finished["late_gain"].max()
-    return _fold(claim, points, stuck=_is_stuck(finished), late_gain=0.0 if pd.isna(gain) else float(gain))
+    return _fold(claim, points, stuck=stayed(finished), late_gain=0.0 if pd.isna(gain) else float(gain))
 
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
@@ -71,14 +71,6 @@ def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     expected = rows.groupby("paper_corpus")["configuration"].nunique()
     present = points.groupby(["paper_corpus", "turn"])["value"].transform("size")
     return points[present == points["paper_corpus"].map(expected)]
-
-
-def _is_stuck(rows: pd.DataFrame) -> bool:
-    """Whether the mean learned span is within a quarter, and a key, of where it began, and had room to grow further."""
-    learned = rows[rows["span"].isin(["adaptive", "dynamic"])]
-    moved = MOVED * (learned["start_span"] + 1)
-    has_room = ~(learned["S"] <= moved)
-    return bool(has_room.any()) and bool((learned["mean_span"] < moved)[has_room].all())
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
