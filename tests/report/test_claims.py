@@ -138,6 +138,15 @@ def test_what_is_counted_once_has_no_seeds():
     assert (line["n"], line["verdict"], line["p"], line["effect"]) == (1, "reproduced", None, 0.5)
 
 
+@pytest.mark.parametrize("on_enwik8, verdict", [(6.0, "reproduced"), (12.0, "cannot tell")])
+def test_counts_on_two_texts_are_no_sample(on_enwik8, verdict):
+    """They differ because the spans do, which is no chance: all texts, or none, are as claimed."""
+    text8 = both().assign(memory_train_bytes=[5.0] * 3 + [10] * 3)
+    enwik8 = both(paper_corpus="enwik8", digest="e").assign(memory_train_bytes=[on_enwik8] * 3 + [10] * 3)
+    line = evidence_of(claim(measure="memory_train_bytes", by="ratio"), pd.concat([text8, enwik8]))
+    assert (line["n"], line["verdict"], line["p"]) == (2, verdict, None)
+
+
 def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     asserted = claim(measure="memory_train_bytes", by="ratio")
     rows = both().assign(memory_train_bytes=[5.0, 5, 5, 10, 10, 10], mean_span=9.0, start_span=8.0)

@@ -68,7 +68,7 @@ def weigh(claim: Claim, effects: dict[tuple, float]) -> dict:
     values = [math.log(effect) if ratio else effect for effect in effects.values()]
     against = math.log(claim.against) if ratio else claim.against
     restore = math.exp if ratio else float
-    if len(values) < 2 or not scatter(values, texts):
+    if len(values) < 2 or not scatter(values, texts) or claim.measured(claim.ours) in COUNTED:
         mean = restore(sum(values) / len(values))
         return {"effect": mean, "n": len(values)} | _judge_constant(claim, list(effects.values()))
     mean, low, high = (restore(value) for value in mean_interval(values, texts))
@@ -95,19 +95,21 @@ def _training(claim: Claim, samples: list[Sample | None]) -> dict:
 
 
 def _judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """The verdict where nothing varies: a count needs no interval, and one sampled pair says nothing.
+    """The verdict where nothing is sampled: a count needs no interval, and one sampled pair says nothing.
 
     One score may still be held against a printed one, but is at most consistent with it.
     """
-    as_claimed = all(is_as_claimed(claim, effect) for effect in effects)
+    agree = [is_as_claimed(claim, effect) for effect in effects]
+    as_claimed = all(agree)
+    if any(agree) and not as_claimed:
+        return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
     if len(effects) < 2 and claim.measured(claim.ours) not in COUNTED:
         if claim.than is not None:
             return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
         verdict, where = ("consistent", "as claimed") if as_claimed else ("not reproduced", "not as claimed")
         what = f"the best of {claim.best_of} seeds" if claim.best_of else "one seed"
         return {"verdict": verdict, "why": f"{where}, by {what}, which has no interval"}
-    verdict = "reproduced" if as_claimed else "not reproduced"
-    return {"verdict": verdict, "why": "it does not vary between seeds"}
+    return {"verdict": "reproduced" if as_claimed else "not reproduced", "why": "it does not vary between seeds"}
 
 
 def judge(line: dict, claim: Claim) -> dict:
