@@ -142,7 +142,8 @@ def test_what_is_counted_once_has_no_seeds():
 def test_counts_on_two_texts_are_no_sample(on_enwik8, verdict):
     """They differ because the spans do, which is no chance: all texts, or none, are as claimed."""
     text8 = both().assign(memory_train_bytes=[5.0] * 3 + [10] * 3)
-    enwik8 = both(paper_corpus="enwik8", digest="e").assign(memory_train_bytes=[on_enwik8] * 3 + [10] * 3)
+    enwik8 = text8.assign(paper_corpus="enwik8", digest="e", configuration=["e"] * 3 + ["f"] * 3)
+    enwik8["memory_train_bytes"] = [on_enwik8] * 3 + [10] * 3
     line = evidence_of(claim(measure="memory_train_bytes", by="ratio"), pd.concat([text8, enwik8]))
     assert (line["n"], line["verdict"], line["p"]) == (2, verdict, None)
 
