@@ -55,6 +55,13 @@ class PrecomputedFiles:
         files += [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
         return files + self.of_scale.files_taken
 
+    @property
+    def waits_for(self) -> list[str]:
+        """The plan, which writes all job files, and those gone since: Snakemake notes every input beside every output."""
+        plan = f"results/{self.folder}/plan.json"
+        gone = [digest for digest in self.runs.without_job_file if self.runs.is_precomputed(digest)]
+        return [plan, *(f"results/runs/{digest}/job.json" for digest in gone if Path(plan).exists())]
+
     @cached_property
     def missing(self) -> list[str]:
         """Those that are not there yet. What is there is no output: what came with the project does not change."""
