@@ -57,7 +57,7 @@ class PrecomputedFiles:
 
     @property
     def waits_for(self) -> list[str]:
-        """The plan, which writes all job files, and those gone since: Snakemake notes every input beside every output."""
+        """The plan, which writes job files, and those gone since: Snakemake notes each input beside each output."""
         plan = f"results/{self.folder}/plan.json"
         gone = [digest for digest in self.runs.without_job_file if self.runs.is_precomputed(digest)]
         return [plan, *(f"results/runs/{digest}/job.json" for digest in gone if Path(plan).exists())]
