@@ -46,7 +46,10 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame
         "k": k,
         "mean": mean,
         "half": half_width(low, high) if len(values) >= FEWEST else None,
-        "points": [(run.seed, getattr(run, quantity), run.digest, run.status) for run in group.itertuples()],
+        "points": [
+            (run.seed, getattr(run, quantity), run.digest, run.status)
+            for run in group[["seed", quantity, "digest", "status"]].itertuples()
+        ],
         "effect": _effect(text, variant, S, k, group, runs, quantity),
         "runs": finished,
     }
