@@ -38,7 +38,32 @@ LABELS = {
     "xl_sparsemax": "Transformer-XL, sparsemax",
     "xl_entmax15": "Transformer-XL, entmax-1.5",
     "xl_entmax_alpha": "Transformer-XL, entmax-α",
+    "as_small": "small adaptive span",
+    "as_large": "large adaptive span",
+    "txl_12": "small Transformer-XL",
+    "txl_24": "large Transformer-XL",
     "published": "published",
+}
+# the rows of Attention Is All You Need, Table 3, beside its base net
+LABELS |= {
+    "a1": "heads / 8",
+    "a4": "heads / 2",
+    "a16": "heads x 2",
+    "a32": "heads x 4",
+    "b16": "keys' width / 4",
+    "b32": "keys' width / 2",
+    "cN2": "layers / 3",
+    "cN4": "layers x 2/3",
+    "cN8": "layers x 4/3",
+    "cd256": "width / 2",
+    "cd1024": "width x 2",
+    "cff1024": "inner width / 2",
+    "cff4096": "inner width x 2",
+    "d0": "no dropout",
+    "d2": "dropout 0.2",
+    "ls0": "no label smoothing",
+    "ls2": "label smoothing 0.2",
+    "e": "learned positions",
 }
 GREY = "#777777"
 INK = "#1b1b1b"  # of a new variant, until it has a line above
