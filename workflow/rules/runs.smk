@@ -65,7 +65,7 @@ rule precomputed:
     message:
         "take what came with the project"
     shell:
-        "python -m workflow.scripts.precomputed --scale {params.scale} {output} > {log} 2>&1"
+        "python -m workflow.scripts.precomputed --scale {params.scale} --missing > {log} 2>&1"
 
 
 rule runs_table:

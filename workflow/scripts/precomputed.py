@@ -1,17 +1,21 @@
 """Write files from what came with the project: `python -m workflow.scripts.precomputed --scale SCALE FILES...`
 
 FILES: record.json and curve.csv of runs, whose job.json lies beside them, files of costs: KIND/CONFIGURATION.json,
-or throughput/ABLATION.json, and what is measured of a scale as a whole. Nothing is trained or measured.
+or throughput/ABLATION.json, and what is measured of a scale as a whole. Nothing is trained or measured. The workflow
+asks for --missing instead, all that its config needs, for Snakemake notes a command once for each of its outputs.
 """
 
 import json
+import os
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
+from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.config.job import read_job
-from workflow.config.strict import read_json
+from workflow.config.strict import parse_json, read_json
+from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed, precomputed_costs
 from workflow.results.record import Record, curve_text, read_record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS
@@ -45,12 +49,21 @@ def whole_of(file: Path, scale: str) -> Path:
     return PRECOMPUTED / scale / "whole" / kind / f"{name}.json"
 
 
+def list_missing() -> list[Path]:
+    """Of the config that the workflow passes on."""
+    config = parse_json(os.environ.get(CONFIG, "{}"), "config")
+    return [Path(file) for file in Targets.of(config).precomputed.missing]
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="precomputed", description="Write files from what came with the project.")
     parser.add_argument("--scale", required=True)
-    parser.add_argument("files", type=Path, nargs="+")
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("files", type=Path, nargs="*", default=[])
+    asked.add_argument("--missing", action="store_true", help="all that the config asks for")
     options = parser.parse_args(argv)
-    for file in options.files:
+    files = list_missing() if options.missing else options.files
+    for file in files:
         kind = file.parent.name
         if kind in COSTS:
             write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))
@@ -60,7 +73,7 @@ def main(argv: list[str] | None = None) -> None:
             write_text(file, curve_text(take_record(file.parent)))
         else:
             write_record(file, take_record(file.parent))
-    print(f"{len(options.files)} files came with the project")
+    print(f"{len(files)} files came with the project")
 
 
 if __name__ == "__main__":

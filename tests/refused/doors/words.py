@@ -48,7 +48,9 @@ KINDS = {
     "precomputed: costs of nothing": Kind(
         "scripts.precomputed --scale laptop flops/none.json", "did not come with the project"
     ),
-    "precomputed: no file": Kind("scripts.precomputed --scale laptop", "the following arguments are required: files"),
+    "precomputed: no file": Kind(
+        "scripts.precomputed --scale laptop", "one of the arguments files --missing is required"
+    ),
     "bundle: another name": Kind("scripts.bundle a.tar --scale smoke", "a.tar: expected a name that ends in .zip"),
     "bundle: a name within": Kind("scripts.bundle reports/a.zip --scale smoke", "outside reports"),
     "best reader: no stream": Kind("scripts.best_reader topics a.npz b.json --windows 4 --streams 0 --tokens 9", "'0'"),
