@@ -7,8 +7,8 @@ another says nothing of how well it is known on these.
 
 import math
 from collections.abc import Sequence
+from statistics import fmean
 
-import pandas as pd
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
@@ -75,22 +75,25 @@ def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
     """The standard deviation of pairs around the mean of their block; rounding is none."""
-    sample, blocks = _blocked(values, blocks)
-    apart = sample - sample.groupby(blocks).transform("mean")
-    deviation = math.sqrt((apart**2).sum() / _freedom(values, blocks))
-    return 0.0 if deviation <= 1e-12 * sample.abs().max() else deviation
+    means = [(fmean(block), block) for block in _blocked(values, blocks)]
+    squares = sum((value - mean) ** 2 for mean, block in means for value in block)
+    deviation = math.sqrt(squares / _freedom(values, blocks))
+    return 0.0 if deviation <= 1e-12 * max(map(abs, values)) else deviation
 
 
-def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> tuple[pd.Series, pd.Series]:
-    """The values, and the block of each: one of all where none has two, for then no block says how they scatter."""
-    sample = pd.Series(list(values), dtype=float)
-    several = blocks is not None and len(set(blocks)) < len(sample)
-    return sample, pd.Series(list(blocks) if several else 0, index=sample.index)
+def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list[float]]:
+    """The values of each block: one of all where none has two, for then no block says how they scatter."""
+    if blocks is None or len(set(blocks)) == len(values):
+        return [list(values)]
+    groups: dict[str, list[float]] = {}
+    for value, block in zip(values, blocks, strict=True):
+        groups.setdefault(block, []).append(value)
+    return list(groups.values())
 
 
 def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
     """Degrees of freedom: pairs less blocks."""
-    return len(values) - _blocked(values, blocks)[1].nunique()
+    return len(values) - len(_blocked(values, blocks))
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:

@@ -11,6 +11,7 @@ from workflow.config.command_line import Parser, run
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._colours import GREY
+from workflow.report.figures._style import lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.csv_text import csv_text
@@ -21,10 +22,10 @@ from workflow.results.runs_table import read_frames
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
     """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
     figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
+    lay_out(figure)
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
-        figure.set_layout_engine("none")  # what the first format laid out stays: the three look alike, and it is slow
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,5 +1,7 @@
 """One look for all figures, made to be read at the width of a phone, with text kept as text."""
 
+import io
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -38,6 +40,21 @@ def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, ro
     """A figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
     width = width or WIDTH / columns
     return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
+
+
+def lay_out(figure) -> None:
+    """Give every text its room, once: savefig would draw the whole figure one time more to do it, for every format."""
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")
+
+
+def as_svg(figure) -> str:
+    """Laid out, written and closed; no date, so that the same figure is the same text."""
+    lay_out(figure)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return buffer.getvalue()
 
 
 def draw_message(message: str):

@@ -1,13 +1,11 @@
 """The first part of every ablation's page, made without code of its own: a sentence, a table, and figures."""
 
-import io
-
 import pandas as pd
 
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
-from workflow.report.figures._style import plt
+from workflow.report.figures._style import as_svg
 from workflow.report.pages.site import embed_svg
 from workflow.report.texts import badges
 from workflow.tasks.spec import TaskSpec
@@ -44,9 +42,6 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
 
 def _figure(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
     """As the template of figures takes it; it is made for this page, and has no file of its own."""
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
-    svg = embed_svg(buffer.getvalue(), f"answer-{name}")
+    svg = embed_svg(as_svg(figure), f"answer-{name}")
     about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}
     return about | {"svg": svg, "runs": [], "files": []}

@@ -1,11 +1,9 @@
 """The page of the engine's benchmark, and that of training steps over S."""
 
-import io
-
 from markupsafe import Markup
 
 from workflow.report.figures._colours import COLOURS
-from workflow.report.figures._style import canvas, plt
+from workflow.report.figures._style import as_svg, canvas
 from workflow.report.pages.engine_rows import SPANS, Measured, as_text, build_tables, step_time_rows
 from workflow.report.pages.site import embed_svg
 
@@ -31,10 +29,7 @@ def draw_steps(content: dict) -> Markup:
         axes.set_xlabel("S")
         axes.set_ylabel(label)
         axes.legend(fontsize=7)
-    buffer = io.StringIO()
-    figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
-    return embed_svg(buffer.getvalue(), "engine")
+    return embed_svg(as_svg(figure), "engine")
 
 
 def _origin(content: dict) -> str:
