@@ -1,4 +1,4 @@
-"""A suite of one script that needs nothing, so that what is tested is how it starts."""
+"""A suite of two scripts that need nothing, so that what is tested is how they start."""
 
 import os
 import shutil
@@ -19,6 +19,8 @@ def main():
     words = sys.argv[1:]
     if words[0] == "say":
         print(*words[1:], "on", os.getppid())
+    elif words[0] == "count":
+        print(os.path.basename(sys.argv[0]), len(words))
     elif words[0] == "draw":
         print(random.random(), numpy.random.random())
     elif words[0] == "exit":
@@ -43,7 +45,11 @@ if __name__ == "__main__":
     from workflow.config.command_line import run
     run(main)
 """
-PACKAGE = 'from workflow.ready.client import begin\n\nbegin("workflow.scripts.toy")\n'
+PACKAGE = """
+from workflow.ready.client import begin
+
+begin(("workflow.scripts.toy", "workflow.scripts.twin"))
+"""
 
 
 class Toy:
@@ -60,17 +66,18 @@ class Toy:
         self.environment = {**os.environ, "TMPDIR": str(folder), "ATTENTION_READY": str(master), "PYTHONPATH": ""}
 
     def write(self, more: str = "") -> None:
-        """The script, with a line of its own."""
-        (self.folder / "workflow" / "scripts" / "toy.py").write_text(SCRIPT.format(more=more))
+        """The scripts, with a line of their own."""
+        for script in ("toy", "twin"):
+            (self.folder / "workflow" / "scripts" / f"{script}.py").write_text(SCRIPT.format(more=more))
 
-    def start(self, *words: str, **variables: str) -> subprocess.Popen:
-        command = [sys.executable, "-m", "workflow.scripts.toy", *words]
+    def start(self, *words: str, script: str = "toy", **variables: str) -> subprocess.Popen:
+        command = [sys.executable, "-m", f"workflow.scripts.{script}", *words]
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         return subprocess.Popen(command, cwd=self.folder, env=self.environment | variables, text=True, **pipes)
 
-    def run(self, *words: str, given: str = "", **variables: str) -> tuple[int, str, str]:
+    def run(self, *words: str, given: str = "", script: str = "toy", **variables: str) -> tuple[int, str, str]:
         """Exit status, stdout and stderr."""
-        process = self.start(*words, **variables)
+        process = self.start(*words, script=script, **variables)
         out, error = process.communicate(given, timeout=60)
         return process.returncode, out.strip(), error.strip()
 

@@ -48,6 +48,18 @@ def test_runs_are_forked_from_one_process_with_their_words_and_streams(toy):
     assert len(toy.ready()) == 1 and not by_itself(toy)
 
 
+def test_scripts_of_a_group_share_a_ready_process_and_each_is_itself(toy):
+    assert toy.run("count", "two") == (0, "toy.py 2", "")
+    assert toy.run("count", script="twin") == (0, "twin.py 1", "")
+    assert len(toy.ready()) == 1
+
+
+def test_a_command_that_is_too_long_to_be_handed_over_is_run_by_itself_and_whole(toy):
+    words = ["word"] * 100_000
+    status, out, error = toy.run("count", *words)
+    assert (status, out) == (0, "toy.py 100001") and error.startswith("toy: starts by itself")
+
+
 def test_no_two_runs_draw_the_same_numbers(toy):
     drawn = {number for _ in range(3) for number in toy.run("draw")[1].split()}
     assert len(drawn) == 6

@@ -115,7 +115,10 @@ def note(event, words):
     if event == "open" and isinstance(words[0], str) and not words[0].endswith((".py", ".pyc")):
         read.append(os.path.abspath(words[0]))
 sys.addaudithook(note)
-import workflow.scripts.costs, workflow.scripts.train
+import workflow.scripts as scripts
+from importlib import import_module
+for script in (*scripts.OF_NETS, *scripts.OF_REPORTS):
+    import_module(f"workflow.scripts.{script}")
 installed = ("/.venv/", ".egg-info/")  # read by libraries that look for what else is installed
 print([path for path in read if path.startswith(os.getcwd() + os.sep) and not any(part in path for part in installed)])
 print(torch.cuda.is_initialized())

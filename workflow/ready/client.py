@@ -20,10 +20,10 @@ PASSED_ON = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 BEGUN = b"begun"
 
 
-def begin(*modules: str) -> None:
-    """End here, as its run in a ready process ends, if one of `modules` was started: `python -m MODULE ...`.
+def begin(*groups: tuple[str, ...]) -> None:
+    """End here, as its run in a ready process ends, if a module of a group was started: `python -m MODULE ...`.
 
-    For a package of scripts, which Python reads before the script. Ends at once where the workflow has ended. Returns
+    The modules of a group share a ready process. For a package of scripts, which Python reads before the script. Ends at once where the workflow has ended. Returns
     where the script has to go on by itself: it was started in another way (a debugger, an option of Python's),
     ATTENTION_READY names no process, or there is no ready process, which is said on stderr.
     """
@@ -33,11 +33,12 @@ def begin(*modules: str) -> None:
     except OSError:
         sys.exit(1)  # before the time that the script's imports take
     module = sys.orig_argv[2] if sys.orig_argv[1:2] == ["-m"] and sys.argv[0] == "-m" else None
-    if module not in modules or os.environ.get(READY) in (None, "", "no") or sys.platform != "linux":
+    modules = next((group for group in groups if module in group), None)
+    if modules is None or os.environ.get(READY) in (None, "", "no") or sys.platform != "linux":
         return
     script = module.rpartition(".")[2]
     try:
-        connection = _begun(module)
+        connection = _begun(module, modules)
     except (OSError, ValueError, OverflowError) as error:
         print(f"{script}: starts by itself, as there is no ready process: {error}", file=sys.stderr)
         return
@@ -45,21 +46,21 @@ def begin(*modules: str) -> None:
 
 
 def encoded(words: list[str]) -> bytes:
-    """The words of a command as a message, which is never empty."""
-    return b"".join(b"\0" + os.fsencode(word) for word in words) or b"\1"
+    """The words of a command as a message."""
+    return b"\0".join(map(os.fsencode, words))
 
 
 def decoded(message: bytes) -> list[str]:
     """The words of such a message."""
-    return [os.fsdecode(word) for word in message.split(b"\0")[1:]]
+    return [os.fsdecode(word) for word in message.split(b"\0")]
 
 
-def _begun(module: str) -> socket.socket:
-    """A connection to the ready process, in which the run has begun."""
+def _begun(module: str, modules: tuple[str, ...]) -> socket.socket:
+    """A connection to the ready process of `modules`, in which a run of one of them has begun."""
     os.kill(int(os.environ[READY]), 0)  # an error where that process has ended
     folder, code = place.folder(), place.code_digest()
-    connection = _connect(folder, os.path.join(folder, place.name(module, code)), module, code)
-    socket.send_fds(connection, [encoded(sys.argv[1:])], [0, 1, 2])
+    connection = _connect(folder, os.path.join(folder, place.name(modules, code)), modules, code)
+    socket.send_fds(connection, [encoded([module, *sys.argv[1:]])], [0, 1, 2])
     with suppress(ConnectionResetError):
         if connection.recv(len(BEGUN)) == BEGUN:
             return connection
@@ -89,7 +90,7 @@ def _wait(connection: socket.socket, script: str) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _connect(folder: str, path: str, module: str, code: str) -> socket.socket:
+def _connect(folder: str, path: str, modules: tuple[str, ...], code: str) -> socket.socket:
     """To the ready process; where there is none, to a new one. One client at a time looks, so that one starts it."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with locked(folder):
@@ -97,19 +98,19 @@ def _connect(folder: str, path: str, module: str, code: str) -> socket.socket:
             connection.connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
             remove_deserted(folder)
-            _start(path, module, code)
+            _start(path, modules, code)
             connection.connect(path)
     return connection
 
 
-def _start(path: str, module: str, code: str) -> None:
+def _start(path: str, modules: tuple[str, ...], code: str) -> None:
     """Its socket listens before it does: who connects while it imports waits, and is told if it ends."""
     import subprocess  # one run of all pays for it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(path)
         listener.listen(128)
-        words = [path, module, code, os.environ[READY], str(listener.fileno())]
+        words = [path, ",".join(modules), code, os.environ[READY], str(listener.fileno())]
         subprocess.Popen(
             [sys.executable, "-m", "workflow.ready.server", *words],
             stdin=subprocess.DEVNULL,

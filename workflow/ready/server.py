@@ -1,6 +1,6 @@
-"""A ready process: `python -m workflow.ready.server SOCKET MODULE CODE PROCESS LISTENER`, started by a client.
+"""A ready process: `python -m workflow.ready.server SOCKET MODULES CODE PROCESS LISTENER`, started by a client.
 
-It imports MODULE, computes nothing, and forks for each client. The forked process is what the client's own would be
+It imports MODULES, computes nothing, and forks for each client. The forked process is what the client's own would be
 once it has imported all: its memory, limits, random states and end are nobody else's. The ready process ends when
 PROCESS has ended, or when nobody has come for a while; at once where the code is no longer that of the digest CODE.
 """
@@ -16,6 +16,7 @@ from importlib import import_module
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 
 from workflow.config.command_line import run
 from workflow.config.lifetime import end_with_parent
@@ -54,10 +55,10 @@ class Run:
 
 
 class Server:
-    """Forks for whoever connects to `listener`; `path` is the listener's, `module` the script's."""
+    """Forks for whoever connects to `listener`; `path` is the listener's, `modules` are the scripts, by their names."""
 
-    def __init__(self, listener: socket.socket, path: str, module):
-        self.listener, self.path, self.module = listener, path, module
+    def __init__(self, listener: socket.socket, path: str, modules: dict[str, ModuleType]):
+        self.listener, self.path, self.modules = listener, path, modules
         self.runs: list[Run] = []
         self.open = True
 
@@ -82,18 +83,19 @@ class Server:
         files: list[int] = []
         try:
             client.settimeout(1)
-            message, files, *_ = socket.recv_fds(client, LONGEST, 3)
+            message, files, flags, _ = socket.recv_fds(client, LONGEST, 3)
             client.settimeout(None)
-            if len(files) == 3:
-                self.fork(client, message, files)
+            name, *words = decoded(message)
+            if name in self.modules and len(files) == 3 and not flags & socket.MSG_TRUNC:
+                self.fork(client, name, words, files)
         except OSError:
             client.close()
         for file in files:
             os.close(file)
 
-    def fork(self, client: socket.socket, message: bytes, files: list[int]) -> None:
-        """A process that becomes the run. message, files: the words and the streams of the client."""
-        process = get_context("fork").Process(target=self.become, args=(message, files), name=self.module.__name__)
+    def fork(self, client: socket.socket, name: str, words: list[str], files: list[int]) -> None:
+        """A process that becomes the run. name, words, files: the client's module, words and streams."""
+        process = get_context("fork").Process(target=self.become, args=(self.modules[name], words, files), name=name)
         process.start()
         with suppress(OSError):  # here and there, whoever is first: from now on signals reach all that the run starts
             os.setpgid(process.pid, process.pid)
@@ -101,7 +103,7 @@ class Server:
         with suppress(OSError):  # one that has gone meanwhile is found out as any other
             client.send(BEGUN)
 
-    def become(self, message: bytes, files: list[int]) -> None:
+    def become(self, module: ModuleType, words: list[str], files: list[int]) -> None:
         """In the forked process: be what `python -m module words` is when it has imported all.
 
         It ends as multiprocessing ends it, without taking libraries down: to free their pages is to copy them first.
@@ -118,10 +120,10 @@ class Server:
             os.close(file)
         sys.stdin = os.fdopen(0, closefd=False)  # multiprocessing gives none
         sys.stdout.reconfigure(line_buffering=os.isatty(1))
-        sys.argv = [self.module.__file__, *decoded(message)]
+        sys.argv = [module.__file__, *words]
         if "numpy" in sys.modules:  # a fork seeds Python's own generator anew, and not numpy's; torch's is constant
             sys.modules["numpy"].random.seed()
-        run(self.module.main)
+        run(module.main)
 
     def close(self, force: bool) -> None:
         """Take no more clients. Unless forced: only if none is waiting; no other comes while the folder is locked."""
@@ -134,16 +136,16 @@ class Server:
             self.open = False
 
 
-def main(path: str, name: str, code: str, master: str, listener: str) -> None:
+def main(path: str, names: str, code: str, master: str, listener: str) -> None:
     """The words of the command, in their order. It ends with its runs, and they end as they are told to."""
     for number in OF_RUNS:
         signal.signal(number, signal.SIG_IGN)
     with socket.socket(fileno=int(listener)) as listening:
-        module = import_module(name)
+        modules = {name: import_module(name) for name in names.split(",")}
         gc.collect()
         gc.freeze()  # the collector of a forked process would write to, and so copy, every page
         if place.code_digest() == code:
-            Server(listening, path, module).serve(os.pidfd_open(int(master)))
+            Server(listening, path, modules).serve(os.pidfd_open(int(master)))
 
 
 if __name__ == "__main__":

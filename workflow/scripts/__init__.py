@@ -2,5 +2,8 @@
 
 from workflow.ready.client import begin
 
-# They import torch, are short, and run once for every net. What is timed has a process of its own from its start.
-begin("workflow.scripts.train", "workflow.scripts.costs")
+# They are short, run often, and take longer to import than to run. What is timed has a process of its own from its start.
+OF_NETS = ("train", "costs")
+OF_REPORTS = ("runs_table", "table", "figure", "claims", "evidence", "ledger", "page")
+
+begin(*(tuple(f"{__name__}.{script}" for script in scripts) for scripts in (OF_NETS, OF_REPORTS)))
