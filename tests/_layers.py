@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.results.runs_table import LAYERS
+from workflow.results.runs_table import Layer
 
 
 def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) -> dict:
@@ -19,4 +19,4 @@ def layers(*rows: dict) -> pd.DataFrame:
         layer("self", 256, None, "oom", bytes=None),
         *(layer("rnn", n, float(n)) for n in (64, 128, 256)),
     )
-    return pd.DataFrame(rows, columns=list(LAYERS))
+    return pd.DataFrame(rows, columns=list(Layer.model_fields))

@@ -7,6 +7,7 @@ import pytest
 
 from tests import _site
 from tests._costs import split_costs
+from tests._layers import layer
 from tests._runs import as_frame, failed, run
 from workflow.cli import compare, merge
 from workflow.compare.differences import compare_cells, compare_origins
@@ -14,6 +15,7 @@ from workflow.compare.result_set import read_set
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.results.record import read_record, write_record, write_text
+from workflow.results.rows import write_rows
 from workflow.scripts import bundle
 
 RUN = "span_limit-fixed-64-None-1"
@@ -66,10 +68,11 @@ def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(
 
 
 def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
-    path = bundled(write_set(tmp_path))
-    here, there = read_set(scale_of(tmp_path)), read_set(path)
+    write_text(scale_of(write_set(tmp_path)) / "layers.json", write_rows("layers", [layer("self", 64, 1.0)]))
+    here, there = read_set(scale_of(tmp_path)), read_set(bundled(tmp_path))
     assert here.records == there.records
     assert here.runs.to_json() == there.runs.to_json()
+    assert here.layers.equals(there.layers) and len(here.layers) == 1
 
 
 def rewrite(path, change):
@@ -184,6 +187,7 @@ def test_a_precomputed_set_is_read_with_its_ablations_and_costs():
     assert set(results.runs["scale"]) == {"overnight"}
     for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
         assert results.runs[quantity].notna().any(), quantity
+    assert set(results.layers["layer"]) == {"self", "rnn", "conv", "local"}
 
 
 def exit_code(*words) -> int:

@@ -105,6 +105,8 @@ def test_what_came_with_the_project_is_evidence(tmp_path):
     assert content["scale"] == "overnight" and [line["name"] for line in content["claims"]] == known_claims()
     ledger.main([str(tmp_path / "l.json"), "--set", "laptop", "--scale", "laptop", str(tmp_path / "e.json")])
     lines = {line["name"]: line for line in json.loads((tmp_path / "l.json").read_text())["claims"]}
+    for claim in ("span_far_below_limit", "attention_is_faster_than_recurrence"):  # of runs, and of layers
+        assert lines[claim]["strongest"] == "overnight", claim
     assert [each["set"] for each in lines["span_far_below_limit"]["sets"]] == ["overnight", "laptop"]
 
 

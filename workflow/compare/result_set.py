@@ -9,22 +9,26 @@ import pandas as pd
 from workflow.compare import bundles
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.strict import read_yaml
+from workflow.config.strict import read_json, read_yaml
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan, read_plan
 from workflow.results.record import Record, read_record
 from workflow.results.registry import COSTS
-from workflow.results.rows import read_rows
-from workflow.results.runs_table import as_frame, build_rows
+from workflow.results.rows import rows_of
+from workflow.results.runs_table import as_frame, as_layers, build_rows
 
 
 @dataclass(frozen=True)
 class ResultSet:
-    """runs: a frame of every record, with all costs, as `workflow.results.runs_table` makes it. records: by digest."""
+    """runs: a frame of every record, with all costs, as `workflow.results.runs_table` makes it. records: by digest.
+
+    layers: of Attention Is All You Need, Table 1; None where they were not timed.
+    """
 
     name: str
     runs: pd.DataFrame
     records: dict[str, Record]
+    layers: pd.DataFrame | None
 
 
 def read_set(path: Path) -> ResultSet:
@@ -46,7 +50,8 @@ def _read_scale(path: Path, name: str) -> ResultSet:
     files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in rows}
     records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
     costs = {kind: _read_costs(kind, sorted((path / kind).glob("*.json"))) for kind in COSTS}
-    return _join(name, rows, records, costs)
+    layers = _read_layers({file: read_json(file) for file in path.glob("layers.json")})
+    return _join(name, rows, records, costs, layers)
 
 
 def _read_precomputed(path: Path) -> ResultSet:
@@ -60,20 +65,26 @@ def _read_precomputed(path: Path) -> ResultSet:
     scales = sorted({record.job.scale for record in records.values()})
     rows = [row.record() for scale in scales for row in plan(load_config({**config, "scale": scale}))]
     costs = {kind: _read_costs(kind, sorted((path / "costs").glob(f"{kind}.json"))) for kind in COSTS}
-    return _join(str(path), rows, records, costs)
+    layers = _read_layers({file: read_json(file)["content"] for file in path.glob("whole/layers/*.json")})
+    return _join(str(path), rows, records, costs, layers)
 
 
 def _read_costs(kind: str, files: list[Path]) -> list[dict]:
-    rows = []
-    for file in files:
-        holds, content = read_rows(file)
-        if holds != kind:
-            raise ConfigError(f"{file}: expected rows of {kind}, got {holds}")
-        rows += content
-    return rows
+    return [row for file in files for row in rows_of(kind, read_json(file), file)]
 
 
-def _join(name: str, rows: list[dict], records: dict[str, Record], costs: dict[str, list[dict]]) -> ResultSet:
+def _read_layers(contents: dict[Path, object]) -> pd.DataFrame | None:
+    """contents: of the one file that there may be."""
+    return next((as_layers(rows_of("layers", content, file), file) for file, content in contents.items()), None)
+
+
+def _join(
+    name: str,
+    rows: list[dict],
+    records: dict[str, Record],
+    costs: dict[str, list[dict]],
+    layers: pd.DataFrame | None,
+) -> ResultSet:
     for digest, record in records.items():
         if record.digest != digest:
             raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
@@ -81,7 +92,7 @@ def _join(name: str, rows: list[dict], records: dict[str, Record], costs: dict[s
     if not present:
         raise ConfigError(f"{name}: none of its {len(records)} records belongs to its plan")
     try:
-        return ResultSet(name, as_frame(build_rows(present, records), costs), records)
+        return ResultSet(name, as_frame(build_rows(present, records), costs), records, layers)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         what = f"{type(error).__name__}: {error}"
         raise ConfigError(f"{name}: measures or facts that are not this suite's ({what})") from None

@@ -18,7 +18,6 @@ from workflow.results.rows import read_rows
 
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
-LAYERS = ("layer", "n", "d", "ms", "spread", "rounds", "turns", "bytes", "status", "reason", "device", "commit")
 BEST_READER = ("corpus", "window", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
@@ -69,18 +68,40 @@ class Identity(BaseModel):
     steps: int
 
 
-def _check(kind: str, path: Path, rows: list[dict]) -> None:
-    """`ConfigError` for rows of runs or layers that are not as `_row` and `workflow.scripts.layers` make them."""
-    columns = {"runs": names("metric", "fact", "run", "curve"), "layers": LAYERS}.get(kind, ())
+class Layer(BaseModel):
+    """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it."""
+
+    layer: Name
+    n: int
+    d: int
+    ms: float | None
+    spread: float | None
+    rounds: int | None
+    turns: list[float] | None
+    bytes: int | None
+    status: Status
+    reason: str | None
+    device: str
+    commit: str
+
+
+def _check_runs(path: Path, rows: list[dict]) -> None:
+    """`ConfigError` for rows that are not as `_row` makes them."""
+    wrong = f"{path}: not runs as the workflow writes them"
     for number, row in enumerate(rows):
-        where = f"{path}: row {number}"
-        if kind == "runs":
-            parse(Identity, row, f"{path}: not runs as the workflow writes them, row {number}")
-        for column in columns:
+        parse(Identity, row, f"{wrong}, row {number}")
+        for column in names("metric", "fact", "run", "curve"):
             if column not in row:
-                raise ConfigError(f"{where}: not {kind} as the workflow writes them: no '{column}'")
-    if kind == "runs" and not rows:
-        raise ConfigError(f"{path}: not runs as the workflow writes them: there is none")
+                raise ConfigError(f"{wrong}, row {number}: no '{column}'")
+    if not rows:
+        raise ConfigError(f"{wrong}: there is none")
+
+
+def as_layers(rows: list[dict], path: Path) -> pd.DataFrame:
+    """The rows of a file of layers as a frame."""
+    wrong = f"{path}: not layers as the workflow writes them"
+    layers = [parse(Layer, row, f"{wrong}, row {number}") for number, row in enumerate(rows)]
+    return pd.DataFrame([layer.model_dump() for layer in layers], columns=list(Layer.model_fields))
 
 
 @dataclass(frozen=True)
@@ -100,11 +121,14 @@ class Frames:
 def read_frames(paths: Iterable[Path]) -> Frames:
     """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
     paths, rows = list(paths), defaultdict(list)
+    layers = None
     for path in paths:
         kind, content = read_rows(path)
-        _check(kind, path, content)
+        if kind == "runs":
+            _check_runs(path, content)
+        if kind == "layers":
+            layers = as_layers(content, path)
         rows[kind] += content
-    layers = pd.DataFrame(rows["layers"], columns=list(LAYERS)) if "layers" in rows else None
     best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
     of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:

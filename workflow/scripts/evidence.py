@@ -23,11 +23,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("path", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
-    runs = read_set(options.path).runs
+    found = read_set(options.path)
+    runs, frames = found.runs, Frames(found.runs, found.layers)
     scales = sorted(set(runs["scale"]))
     if len(scales) > 1:
         raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
-    claims = judge_all([collect_evidence(name, load_claim(name), Frames(runs, None)) for name in known_claims()])
+    claims = judge_all([collect_evidence(name, load_claim(name), frames) for name in known_claims()])
     content = {"set": options.name, "scale": scales[0], "provenance": describe(runs), "claims": claims}
     write_text(options.out, json.dumps(content, indent=1))
 

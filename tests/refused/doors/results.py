@@ -45,6 +45,10 @@ def costs(says: str, content: object, kind: str = "memory") -> Kind:
     return Kind(COMMAND, says, make=changed(f"{SCALE}/{kind}/x.json", lambda _: content))
 
 
+def layers(says: str, content: object) -> Kind:
+    return Kind(COMMAND, says, make=changed(f"{SCALE}/layers.json", lambda _: content))
+
+
 def point(says: str, **changes) -> Kind:
     return record(says, lambda content: content | {"curve": [content["curve"][0] | changes]})
 
@@ -85,6 +89,8 @@ KINDS = {
     "a plan of other runs": plan("none of its", lambda rows: [each | {"digest": "abc"} for each in rows]),
     "costs of no kind": costs("expected rows of one kind", [1]),
     "costs of another kind": costs("expected rows of memory, got flops", {"kind": "flops", "rows": []}),
+    "layers of another kind": layers("expected rows of layers, got flops", {"kind": "flops", "rows": []}),
+    "layers of nothing": layers("row 0: layer = ", {"kind": "layers", "rows": [{}]}),
     "costs without rows": costs("expected a list of rows", {"kind": "memory", "rows": 3}),
     "costs of nothing": costs("measures or facts that are not this suite's", {"kind": "memory", "rows": [{}]}),
     "costs of words": costs(

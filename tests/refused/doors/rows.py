@@ -1,5 +1,6 @@
 """What tables, figures, claims and pages are made from: rows of runs, evidence, the ledger."""
 
+from tests._layers import layer
 from tests._runs import write_inputs
 from tests.refused._kind import Kind
 
@@ -48,6 +49,11 @@ KINDS = {
     ),
     "layers of other columns": Kind(
         "scripts.claims layers out.json in.json", "in.json", {"in.json": {"kind": "layers", "rows": [{"nn": 3}]}}
+    ),
+    "layers whose length is a word": Kind(
+        "scripts.claims layers out.json in.json",
+        "row 0: n = 'long'",
+        {"in.json": {"kind": "layers", "rows": [layer("self", "long", 1.0, bytes=5)]}},
     ),
     "all runs of none": Kind(
         "scripts.run_files a.csv a.parquet b.csv in.json",
