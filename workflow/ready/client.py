@@ -23,9 +23,10 @@ BEGUN = b"begun"
 def begin(*groups: tuple[str, ...]) -> None:
     """End here, as its run in a ready process ends, if a module of a group was started: `python -m MODULE ...`.
 
-    The modules of a group share a ready process. For a package of scripts, which Python reads before the script. Ends at once where the workflow has ended. Returns
-    where the script has to go on by itself: it was started in another way (a debugger, an option of Python's),
-    ATTENTION_READY names no process, or there is no ready process, which is said on stderr.
+    The modules of a group share a ready process. For a package of scripts, which Python reads before the script. Ends
+    at once where the workflow has ended. Returns where the script has to go on by itself: it was started in another way
+    (a debugger, an option of Python's), ATTENTION_READY names no process, or there is no ready process, which is said
+    on stderr.
     """
     try:
         for file in keepers():

@@ -2,7 +2,7 @@
 
 from workflow.ready.client import begin
 
-# They are short, run often, and take longer to import than to run. What is timed has a process of its own from its start.
+# They run often, and some take longer to import than to run. What is timed has a process of its own from its start.
 OF_NETS = ("train", "costs")
 OF_REPORTS = ("runs_table", "table", "figure", "claims", "evidence", "ledger", "page")
 
