@@ -53,6 +53,27 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     assert "Difference in bpc by text: long −0.110 on a for text8 and −0.510 on b for enwik8." in said.remarks
 
 
+def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
+    spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
+    near = scored("adaptive", 2.0, 2.2, mean_span=20.0, max_span=41.0, paper_corpus="text8", corpus="a", **spans)
+    far = scored("adaptive", 2.3, 2.5, mean_span=30.0, max_span=50.0, paper_corpus="enwik8", corpus="b", **spans)
+    said = say([*near, *(row | {"digest": f"{row['digest']}-b"} for row in far)])
+    assert (said.status, said.sentence) == (
+        "Found",
+        "adaptive span reaches 20 and 30 characters on average over its heads, and 41 and 50 with the longest of them, "
+        "over 2 seeds on a and b at scale test.",
+    )
+
+
+def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
+    rows = [*scored("fixed", 2.0, 2.2, corpus="a"), *scored("fixed", 2.3, 2.5, corpus="b")]
+    said = say([row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows])
+    assert said.status == "Nothing to compare"
+    assert said.sentence == (
+        "one variant was run; fixed span reaches 2.100 and 2.400 bpc, over 2 seeds on a and b at scale test."
+    )
+
+
 def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
     grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)

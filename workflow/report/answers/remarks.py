@@ -100,11 +100,15 @@ def _mean(rows: pd.DataFrame, quantity: str) -> float:
     return rows.groupby("configuration")[quantity].mean().mean()
 
 
+def learned_spans(finished: pd.DataFrame) -> pd.DataFrame:
+    """The runs whose nets learn how far to look."""
+    return finished[finished["span"].isin(["adaptive", "dynamic"]) & finished["mean_span"].notna()]
+
+
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     """How far the nets look that learn how far, at the largest S."""
-    learned = finished[finished["span"].isin(["adaptive", "dynamic"]) & finished["mean_span"].notna()]
     lines = []
-    for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
+    for variant, rows in list(learned_spans(finished).groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
         lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")

@@ -9,6 +9,7 @@ from workflow.report.answers.effects import Comparison, Effect, axes_of, change_
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
 from workflow.report.answers.words import count, intervals, join, label, to_digits
 from workflow.results.runs_table import with_text
+from workflow.results.span_growth import stayed
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
@@ -31,11 +32,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
     score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
-    status, sentence = _say(score, comparisons, finished)
+    alone = not comparisons and not _changes(score)
+    status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, finished)
     still = remarks.learning(finished)
     status = EARLY if status == FOUND and still else status
     texts = [*finished["corpus"].unique()]
-    mean = "mean of " if len(texts) > 1 else ""
+    mean = "mean of " if len(texts) > 1 and not alone else ""
     basis = f"over {count(finished['seed'].nunique(), 'seed')} on {mean}{join(texts)}"
     also = [
         *remarks.by_text(comparisons, unit),
@@ -58,17 +60,28 @@ def _say(score: Score, comparisons: list[Comparison], finished: pd.DataFrame) ->
     if finished["seed"].nunique() < 2:
         return UNANSWERED, _one_seed(score, paired, finished)
     changes = _changes(score)
-    if not paired and not changes:
-        return ALONE, f"one variant was run; {_level(score, finished)}"
     told = any(effect.told for effect in (*(each.effect for each in paired), *(effect for *_, effect in changes)))
     parts = [describe_comparisons(score, paired)] if paired else []
     return FOUND if told else UNANSWERED, "; ".join([*parts, *_describe_changes(score, changes)])
 
 
+def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
+    """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
+    if finished["seed"].nunique() < 2:
+        return UNANSWERED, _one_seed(score, [], finished)
+    learned = remarks.learned_spans(finished)
+    if not len(learned) or stayed(learned):
+        return ALONE, f"one variant was run; {_level(score, finished)}"
+    by_text = learned.groupby("corpus", sort=False)
+    average, longest = (join([f"{span:.0f}" for span in by_text[name].mean()]) for name in ("mean_span", "max_span"))
+    heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
+    return FOUND, f"{label(finished['variant'].iloc[0])} reaches {heads}"
+
+
 def _level(score: Score, finished: pd.DataFrame) -> str:
+    """The score on each text."""
     means = finished.groupby("corpus", sort=False)[score.quantity].mean()
-    levels = [f"{to_digits(mean)} {score.unit} on {corpus}" for corpus, mean in means.items()]
-    return f"{label(finished['variant'].iloc[0])} reaches {join(levels)}"
+    return f"{label(finished['variant'].iloc[0])} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 
 def _one_seed(score: Score, paired: list[Comparison], finished: pd.DataFrame) -> str:

@@ -9,8 +9,9 @@ from workflow.report.claims.measures import COUNTED, LAYERS
 from workflow.report.claims.samples import Sample, effects_of, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds_to
+from workflow.report.texts import with_badge
 from workflow.results.flatness import FLAT
-from workflow.results.runs_table import Frames, with_text
+from workflow.results.runs_table import Frames
 from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
 
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
@@ -165,7 +166,7 @@ def _by_text(claim: Claim, effects: dict[tuple, float], frames: Frames) -> dict 
     texts = list(dict.fromkeys(text for text, _ in effects))
     if claim.ablation == LAYERS or len(texts) < 2:
         return None
-    runs = with_text(frames.runs[frames.runs["ablation"] == claim.ablation])
+    runs = with_badge(frames.runs[frames.runs["ablation"] == claim.ablation])
     names = dict(zip(runs["paper_corpus"], runs["text"], strict=True))
     on = {text: [effect for (place, _), effect in effects.items() if place == text] for text in texts}
     return {names[text]: float(sum(values) / len(values)) for text, values in on.items()}
