@@ -7,8 +7,10 @@ from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
+from workflow.costs.predictions import training_hours
 from workflow.monitor import timed
 from workflow.monitor.other_jobs import files_of_rules
+from workflow.plan.devices import load_devices
 from workflow.plan.targets import Targets
 from workflow.results import precomputed
 from workflow.results.record import write_record, write_text
@@ -43,6 +45,24 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
         assert any(line.startswith(start) for line in lines), start
     assert "(came with the project)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
+    """Three times the updates are three times the hours; a run that two questions ask for is trained once."""
+    device, targets = load_devices()["H100 SXM"], planned()
+    hours = training_hours(targets.runs.rows, device)
+    assert training_hours([*targets.runs.rows, targets.runs.rows[0]], device) == hours
+    longer = [row.model_copy(update={"job": _three_times(row.job)}) for row in targets.runs.rows]
+    assert training_hours(longer, device)["char_lm"] == pytest.approx(3 * hours["char_lm"])
+    said = printed(*WORDS, "--on", "H100 SXM")
+    assert f"on one H100 SXM: about {hours['char_lm']:.2g} hours to train all {len(targets.runs.jobs)} runs" in said
+    assert "predicted by its data sheet" in said and "on one" not in printed(*WORDS)
+    with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
+        printed("--on", "H100")
+
+
+def _three_times(job):
+    return job.model_copy(update={"training": job.training.model_copy(update={"steps": 3 * job.training.steps})})
 
 
 def test_what_is_there_is_not_made_again(printed, tmp_path):

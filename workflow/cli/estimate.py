@@ -1,7 +1,8 @@
 """Print what would run, and what it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
 
 Nothing is run, nothing is written, and no data is needed. Estimates are learned from the runs that have ended here,
-else from the records that came with the project.
+else from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
+nothing has run, they are predicted by its data sheet.
 """
 
 import os
@@ -9,11 +10,11 @@ from collections import Counter
 from pathlib import Path
 
 from workflow.config.command_line import Parser, at_least, run
-from workflow.config.errors import ConfigError
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.monitor.durations import spell, spell_range
+from workflow.monitor.durations import spell, spell_hours, spell_range
 from workflow.monitor.effects import detectable_effect, scatter, score
 from workflow.monitor.estimate import Estimator, Timed
 from workflow.monitor.forecast import Forecast
@@ -21,6 +22,7 @@ from workflow.monitor.other_jobs import OtherJobs, describe_jobs, jobs_left, wal
 from workflow.monitor.resources import disk_bytes, memory_bytes
 from workflow.monitor.timed import read_timed
 from workflow.monitor.workflow_log import LOGS, finished_jobs
+from workflow.plan.devices import load_devices
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
 
@@ -66,7 +68,7 @@ def _training_lines(forecast: Forecast, waiting: dict[str, Job]) -> list[str]:
     if likely > TOO_LONG:
         lines = [f"training: months or more {where}: not for this machine; what the scale is meant for stands above"]
     else:
-        hours = f"{forecast.device_seconds / 3600:.2g} {'GPU' if forecast.on_gpu else 'core'}-hours"
+        hours = f"{spell_hours(forecast.device_seconds / 3600)} {'GPU' if forecast.on_gpu else 'core'}-hours"
         lines = [f"training: about {spell(likely)} {where}, likely {spell_range(low, high)}; {hours}"]
     lines += [f"  {line}" for line in forecast.source_lines()]
     nearest = [(job, estimate.nearest.record) for job, estimate in forecast.pairs]
@@ -100,6 +102,19 @@ def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast
     return lines
 
 
+def _predicted_lines(targets: Targets, name: str) -> list[str]:
+    """What a named device would take to train all runs, those that are trained already among them."""
+    from workflow.costs.predictions import training_hours  # imports torch, which nothing else here needs
+
+    hours = training_hours(targets.runs.rows, load_devices()[name])
+    runs, parts = len(targets.runs.jobs), ", ".join(f"{task} {spell_hours(each)}" for task, each in hours.items())
+    lines = [f"on one {name}: about {spell_hours(sum(hours.values()))} hours to train all {runs} runs ({parts})"]
+    return [
+        *lines,
+        "  predicted by its data sheet, without evaluation; `snakemake predictions` says how far to trust it",
+    ]
+
+
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
     """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
     jobs, lines = runs.jobs.values(), []
@@ -127,7 +142,10 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--cores", type=at_least(1), default=os.cpu_count())
+    parser.add_argument("--on", metavar="DEVICE", help="predict the hours of a device of config/devices.yaml too")
     options = parser.parse_args(argv)
+    if options.on is not None:
+        check_known("device", options.on, load_devices())
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such results folder")
     raw, missing = read_yaml(config_file("config.yaml")), {}
@@ -140,7 +158,8 @@ def main(argv: list[str] | None = None) -> None:
         except ConfigError as error:
             raise ConfigError(f"--config {word}: {error}") from None
     targets = Targets.of(raw, missing)
-    print("\n".join(report_lines(targets, options.results, options.cores, missing)))
+    lines = report_lines(targets, options.results, options.cores, missing)
+    print("\n".join([*lines, *(_predicted_lines(targets, options.on) if options.on else [])]))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import torch
 
 from workflow.config.job import Job
 from workflow.costs.engine_cases import spans
+from workflow.costs.step_counts import Step, count_step
 from workflow.costs.trained_net import build_net
 from workflow.plan.plan import PlanRow
 from workflow.plan.scales import load_corpora
@@ -41,6 +42,11 @@ def published_spans(job: Job) -> list[list[float]]:
         return []
     both = len({"encoder", "decoder"} & set(getattr(job.attention, "apply_to", ())))
     return spans(job.net.layers * (both or 1), job.net.heads, job.attention.span["limit"])
+
+
+def step_of(row: PlanRow, on: str) -> Step:
+    """The operators of one step of a row. on: cpu | cuda."""
+    return count_step(row.job, symbols_of(row), published_spans(row.job), on)
 
 
 def training_step(row: PlanRow, device: torch.device) -> Callable[[], None]:

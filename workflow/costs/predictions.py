@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workflow.config.errors import ConfigError
+from workflow.costs.predicted_nets import distinct, step_of
 from workflow.costs.roofline import Rates, fit_rates, median_error, seconds
 from workflow.costs.sharing import efficiency, shared_seconds
 from workflow.costs.step_counts import Step
@@ -78,6 +79,20 @@ def predict_there(steps: dict[str, Step], device: Device, precision: str) -> dic
     several = [_shared(step, likely, half, link) for link in device.links]
     held = {"bytes": step.bytes, "fits": step.bytes <= device.memory}
     return {"seconds": alone, "least": least, "several": several} | held
+
+
+def training_hours(rows: Sequence[PlanRow], device: Device) -> dict[str, float]:
+    """Task -> hours of one such device in which all runs of a plan make their updates, as predicted by its data sheet.
+
+    Each run once, however many questions ask for it. Evaluation and the reading of data are left out.
+    """
+    hours: dict[str, float] = {}
+    for group in distinct(list({row.job.digest: row for row in rows}.values())):
+        job = group[0].job
+        step = step_of(group[0], "cuda" if device.kind == "gpu" else "cpu")
+        spent = predict_there({device.kind: step}, device, job.training.precision)["seconds"]
+        hours[job.task] = hours.get(job.task, 0.0) + spent * sum(row.job.training.steps for row in group) / 3600
+    return hours
 
 
 def _shared(step: Step, rates: Rates, half: bool, link: Link) -> dict:

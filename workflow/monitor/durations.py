@@ -12,3 +12,8 @@ def spell(seconds: float) -> str:
 def spell_range(low: float, high: float) -> str:
     """5400, 9000 -> '1.5 h to 2.5 h'; one duration where both read the same."""
     return spell(low) if spell(low) == spell(high) else f"{spell(low)} to {spell(high)}"
+
+
+def spell_hours(hours: float) -> str:
+    """0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'; two digits of what is short."""
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"

@@ -15,22 +15,17 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG, DEVICES
 from workflow.config.strict import parse_json
 from workflow.costs.lease import lease
-from workflow.costs.predicted_nets import distinct, published_spans, symbols_of
+from workflow.costs.predicted_nets import distinct, step_of
 from workflow.costs.predictions import FITTED_TO, Measured, about, predict_here, predict_there
-from workflow.costs.step_counts import Step, count_step
 from workflow.costs.step_times import machine_rates, time_steps, weigh_steps
 from workflow.plan import sources
 from workflow.plan.config import Config, load_config
 from workflow.plan.devices import load_devices
-from workflow.plan.plan import PlanRow, plan
+from workflow.plan.plan import plan
 from workflow.results.record import write_text
 from workflow.training.origin import describe, pick_device
 
 PAPER = "paper"
-
-
-def count(row: PlanRow, on: str) -> Step:
-    return count_step(row.job, symbols_of(row), published_spans(row.job), on)
 
 
 def here(config: Config, name: str) -> dict:
@@ -43,7 +38,7 @@ def here(config: Config, name: str) -> dict:
         most, spent = machine_rates(device), time_steps(rows, device)
     results = zip(groups, spent, held, strict=True)
     measured = [
-        Measured(about(group), count(group[0], device.type), seconds, peak)
+        Measured(about(group), step_of(group[0], device.type), seconds, peak)
         for group, seconds, peak in results
         if peak is not None
     ]
@@ -55,7 +50,7 @@ def there(config: Config) -> list[dict]:
     devices, rows = load_devices(), []
     for group in distinct(plan(config.model_copy(update={"scale": PAPER, "corpus": None, "ablations": None}), {})):
         training = group[0].job.training
-        steps = {"cpu": count(group[0], "cpu"), "gpu": count(group[0], "cuda")}
+        steps = {"cpu": step_of(group[0], "cpu"), "gpu": step_of(group[0], "cuda")}
         on = {name: predict_there(steps, device, training.precision) for name, device in devices.items()}
         counted = {key: getattr(steps["gpu"], key) for key in ("macs", "launches", "parameters")}
         rows.append(about(group) | counted | {"updates": training.steps, "on": on})
