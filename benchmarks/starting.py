@@ -1,7 +1,7 @@
 """What it costs to begin a run: `python -m benchmarks.starting [--runs 100]`, in the project's folder, on Linux.
 
-Empty runs one after the other, each by itself and each in a ready process (workflow/ready): a script that reads its
-words and ends, a training of one update, and the measures of a configuration. The ready process is started anew for
+Empty runs one after the other, each by itself and each in a ready process (workflow/ready): a script of
+either group that reads its words and ends, a training of one update, and the measures of a configuration. The ready process is started anew for
 each line, and its start counts.
 """
 
@@ -27,6 +27,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     outputs = ["--flops", str(folder / "flops.json"), "--memory", str(folder / "memory.json")]
     return {
         "train, --help": ["train", "--help"],
+        "claims, --help": ["claims", "--help"],
         "train, one update": ["train", str(one), "--data", str(folder / "toy.npz"), "--device", "cpu"],
         "costs of its net": ["costs", str(folder / "weights.pt"), *outputs, "--device", "cpu"],
     }

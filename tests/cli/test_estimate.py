@@ -7,8 +7,10 @@ from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.costs.predictions import training_hours
+from workflow.costs.predicted_nets import step_of
+from workflow.costs.predictions import predict_there, predict_training
 from workflow.monitor import timed
+from workflow.monitor.durations import spell_hours
 from workflow.monitor.other_jobs import files_of_rules
 from workflow.plan.devices import load_devices
 from workflow.plan.targets import Targets
@@ -48,21 +50,29 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
 
 
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
-    """Three times the updates are three times the hours; a run that two questions ask for is trained once."""
-    device, targets = load_devices()["H100 SXM"], planned()
-    hours = training_hours(targets.runs.rows, device)
-    assert training_hours([*targets.runs.rows, targets.runs.rows[0]], device) == hours
-    longer = [row.model_copy(update={"job": _three_times(row.job)}) for row in targets.runs.rows]
-    assert training_hours(longer, device)["char_lm"] == pytest.approx(3 * hours["char_lm"])
+    """Each step by itself, times the updates; a run that two questions ask for is trained once."""
+    device, rows = load_devices()["H100 SXM"], planned().runs.rows
+    seconds = 0.0
+    for row in {row.job.digest: row for row in rows}.values():
+        step = predict_there({"gpu": step_of(row, "cuda")}, device, row.job.training.precision)
+        seconds += step["seconds"] * row.job.training.steps
+    training = predict_training([*rows, rows[0]], device)
+    assert dict(training.seconds) == {"char_lm": pytest.approx(seconds)} and not training.too_large.total()
     said = printed(*WORDS, "--on", "H100 SXM")
-    assert f"on one H100 SXM: about {hours['char_lm']:.2g} hours to train all {len(targets.runs.jobs)} runs" in said
-    assert "predicted by its data sheet" in said and "on one" not in printed(*WORDS)
+    assert f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all" in said
+    assert "predicted by its data sheet" in said and "on one H100" not in printed(*WORDS)
     with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
 
 
-def _three_times(job):
-    return job.model_copy(update={"training": job.training.model_copy(update={"steps": 3 * job.training.steps})})
+def test_runs_that_do_not_fit_a_named_device_are_said(printed, monkeypatch):
+    small = load_devices()["H100 SXM"].model_copy(update={"memory": 1e3})
+    monkeypatch.setattr(command, "load_devices", lambda: {"H100 SXM": small})
+    lines = printed(*WORDS, "--on", "H100 SXM").splitlines()
+    assert (
+        lines[-1]
+        == f"  runs that take more than its 0 GB, counted as if they fitted: char_lm {len(planned().runs.jobs)}"
+    )
 
 
 def test_what_is_there_is_not_made_again(printed, tmp_path):

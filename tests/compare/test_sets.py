@@ -1,6 +1,7 @@
 """Sets of results: bundled, read back, compared, merged; and what is refused on the way."""
 
 import json
+import shutil
 import zipfile
 
 import pytest
@@ -188,6 +189,16 @@ def test_a_precomputed_set_is_read_with_its_ablations_and_costs():
     for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
         assert results.runs[quantity].notna().any(), quantity
     assert set(results.layers["layer"]) == {"self", "rnn", "conv", "local"}
+
+
+@pytest.mark.parametrize("content, message", [([1], "x.json: "), ({"settings": "a"}, "content = ")])
+def test_layers_of_a_precomputed_set_in_another_shape_are_refused(content, message, tmp_path):
+    for file in sorted((PRECOMPUTED / "overnight").glob("*.json"))[:3]:
+        shutil.copy(file, tmp_path)
+    write_text(tmp_path / "whole" / "layers" / "x.json", json.dumps(content))
+    with pytest.raises(ConfigError, match=message) as error:
+        read_set(tmp_path)
+    assert "\n" not in str(error.value)
 
 
 def exit_code(*words) -> int:

@@ -10,6 +10,8 @@ def test_a_duration_has_the_unit_that_keeps_it_short(seconds, text):
     assert spell(seconds) == text
 
 
-@pytest.mark.parametrize("hours, text", [(0.1304, "0.13"), (2.04, "2"), (84.2, "84"), (4523.4, "4,523")])
+@pytest.mark.parametrize(
+    "hours, text", [(0.0004, "less than 0.01"), (0.1304, "0.13"), (2.04, "2"), (84.2, "84"), (4523.4, "4,523")]
+)
 def test_hours_have_two_digits_where_they_are_few(hours, text):
     assert spell_hours(hours) == text

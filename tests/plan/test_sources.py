@@ -7,7 +7,9 @@ import pytest
 from tests._copied import ROOT
 from tests._jobs import VARIANTS, captioning, job, parsing, translation
 from workflow.config.choices import AXES
+from workflow.config.files import config_file
 from workflow.plan import sources
+from workflow.plan.code import Code
 
 JOBS = {name: job(**changes) for name, changes in VARIANTS.items()}
 JOBS |= {"translation": translation(), "captioning": captioning(), "parsing": parsing()}
@@ -86,3 +88,23 @@ def test_tables_depend_on_their_own_builder_alone():
     builders = {file for file in files if file.startswith("workflow/report/tables/") and "/_" not in file}
     assert "workflow/report/tables/adaptive_span_table3.py" in builders
     assert not any("adaptive_span_table1" in file or "figures/adaptive" in file for file in files)
+
+
+def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_changed(tmp_path, monkeypatch):
+    """The own claims, and by other results; a claim of one group leaves those of other groups alone."""
+
+    def digests() -> dict[str, str]:
+        code = Code(runs=None)
+        return {"models": code.of_claims("models"), "top_k": code.of_claims("top_k"), "evidence": code.of_evidence()}
+
+    def change(place: str) -> set[str]:
+        """What is made again once a line is added to a file of the config."""
+        before, file = digests(), tmp_path / "config" / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(config_file(place).read_text() + "# another\n")
+        after = digests()
+        return {name for name in before if before[name] != after[name]}
+
+    monkeypatch.chdir(tmp_path)
+    assert change("tasks/char_lm.yaml") == {"models", "top_k", "evidence"}
+    assert change("claims/top_k_helps_xl.yaml") == {"top_k", "evidence"}

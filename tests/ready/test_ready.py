@@ -57,7 +57,16 @@ def test_scripts_of_a_group_share_a_ready_process_and_each_is_itself(toy):
 def test_a_command_that_is_too_long_to_be_handed_over_is_run_by_itself_and_whole(toy):
     words = ["word"] * 100_000
     status, out, error = toy.run("count", *words)
-    assert (status, out) == (0, "toy.py 100001") and error.startswith("toy: starts by itself")
+    assert (status, out) == (0, "toy.py 100001")
+    assert error.startswith("toy: starts by itself") and error.endswith("Message too long")
+
+
+def test_a_command_of_which_a_part_arrives_is_run_by_itself_and_whole(toy):
+    """Where a socket sends more than a ready process receives."""
+    server = toy.folder / "workflow" / "ready" / "server.py"
+    server.write_text(server.read_text().replace("LONGEST = 1 << 18", "LONGEST = 64"))
+    assert toy.run("count", *["word"] * 100)[1] == "toy.py 101" and by_itself(toy) is False
+    assert len(toy.ready()) == 1
 
 
 def test_no_two_runs_draw_the_same_numbers(toy):

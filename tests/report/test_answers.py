@@ -56,13 +56,15 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
     spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
     near = scored("adaptive", 2.0, 2.2, mean_span=20.0, max_span=41.0, paper_corpus="text8", corpus="a", **spans)
-    far = scored("adaptive", 2.3, 2.5, mean_span=30.0, max_span=50.0, paper_corpus="enwik8", corpus="b", **spans)
-    said = say([*near, *(row | {"digest": f"{row['digest']}-b"} for row in far)])
+    far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, paper_corpus="enwik8", corpus="b", **spans)
+    far = [row | {"digest": f"{row['digest']}-b", "mean_span": 10.0 * row["seed"]} for row in far]  # 10, 20, 30
+    said = say([*near, *far])
     assert (said.status, said.sentence) == (
         "Found",
-        "adaptive span reaches 20 and 30 characters on average over its heads, and 41 and 50 with the longest of them, "
-        "over 2 seeds on a and b at scale test.",
+        f"adaptive span reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads, and "
+        "41 and 50 with the longest of them, of at most 64, over 3 seeds on a and b at scale test.",
     )
+    assert not [line for line in said.remarks if line.startswith("Average span")]  # a mean over texts, of the same
 
 
 def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
@@ -71,6 +73,15 @@ def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
     assert said.status == "Nothing to compare"
     assert said.sentence == (
         "one variant was run; fixed span reaches 2.100 and 2.400 bpc, over 2 seeds on a and b at scale test."
+    )
+
+
+def test_of_one_seed_of_one_variant_it_says_the_score_text_by_text_also_over_a_grid():
+    rows = [*scored("fixed", 2.0, S=8), *scored("fixed", 2.0, S=64), *scored("fixed", 2.4, S=8, corpus="b")]
+    said = say([row | {"digest": f"{row['digest']}-{row['S']}-{row['corpus']}"} for row in rows])
+    assert said.sentence == (
+        "one seed cannot tell an effect from chance; fixed span reaches 2.000 and 2.400 bpc, over 1 seed on words "
+        "and b at scale test."
     )
 
 

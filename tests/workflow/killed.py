@@ -152,12 +152,21 @@ def kind_of(process: psutil.Process, workflows: list[int]) -> str:
         return "other"
     named = [word for word in words if word.startswith("workflow.scripts.")]
     if "workflow.ready.server" in words:
-        return f"run of {named[0].split('.')[-1]}" if "workflow.ready.server" in parent else "ready process"
+        return f"run of {rule_of(process.pid)}" if "workflow.ready.server" in parent else "ready process"
     if "pytest" in words:
         return "benchmark"
     return (
         f"command {named[0].split('.')[-1]}" if "-m" in words and named else Path(words[0]).name if words else "other"
     )
+
+
+def rule_of(number: int) -> str:
+    """The rule whose log a run writes to: logs/train/DIGEST.log, logs/smoke/table/NAME.log, logs/smoke/ledger.log."""
+    try:
+        log = Path(os.readlink(f"/proc/{number}/fd/1"))
+    except OSError:
+        return "one that has ended"
+    return log.stem if log.parent.name == "smoke" else log.parent.name
 
 
 def writer_of(file: Path) -> int:

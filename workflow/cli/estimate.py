@@ -104,15 +104,21 @@ def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast
 
 def _predicted_lines(targets: Targets, name: str) -> list[str]:
     """What a named device would take to train all runs, those that are trained already among them."""
-    from workflow.costs.predictions import training_hours  # imports torch, which nothing else here needs
+    from workflow.costs.predictions import predict_training  # imports torch, which nothing else here needs
 
-    hours = training_hours(targets.runs.rows, load_devices()[name])
-    runs, parts = len(targets.runs.jobs), ", ".join(f"{task} {spell_hours(each)}" for task, each in hours.items())
-    lines = [f"on one {name}: about {spell_hours(sum(hours.values()))} hours to train all {runs} runs ({parts})"]
-    return [
-        *lines,
-        "  predicted by its data sheet, without evaluation; `snakemake predictions` says how far to trust it",
+    device = load_devices()[name]
+    training = predict_training(targets.runs.rows, device)
+    hours = {task: spell_hours(seconds / 3600) for task, seconds in training.seconds.items()}
+    every = spell_hours(training.seconds.total() / 3600)
+    lines = [
+        f"on one {name}: about {every} hours to train all {len(targets.runs.jobs)} runs, without evaluation",
+        f"  {', '.join(f'{task} {spelt}' for task, spelt in hours.items())}",
+        "  predicted by its data sheet; `snakemake predictions` says how far to trust that",
     ]
+    if training.too_large.total():
+        tasks = ", ".join(f"{task} {number}" for task, number in training.too_large.items() if number)
+        lines.append(f"  runs that take more than its {device.memory / 1e9:.0f} GB, counted as if they fitted: {tasks}")
+    return lines
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
@@ -142,7 +148,9 @@ def main(argv: list[str] | None = None) -> None:
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--cores", type=at_least(1), default=os.cpu_count())
-    parser.add_argument("--on", metavar="DEVICE", help="predict the hours of a device of config/devices.yaml too")
+    parser.add_argument(
+        "--on", metavar="DEVICE", help="also predict the hours that a device of config/devices.yaml would take"
+    )
     options = parser.parse_args(argv)
     if options.on is not None:
         check_known("device", options.on, load_devices())

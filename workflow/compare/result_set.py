@@ -12,10 +12,11 @@ from workflow.config.files import ROOT
 from workflow.config.strict import read_json, read_yaml
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan, read_plan
+from workflow.results.precomputed import content_of
 from workflow.results.record import Record, read_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import rows_of
-from workflow.results.runs_table import as_frame, as_layers, build_rows
+from workflow.results.runs_table import as_frame, as_layers, build_rows, check_layers
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _read_scale(path: Path, name: str) -> ResultSet:
     files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in rows}
     records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
     costs = {kind: _read_costs(kind, sorted((path / kind).glob("*.json"))) for kind in COSTS}
-    layers = _read_layers({file: read_json(file) for file in path.glob("layers.json")})
+    layers = _read_layers({file: read_json(file) for file in [path / "layers.json"] if file.exists()})
     return _join(name, rows, records, costs, layers)
 
 
@@ -65,7 +66,7 @@ def _read_precomputed(path: Path) -> ResultSet:
     scales = sorted({record.job.scale for record in records.values()})
     rows = [row.record() for scale in scales for row in plan(load_config({**config, "scale": scale}))]
     costs = {kind: _read_costs(kind, sorted((path / "costs").glob(f"{kind}.json"))) for kind in COSTS}
-    layers = _read_layers({file: read_json(file)["content"] for file in path.glob("whole/layers/*.json")})
+    layers = _read_layers({file: content_of(file) for file in sorted(path.glob("whole/layers/*.json"))})
     return _join(str(path), rows, records, costs, layers)
 
 
@@ -74,8 +75,9 @@ def _read_costs(kind: str, files: list[Path]) -> list[dict]:
 
 
 def _read_layers(contents: dict[Path, object]) -> pd.DataFrame | None:
-    """contents: of the one file that there may be."""
-    return next((as_layers(rows_of("layers", content, file), file) for file, content in contents.items()), None)
+    """The layers in what was read from these files; None of no file."""
+    rows = [row for file, content in contents.items() for row in check_layers(rows_of("layers", content, file), file)]
+    return as_layers(rows) if contents else None
 
 
 def _join(

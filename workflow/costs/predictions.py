@@ -1,5 +1,6 @@
 """What is predicted of training steps: here, beside what was measured, and on named devices by their data sheets."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,18 +82,27 @@ def predict_there(steps: dict[str, Step], device: Device, precision: str) -> dic
     return {"seconds": alone, "least": least, "several": several} | held
 
 
-def training_hours(rows: Sequence[PlanRow], device: Device) -> dict[str, float]:
-    """Task -> hours of one such device in which all runs of a plan make their updates, as predicted by its data sheet.
+@dataclass(frozen=True)
+class Training:
+    """seconds: of one device, by task. too_large: how many runs take more memory than it has, by task."""
 
-    Each run once, however many questions ask for it. Evaluation and the reading of data are left out.
+    seconds: Counter[str]
+    too_large: Counter[str]
+
+
+def predict_training(rows: Sequence[PlanRow], device: Device) -> Training:
+    """All updates of all runs of a plan on one such device, by its data sheet; without evaluation and reading of data.
+
+    Each run once, however many questions ask for it. One that does not fit is counted as if it did.
     """
-    hours: dict[str, float] = {}
+    training = Training(Counter(), Counter())
     for group in distinct(list({row.job.digest: row for row in rows}.values())):
         job = group[0].job
         step = step_of(group[0], "cuda" if device.kind == "gpu" else "cpu")
-        spent = predict_there({device.kind: step}, device, job.training.precision)["seconds"]
-        hours[job.task] = hours.get(job.task, 0.0) + spent * sum(row.job.training.steps for row in group) / 3600
-    return hours
+        predicted = predict_there({device.kind: step}, device, job.training.precision)
+        training.seconds[job.task] += predicted["seconds"] * sum(row.job.training.steps for row in group)
+        training.too_large[job.task] += 0 if predicted["fits"] else len(group)
+    return training
 
 
 def _shared(step: Step, rates: Rates, half: bool, link: Link) -> dict:

@@ -16,4 +16,6 @@ def spell_range(low: float, high: float) -> str:
 
 def spell_hours(hours: float) -> str:
     """0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'; two digits of what is short."""
+    if hours < 0.01:
+        return "less than 0.01"
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"

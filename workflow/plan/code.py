@@ -5,7 +5,7 @@ from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.tasks.spec import TASKS
 
-TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures and pages
+TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
 
 
 class Code:
@@ -59,8 +59,14 @@ class Code:
         return f"{sources.digest(files)} {sources.config_digest(*TEXTS)}"
 
     def of_claims(self, group: str) -> str:
-        places = [f"claims/{name}.yaml" for name in known_claims() if ablation_of(name) == group]
-        files = sources.of_report("claims") | sources.published_files()
+        return self._of_judging("claims", [name for name in known_claims() if ablation_of(name) == group])
+
+    def of_evidence(self) -> str:
+        return self._of_judging("evidence", known_claims())
+
+    def _of_judging(self, script: str, claims: list[str]) -> str:
+        files = sources.of_report(script) | sources.published_files()
+        places = [*TEXTS, *(f"claims/{name}.yaml" for name in claims)]
         return f"{sources.digest(files)} {sources.config_digest(*places)}"
 
     def of_page(self, *ablations: str) -> str:

@@ -23,10 +23,10 @@ BEGUN = b"begun"
 def begin(*groups: tuple[str, ...]) -> None:
     """End here, as its run in a ready process ends, if a module of a group was started: `python -m MODULE ...`.
 
-    The modules of a group share a ready process. For a package of scripts, which Python reads before the script. Ends
-    at once where the workflow has ended. Returns where the script has to go on by itself: it was started in another way
-    (a debugger, an option of Python's), ATTENTION_READY names no process, or there is no ready process, which is said
-    on stderr.
+    The modules of a group share a ready process. Called by the package of the scripts, which Python reads before the
+    script. Ends at once where the workflow has ended. Returns where the script has to go on by itself: it was started
+    in another way (a debugger, an option of Python's), ATTENTION_READY names no process, or there is no ready process,
+    which is said on stderr.
     """
     try:
         for file in keepers():
@@ -34,12 +34,12 @@ def begin(*groups: tuple[str, ...]) -> None:
     except OSError:
         sys.exit(1)  # before the time that the script's imports take
     module = sys.orig_argv[2] if sys.orig_argv[1:2] == ["-m"] and sys.argv[0] == "-m" else None
-    modules = next((group for group in groups if module in group), None)
-    if modules is None or os.environ.get(READY) in (None, "", "no") or sys.platform != "linux":
+    group = next((each for each in groups if module in each), None)
+    if group is None or os.environ.get(READY) in (None, "", "no") or sys.platform != "linux":
         return
     script = module.rpartition(".")[2]
     try:
-        connection = _begun(module, modules)
+        connection = _begun(module, group)
     except (OSError, ValueError, OverflowError) as error:
         print(f"{script}: starts by itself, as there is no ready process: {error}", file=sys.stderr)
         return
@@ -56,11 +56,11 @@ def decoded(message: bytes) -> list[str]:
     return [os.fsdecode(word) for word in message.split(b"\0")]
 
 
-def _begun(module: str, modules: tuple[str, ...]) -> socket.socket:
-    """A connection to the ready process of `modules`, in which a run of one of them has begun."""
+def _begun(module: str, group: tuple[str, ...]) -> socket.socket:
+    """A connection to the ready process of a group, in which a run of its module has begun."""
     os.kill(int(os.environ[READY]), 0)  # an error where that process has ended
     folder, code = place.folder(), place.code_digest()
-    connection = _connect(folder, os.path.join(folder, place.name(modules, code)), modules, code)
+    connection = _connect(folder, os.path.join(folder, place.name(group, code)), group, code)
     socket.send_fds(connection, [encoded([module, *sys.argv[1:]])], [0, 1, 2])
     with suppress(ConnectionResetError):
         if connection.recv(len(BEGUN)) == BEGUN:
@@ -91,7 +91,7 @@ def _wait(connection: socket.socket, script: str) -> int:
     return status if status >= 0 else 128 - status
 
 
-def _connect(folder: str, path: str, modules: tuple[str, ...], code: str) -> socket.socket:
+def _connect(folder: str, path: str, group: tuple[str, ...], code: str) -> socket.socket:
     """To the ready process; where there is none, to a new one. One client at a time looks, so that one starts it."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with locked(folder):
@@ -99,19 +99,19 @@ def _connect(folder: str, path: str, modules: tuple[str, ...], code: str) -> soc
             connection.connect(path)
         except (FileNotFoundError, ConnectionRefusedError):
             remove_deserted(folder)
-            _start(path, modules, code)
+            _start(path, group, code)
             connection.connect(path)
     return connection
 
 
-def _start(path: str, modules: tuple[str, ...], code: str) -> None:
+def _start(path: str, group: tuple[str, ...], code: str) -> None:
     """Its socket listens before it does: who connects while it imports waits, and is told if it ends."""
     import subprocess  # one run of all pays for it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(path)
         listener.listen(128)
-        words = [path, ",".join(modules), code, os.environ[READY], str(listener.fileno())]
+        words = [path, ",".join(group), code, os.environ[READY], str(listener.fileno())]
         subprocess.Popen(
             [sys.executable, "-m", "workflow.ready.server", *words],
             stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Where the ready process of some scripts is found.
+"""Where the ready process of a group of scripts is found.
 
 It must be what a process of the script's own would be. So its socket is named for all that a process has from its start
 and keeps: another environment, other limits, other code, and there is another ready process. Nothing needs to be sent
@@ -28,11 +28,11 @@ def folder() -> str:
     return path
 
 
-def name(modules: tuple[str, ...], code: str) -> str:
-    """Of the socket, for the scripts and what `code_digest` says."""
+def name(group: tuple[str, ...], code: str) -> str:
+    """Of the socket, for a group of scripts and what `code_digest` says."""
     variables = sorted(item for item in os.environ.items() if item[0] not in SHELLS_OWN)
     python = (sys.executable, sys.version, os.getcwd(), os.uname().nodename)
-    return _digest((modules, code, python, variables, os.getpriority(os.PRIO_PROCESS, 0), *_inherited()))
+    return _digest((group, code, python, variables, os.getpriority(os.PRIO_PROCESS, 0), *_inherited()))
 
 
 def code_digest() -> str:

@@ -78,7 +78,7 @@ class Server:
                 self.close(force=bool(ready))
 
     def begin(self) -> None:
-        """Fork for the next client. One that is gone, or asks for nothing, is left to itself."""
+        """Fork for the next client. One that is gone, or whose words are cut off or for another script, is let go."""
         client, _ = self.listener.accept()
         files: list[int] = []
         try:
@@ -88,6 +88,8 @@ class Server:
             name, *words = decoded(message)
             if name in self.modules and len(files) == 3 and not flags & socket.MSG_TRUNC:
                 self.fork(client, name, words, files)
+            else:
+                client.close()
         except OSError:
             client.close()
         for file in files:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from workflow.config.files import PRECOMPUTED
-from workflow.config.strict import read_json
+from workflow.config.strict import StrictModel, parse, read_json
 from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
@@ -15,6 +15,17 @@ from workflow.results.rows import read_rows
 def precomputed(digest: str) -> Path | None:
     """The record of this job among those that came with the project."""
     return next(iter(sorted(PRECOMPUTED.glob(f"*/{digest}.json"))), None)
+
+
+class Whole(StrictModel):
+    """The file of what is measured of a scale as a whole. settings: what it was made with. content: the file itself."""
+
+    settings: str
+    content: dict
+
+    @classmethod
+    def read(cls, path: Path) -> "Whole":
+        return parse(cls, read_json(path), str(path))
 
 
 @cache
@@ -26,8 +37,13 @@ def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
 def came_with(scale: str, name: str, settings: str) -> dict | None:
     """The content of KIND/NAME, measured of a scale as a whole, if it came with the project and had these settings."""
     path = PRECOMPUTED / scale / "whole" / f"{name}.json"
-    kept = read_json(path) if path.exists() else {}
-    return kept["content"] if kept.get("settings") == settings else None
+    kept = Whole.read(path) if path.exists() else None
+    return kept.content if kept and kept.settings == settings else None
+
+
+def content_of(path: Path) -> dict:
+    """What whole/KIND/NAME.json holds, whatever the settings it was made with."""
+    return Whole.read(path).content
 
 
 def file_of_scale(folder: str, name: str) -> str:

@@ -69,7 +69,11 @@ class Identity(BaseModel):
 
 
 class Layer(BaseModel):
-    """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it."""
+    """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it.
+
+    ms: median of a step, spread: its interquartile range as a share of it, over `rounds` steps. turns: medians in ms,
+    one for each turn. bytes: the peak above the libraries.
+    """
 
     layer: Name
     n: int
@@ -85,8 +89,8 @@ class Layer(BaseModel):
     commit: str
 
 
-def _check_runs(path: Path, rows: list[dict]) -> None:
-    """`ConfigError` for rows that are not as `_row` makes them."""
+def check_runs(rows: list[dict], path: Path) -> list[dict]:
+    """The rows, read from `path`; `ConfigError` where they are not as `build_rows` makes them."""
     wrong = f"{path}: not runs as the workflow writes them"
     for number, row in enumerate(rows):
         parse(Identity, row, f"{wrong}, row {number}")
@@ -95,13 +99,21 @@ def _check_runs(path: Path, rows: list[dict]) -> None:
                 raise ConfigError(f"{wrong}, row {number}: no '{column}'")
     if not rows:
         raise ConfigError(f"{wrong}: there is none")
+    return rows
 
 
-def as_layers(rows: list[dict], path: Path) -> pd.DataFrame:
-    """The rows of a file of layers as a frame."""
+def check_layers(rows: list[dict], path: Path) -> list[dict]:
+    """The rows, read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
     wrong = f"{path}: not layers as the workflow writes them"
-    layers = [parse(Layer, row, f"{wrong}, row {number}") for number, row in enumerate(rows)]
-    return pd.DataFrame([layer.model_dump() for layer in layers], columns=list(Layer.model_fields))
+    return [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(rows)]
+
+
+def as_layers(rows: list[dict]) -> pd.DataFrame:
+    """Checked rows as a frame."""
+    return pd.DataFrame(rows, columns=list(Layer.model_fields))
+
+
+CHECKS = {"runs": check_runs, "layers": check_layers}
 
 
 @dataclass(frozen=True)
@@ -121,14 +133,10 @@ class Frames:
 def read_frames(paths: Iterable[Path]) -> Frames:
     """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
     paths, rows = list(paths), defaultdict(list)
-    layers = None
     for path in paths:
         kind, content = read_rows(path)
-        if kind == "runs":
-            _check_runs(path, content)
-        if kind == "layers":
-            layers = as_layers(content, path)
-        rows[kind] += content
+        rows[kind] += CHECKS[kind](content, path) if kind in CHECKS else content
+    layers = as_layers(rows["layers"]) if "layers" in rows else None
     best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
     of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:

@@ -31,7 +31,7 @@ rule evidence:
     params:
         path=lambda w: targets.other_results[w.name].path,
         stamp=lambda w: targets.other_results[w.name].stamp,
-        source=targets.code.of_report_script("evidence"),
+        source=targets.code.of_evidence(),
     message:
         "judge the claims by the results of {wildcards.name}"
     shell:

@@ -2,7 +2,7 @@
 
 from workflow.ready.client import begin
 
-# They run often, and some take longer to import than to run. What is timed has a process of its own from its start.
+# They take as long to import as to run; those of a group share a ready process. What is timed has a process of its own.
 OF_NETS = ("train", "costs")
 OF_REPORTS = ("runs_table", "table", "figure", "claims", "evidence", "ledger", "page")
 

@@ -6,7 +6,7 @@ from workflow.report.answers.effects import Comparison, axes_of
 from workflow.report.answers.words import count, join, label, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
-from workflow.results.span_growth import stayed
+from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import LEVEL, holm
 
 COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
@@ -100,15 +100,10 @@ def _mean(rows: pd.DataFrame, quantity: str) -> float:
     return rows.groupby("configuration")[quantity].mean().mean()
 
 
-def learned_spans(finished: pd.DataFrame) -> pd.DataFrame:
-    """The runs whose nets learn how far to look."""
-    return finished[finished["span"].isin(["adaptive", "dynamic"]) & finished["mean_span"].notna()]
-
-
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     """How far the nets look that learn how far, at the largest S."""
-    lines = []
-    for variant, rows in list(learned_spans(finished).groupby("variant", sort=False))[:NAMED]:
+    learned, lines = learned_spans(finished[finished["mean_span"].notna()]), []
+    for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
         lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")

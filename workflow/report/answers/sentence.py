@@ -9,10 +9,12 @@ from workflow.report.answers.effects import Comparison, Effect, axes_of, change_
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
 from workflow.report.answers.words import count, intervals, join, label, to_digits
 from workflow.results.runs_table import with_text
-from workflow.results.span_growth import stayed
+from workflow.results.span_growth import learned_spans, stayed
+from workflow.results.statistics import half_width, over_seeds
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
+CHANCE = "one seed cannot tell an effect from chance"
 FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothing to compare"
 
 
@@ -32,8 +34,9 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
     score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
-    alone = not comparisons and not _changes(score)
-    status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, finished)
+    changes = _changes(score) if _several_seeds(finished) else []
+    alone = not comparisons and not changes
+    status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
     still = remarks.learning(finished)
     status = EARLY if status == FOUND and still else status
     texts = [*finished["corpus"].unique()]
@@ -45,21 +48,25 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
         *remarks.same_runs(runs),
         *remarks.costs(finished),
     ]
-    also += [*remarks.growth(finished), *remarks.spans(finished, task.tokens)]
+    also += remarks.growth(finished)
+    also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     also += [*still, *remarks.failures(runs)]
     return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
 
 
-def _say(score: Score, comparisons: list[Comparison], finished: pd.DataFrame) -> tuple[str, str]:
-    """Status and sentence, without the basis and whether runs still learned."""
+def _several_seeds(finished: pd.DataFrame) -> bool:
+    return finished["seed"].nunique() > 1
+
+
+def _say(score: Score, comparisons: list[Comparison], changes: list, finished: pd.DataFrame) -> tuple[str, str]:
+    """Status and sentence, without the basis and whether runs still learned. changes: as of `_changes`."""
     paired = [each for each in comparisons if each.effect]
     if comparisons and not paired:
         failed = score.first not in set(finished["variant"])
         why = "has ended well" if failed else "has the text and seed of a run of another variant"
         return UNANSWERED, f"no run of {label(score.first)}, with which the others are compared, {why}"
-    if finished["seed"].nunique() < 2:
-        return UNANSWERED, _one_seed(score, paired, finished)
-    changes = _changes(score)
+    if not _several_seeds(finished):
+        return UNANSWERED, _one_seed(score, paired)
     told = any(effect.told for effect in (*(each.effect for each in paired), *(effect for *_, effect in changes)))
     parts = [describe_comparisons(score, paired)] if paired else []
     return FOUND if told else UNANSWERED, "; ".join([*parts, *_describe_changes(score, changes)])
@@ -67,15 +74,22 @@ def _say(score: Score, comparisons: list[Comparison], finished: pd.DataFrame) ->
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
     """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
-    if finished["seed"].nunique() < 2:
-        return UNANSWERED, _one_seed(score, [], finished)
-    learned = remarks.learned_spans(finished)
+    if not _several_seeds(finished):
+        return UNANSWERED, f"{CHANCE}; {_level(score, finished)}"
+    learned = learned_spans(finished[finished["mean_span"].notna()])
     if not len(learned) or stayed(learned):
         return ALONE, f"one variant was run; {_level(score, finished)}"
     by_text = learned.groupby("corpus", sort=False)
-    average, longest = (join([f"{span:.0f}" for span in by_text[name].mean()]) for name in ("mean_span", "max_span"))
+    average, longest = (join([_span(spans) for _, spans in by_text[name]]) for name in ("mean_span", "max_span"))
     heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
-    return FOUND, f"{label(finished['variant'].iloc[0])} reaches {heads}"
+    return FOUND, f"{label(finished['variant'].iloc[0])} reaches {heads}, of at most {learned['S'].max():.0f}"
+
+
+def _span(of_seeds: pd.Series) -> str:
+    """`19 ± 4`, half the interval; the mean alone of fewer seeds than an interval takes."""
+    shown = over_seeds([*of_seeds])
+    half = half_width(shown["low"], shown["high"])
+    return f"{shown['value']:.0f}" if half is None else f"{shown['value']:.0f} ± {half:.0f}"
 
 
 def _level(score: Score, finished: pd.DataFrame) -> str:
@@ -84,14 +98,11 @@ def _level(score: Score, finished: pd.DataFrame) -> str:
     return f"{label(finished['variant'].iloc[0])} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 
-def _one_seed(score: Score, paired: list[Comparison], finished: pd.DataFrame) -> str:
+def _one_seed(score: Score, paired: list[Comparison]) -> str:
     """Why one seed is not enough, and the largest difference that it shows."""
-    chance = "one seed cannot tell an effect from chance"
-    if not paired:
-        return f"{chance}; {_level(score, finished)}"
     widest = max(paired, key=lambda each: abs(each.effect.mean))
     place = widest.place if axes_of(score.runs) else ""
-    return f"{chance}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
+    return f"{CHANCE}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
         f"{score.direction(widest.effect)} than {label(score.first)}"
     )
 
