@@ -122,6 +122,7 @@ def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
     records = {path.stem: read_record(path) for path in folder.glob("*.json")}
     assert set(records) <= set(targets.runs.jobs)
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
+    assert not [digest for digest, record in records.items() if record.origin.dirty]  # of code that is in no commit
     tasks = {job.configuration: job.task for job in targets.runs.jobs.values()}
     without_weights = {name for name, digest in targets.runs.configurations.items() if digest in records}
     for path in (folder / "costs").glob("*.json"):

@@ -14,9 +14,9 @@ from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.config.job import read_job
-from workflow.config.strict import parse_json, read_json
+from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import precomputed, precomputed_costs
+from workflow.results.precomputed import content_of, precomputed, precomputed_costs
 from workflow.results.record import Record, curve_text, read_record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.rows import write_rows
@@ -68,7 +68,7 @@ def main(argv: list[str] | None = None) -> None:
         if kind in COSTS:
             write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))
         elif (whole := whole_of(file, options.scale)).exists():
-            write_text(file, json.dumps(read_json(whole)["content"]))
+            write_text(file, json.dumps(content_of(whole)))
         elif file.name == "curve.csv":
             write_text(file, curve_text(take_record(file.parent)))
         else:
