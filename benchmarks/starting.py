@@ -1,8 +1,8 @@
 """What it costs to begin a run: `python -m benchmarks.starting [--runs 100]`, in the project's folder, on Linux.
 
-Empty runs one after the other, each by itself and each in a ready process (workflow/ready): a script of
-either group that reads its words and ends, a training of one update, and the measures of a configuration. The ready process is started anew for
-each line, and its start counts.
+Empty runs one after the other, each by itself and each in a ready process (workflow/ready): a script of either group
+that reads its words and ends, a training of one update, and the measures of a configuration. The ready process is
+started anew for each line, and its start counts.
 """
 
 import argparse
