@@ -5,6 +5,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,13 @@ def test_the_page_of_commands_has_every_command_and_none_that_is_not_there():
     assert set(re.findall(r"python -m workflow\.cli\.(\w+)", (DOCS / "commands.md").read_text())) == commands
     for page in LINKING:
         assert set(re.findall(r"python -m workflow\.cli\.(\w+)", page.read_text())) <= commands, page
+
+
+API = [name for page in (DOCS / "api").glob("*.md") for name in re.findall(r"autoapiclass:: (\S+)", page.read_text())]
+
+
+@pytest.mark.parametrize("name", API)
+def test_every_class_of_the_api_says_what_it_is(name):
+    """Of one that does not, the site would show what pydantic says of its models."""
+    module, _, kind = name.rpartition(".")
+    assert vars(getattr(import_module(module), kind))["__doc__"]

@@ -38,6 +38,8 @@ class Variant(StrictModel):
 
 
 class Grid(StrictModel):
+    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of those of the scale."""
+
     S: Values = None
     k: Values = None
 
