@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -75,7 +76,8 @@ API = [name for page in (DOCS / "api").glob("*.md") for name in re.findall(r"aut
 
 
 @pytest.mark.parametrize("name", API)
-def test_every_class_of_the_api_says_what_it_is(name):
+def test_every_schema_of_the_api_says_what_it_is(name):
     """Of one that does not, the site would show what pydantic says of its models."""
     module, _, kind = name.rpartition(".")
-    assert vars(getattr(import_module(module), kind))["__doc__"]
+    shown = getattr(import_module(module), kind)
+    assert not issubclass(shown, BaseModel) or vars(shown)["__doc__"]
