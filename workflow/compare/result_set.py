@@ -51,7 +51,8 @@ def _read_scale(path: Path, name: str) -> ResultSet:
     files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in rows}
     records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
     costs = {kind: _read_costs(kind, sorted((path / kind).glob("*.json"))) for kind in COSTS}
-    layers = _read_layers({file: read_json(file) for file in [path / "layers.json"] if file.exists()})
+    timed = path / "layers.json"
+    layers = _read_layers({timed: read_json(timed)} if timed.exists() else {})
     return _join(name, rows, records, costs, layers)
 
 

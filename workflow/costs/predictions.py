@@ -83,19 +83,19 @@ def predict_there(steps: dict[str, Step], device: Device, precision: str) -> dic
 
 
 @dataclass(frozen=True)
-class Training:
+class PredictedTraining:
     """seconds: of one device, by task. too_large: how many runs take more memory than it has, by task."""
 
     seconds: Counter[str]
     too_large: Counter[str]
 
 
-def predict_training(rows: Sequence[PlanRow], device: Device) -> Training:
+def predict_training(rows: Sequence[PlanRow], device: Device) -> PredictedTraining:
     """All updates of all runs of a plan on one such device, by its data sheet; without evaluation and reading of data.
 
     Each run once, however many questions ask for it. One that does not fit is counted as if it did.
     """
-    training = Training(Counter(), Counter())
+    training = PredictedTraining(Counter(), Counter())
     for group in distinct(list({row.job.digest: row for row in rows}.values())):
         job = group[0].job
         step = step_of(group[0], "cuda" if device.kind == "gpu" else "cpu")

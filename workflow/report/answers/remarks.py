@@ -102,7 +102,8 @@ def _mean(rows: pd.DataFrame, quantity: str) -> float:
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     """How far the nets look that learn how far, at the largest S."""
-    learned, lines = learned_spans(finished[finished["mean_span"].notna()]), []
+    learned = learned_spans(finished[finished["mean_span"].notna()])
+    lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
