@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 from matplotlib.collections import PathCollection
+from matplotlib.container import ErrorbarContainer
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -140,19 +141,21 @@ def _places(line) -> np.ndarray:
 
 
 def _hidden(axes) -> list[str]:
-    """Series that lie under another over their whole length: a solid line as wide hides what is beneath it."""
-    lines = [line for line in axes.lines if line.get_visible() and not line.get_label().startswith("_")]
-    at = {line: _places(line) for line in lines}
+    """Series that lie under another over their whole length: an opaque, solid line as wide hides what is beneath it."""
+    names = {each.lines[0]: each.get_label() for each in axes.containers if isinstance(each, ErrorbarContainer)}
+    names = {line: names.get(line, line.get_label()) for line in axes.lines if line.get_visible()}
+    at = {line: _places(line) for line, name in names.items() if not name.startswith("_")}
     return [
-        f"hidden: {under.get_label()} behind {over.get_label()}"
-        for under, over in combinations(lines, 2)
-        if under.get_label() != over.get_label() and _hides(over, under) and _within(at[under], at[over], over)
+        f"hidden: {names[under]} behind {names[over]}"
+        for under, over in combinations(at, 2)
+        if names[under] != names[over] and _hides(over, under) and _within(at[under], at[over], over)
     ]
 
 
 def _hides(over, under) -> bool:
     return (
-        over.get_linestyle() in ("-", under.get_linestyle())
+        over.get_alpha() in (None, 1)
+        and over.get_linestyle() in ("-", under.get_linestyle())
         and over.get_linewidth() >= under.get_linewidth()
         and (over.get_zorder() >= under.get_zorder())
     )
