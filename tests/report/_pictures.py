@@ -1,6 +1,7 @@
 """What is wrong with a figure, by matplotlib's own layout: its texts, how much of it is axes, what lies on what."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -20,6 +21,7 @@ LINES, LETTERS = 3.0, 4.5  # least contrast with the paper (WCAG 1.4.11 and 1.4.
 MATHS = re.compile(r"\\[a-z]+|\$[^$]*[\\^_{][^$]*\$")
 TOUCH = 1.0  # pixels by which two boxes may meet, or a letter reach over the edge
 DRAWN = 4.0  # pixels between two places of a line that are looked at
+FEW = 3  # points, or seeds that are drawn one by one
 LEAST = 0.5  # of a figure, without its legend and its foot, that its axes cover
 
 
@@ -30,7 +32,7 @@ def faults(figure) -> list[str]:
     texts = [text for text in _texts(figure) if text.get_text().strip()]
     found = [f"raw mathematics: {text.get_text()}" for text in texts if MATHS.search(text.get_text())]
     found += _cut_or_over_another(figure, texts)
-    found += _small(figure)
+    found += _small(figure) + _empty(figure)
     for axes in _visible(figure):
         found += _covered(figure, axes) + _hidden(axes)
     return found
@@ -96,6 +98,21 @@ def _small(figure) -> list[str]:
     free -= sum(_taken(axes.bbox, [axes.title, axes.xaxis.label, axes.yaxis.label]) for axes in shown)
     share = sum(axes.bbox.width * axes.bbox.height for axes in shown) / free
     return [f"axes cover {share:.0%} of it"] if share < LEAST else []
+
+
+def _empty(figure) -> list[str]:
+    """Figures of a point or two in each of their axes, which a table says as well; lines of one name in a heap."""
+    shown = [axes for axes in _visible(figure) if axes.axison or axes.has_data()]
+    points = [
+        sum(len(line.get_xdata()) for line in axes.lines)
+        + sum(len(each.get_offsets()) for each in axes.collections if isinstance(each, PathCollection))
+        + sum(np.size(each.get_array()) for each in (*axes.images, *axes.collections) if each.get_array() is not None)
+        for axes in shown
+    ]
+    named = [Counter(line.get_label() for line in axes.lines if len(line.get_xdata()) > FEW) for axes in shown]
+    heaps = [name for names in named for name, number in names.items() if number >= FEW and not name.startswith("_")]
+    few = ["nothing to see: too few points"] if points and max(points) < FEW else []
+    return few + [f"nothing to see: lines in a heap, {name}" for name in heaps]
 
 
 def _area(whole: Bbox, around: list) -> float:

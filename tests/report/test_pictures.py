@@ -130,6 +130,13 @@ def test_what_is_wrong_is_found():
     axes.text(2, 1.2, "another word")
     found = faults(figure)
     assert of(found, "under the legend: one", "hidden: one behind two", "one over the other: a word")
+    figure, axes = canvas()
+    for seed in range(3):
+        axes.plot([1, 2, 3, 4], [seed, 2, 1, 0], label="a seed")
+    assert of(faults(figure), "nothing to see: lines in a heap")
+    figure, axes = canvas()
+    axes.plot([1, 2], [1, 2], "o")
+    assert of(faults(figure), "nothing to see: too few")
     figure, axes = canvas(height=1.2)
     axes.set_position((0.8, 0.4, 0.1, 0.1))
     figure.text(0.99, 0.5, "over the edge")
