@@ -78,7 +78,8 @@ def effect_of(differences: pd.Series) -> Effect | None:
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
     """The quantity of each run less that of the base's run, by (text, seed); without runs that failed on one side."""
-    return (_by_text_and_seed(runs, quantity) - _by_text_and_seed(base, quantity)).dropna()
+    ours, than = (_by_text_and_seed(side, quantity) for side in (runs, base))
+    return (ours - than.reindex(ours.index)).dropna()  # in the order of the runs, whichever seeds the base has
 
 
 def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:

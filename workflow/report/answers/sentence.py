@@ -36,7 +36,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     changes = _changes(score)
     alone = not comparisons and not changes
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
-    still = remarks.learning(finished)
+    still = remarks.learning(_behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
     texts = [*finished["corpus"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
@@ -52,6 +52,14 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     also += [*still, *remarks.failures(runs)]
     return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
+
+
+def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
+    """The runs that an answer stands on: of a comparison those that have a pair, along a grid all."""
+    if not comparisons:
+        return finished
+    paired = finished.groupby(["text", "seed"])["variant"].transform("nunique") > 1
+    return finished[paired | finished["variant"].isin([variant for _, variant, _ in changes])]
 
 
 def _say(score: Score, comparisons: list[Comparison], changes: list, finished: pd.DataFrame) -> tuple[str, str]:

@@ -75,7 +75,8 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
     names = {} if claim.ablation == LAYERS else names_of_texts(frames.runs[frames.runs["ablation"] == claim.ablation])
     line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
-    return line | weigh(claim, effects, _texts(pairs)) | _training(claim, samples) | _untested(claim, samples, effects)
+    line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
+    return line | _untested(claim, samples, effects)
 
 
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
@@ -110,11 +111,13 @@ def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) 
     return {}
 
 
-def _training(claim: Claim, samples: list[Sample | None]) -> dict:
-    """How much the runs were still learning, of a claim about quality."""
+def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
+    """How much the runs behind the pairs were still learning, of a claim about quality."""
     if not claim.is_about_quality:
         return {}
-    return {"late_gain": max(sample.late_gain for sample in samples if sample)}
+    gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
+    paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
+    return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
 
 
 def _judge_constant(claim: Claim, effects: list[float]) -> dict:

@@ -1,6 +1,6 @@
 """From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
@@ -22,13 +22,13 @@ class Sample:
 
     A text is what was read, and counts once whatever it stands in for.
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
-    late_gain: the most that the last quarter of the updates still brought to one of its runs, in bits.
+    late_gains: by digest, what the last quarter of the updates still brought, in bits.
     """
 
     values: dict[tuple, float]
     runs: dict[tuple, list[str]]
     stuck: bool = False
-    late_gain: float = 0.0
+    late_gains: dict[str, float] = field(default_factory=dict)
 
     @property
     def digests(self) -> set[str]:
@@ -45,8 +45,8 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     points = _finite(_points_of_runs(finished, measure))
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
     points = _drop_incomplete(points, rows)
-    gain = finished["late_gain"].max()
-    return _fold(claim, points, stuck=stayed(finished), late_gain=0.0 if pd.isna(gain) else float(gain))
+    gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
+    return _fold(claim, points, stuck=stayed(finished), late_gains=gains)
 
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:

@@ -2,17 +2,15 @@
 
 import math
 
-import pandas as pd
-
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
-from workflow.report.claims.measures import TURNS
+from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages.artefacts import read_table
+from workflow.report.pages.claim_numbers import name_basis, write_numbers
 from workflow.report.pages.ledger import Ledger
-from workflow.report.pages.numbers import form_of, number
+from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
-from workflow.report.texts import name_badges
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`
@@ -23,7 +21,7 @@ MARGIN = 0.08  # of an axis, on either side of what it shows
 def list_headlines(lines: list[dict]) -> list[dict]:
     """The headline claims of a ledger, each with `evidence`: the effect in the strongest set that can tell."""
     headlines = [line for line in lines if line["headline"]]
-    return [line | {"evidence": _evidence(line)} for line in headlines]
+    return [line | {"evidence": speaking(line)} for line in headlines]
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
@@ -60,11 +58,6 @@ def _of_paper(lines: list[dict], paper: str) -> list[dict]:
     return [line for line in lines if line["paper"] == paper]
 
 
-def _evidence(line: dict) -> dict:
-    """Of the strongest set that can tell; of the own one where none can, or where there is only a formula."""
-    return next((each for each in line["sets"] if each["set"] == line["strongest"]), line)
-
-
 def _sentence(line: dict) -> str | None:
     if line["overall"] in SEEN:
         return line["headline"]["seen"]
@@ -72,17 +65,8 @@ def _sentence(line: dict) -> str | None:
 
 
 def _finding(line: dict) -> dict:
-    evidence, unit = line["evidence"], line["unit"]
-    effect, low, high = (evidence[key] for key in ("effect", "low", "high"))
-    form = form_of([effect], [] if low is None else [(high - low) / 2], unit)
-    figures = {
-        "size": "" if effect is None else f"{form.text(abs(effect))} {unit}",
-        "share": "" if effect is None else f"{100 * effect:.0f} %",
-        "times": "" if effect is None else f"{_two_digits(effect)} times",
-        "ours": number(evidence["ours"], unit),
-        "than": number(evidence["than"], unit),
-    }
-    text = _sentence(line).format(**figures)
+    evidence = line["evidence"]
+    text = _sentence(line).format(**write_numbers(evidence, line["unit"] or ""))
     if evidence["otherwise_on"]:
         text += f" Not so on {' and '.join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
@@ -90,12 +74,6 @@ def _finding(line: dict) -> dict:
         "verdict": line["overall"],
         "set": line["strongest"],
     }
-
-
-def _two_digits(value: float) -> str:
-    """6.7, 12, 0.13"""
-    digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:.{digits}f}"
 
 
 def read_limit(site: Site) -> str | None:
@@ -125,14 +103,14 @@ def find_limit(cells: list[dict]) -> str | None:
     )
 
 
-def forest_of(ledger: Ledger, runs: pd.DataFrame) -> list[dict]:
+def forest_of(ledger: Ledger) -> list[dict]:
     """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
-    headlines = [line | {"is_own": line["strongest"] == ledger.set} for line in list_headlines(ledger.claims)]
+    headlines = list_headlines(ledger.claims)
     by_paper = [(papers()[name].title, _of_paper(headlines, name)) for name in PAPERS]
-    return [{"title": title, "rows": [_row(line, runs) for line in rows]} for title, rows in by_paper if rows]
+    return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 
-def _row(line: dict, runs: pd.DataFrame) -> dict:
+def _row(line: dict) -> dict:
     """low, effect, high, printed: places from 0 to 100. span: (from, to), the stretch that the paper claims."""
     evidence, printed = line["evidence"], line["headline"]["printed"]
     numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
@@ -140,32 +118,17 @@ def _row(line: dict, runs: pd.DataFrame) -> dict:
     low, high = line["claimed"]
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
     places = {name: axis.place(value) for name, value in numbers.items()}
-    shown = {"numbers": numbers, "places": places, "span": claimed, "written": _write(numbers, line["unit"])}
-    return line | shown | _basis(line, runs[runs["digest"].isin(line["digests"])])
+    written = write_numbers(evidence, line["unit"] or "") | {"printed": number(printed, line["unit"])}
+    shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
+    return line | shown | {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence)}
 
 
-def _write(numbers: dict, unit: str) -> dict[str, str]:
-    """The numbers as text, with the digits of their interval."""
-    low, high = numbers["low"], numbers["high"]
-    form = form_of([numbers["effect"]], [] if low is None else [(high - low) / 2], unit)
-    printed = number(numbers["printed"], unit)
-    return {name: printed if name == "printed" else form.text(value) for name, value in numbers.items()}
-
-
-def _basis(line: dict, runs: pd.DataFrame) -> dict:
-    """texts: what was really read. basis: what the interval is over. asked: what the paper claims, in a word or two."""
+def _asked(line: dict) -> str:
+    """What the paper claims, in a word or two."""
     low, high = line["claimed"]
     neutral = float(line["by"] == "ratio")
     bound, word = (high, "lower") if low is None else (low, "higher")
-    asked = "equal" if None not in (low, high) else word if bound == neutral else f"{word} than {number(bound)}"
-    pairs, seeds, texts = line["evidence"]["n"] or 0, runs["seed"].nunique(), runs["paper_corpus"].nunique()
-    if not line["is_own"]:
-        return {"texts": "", "basis": f"{pairs:.0f} pairs", "asked": asked}
-    if not len(runs) or any(measure in TURNS for measure in line["measure"]):
-        basis = f"{pairs:.0f} turns of timing"
-    else:
-        basis = f"{seeds} seed{'s' * (seeds != 1)}" + (f" on each of {texts} texts" if texts > 1 else "")
-    return {"texts": name_badges(runs), "basis": basis, "asked": asked}
+    return "equal" if None not in (low, high) else word if bound == neutral else f"{word} than {number(bound)}"
 
 
 class _Axis:
