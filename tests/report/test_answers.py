@@ -42,7 +42,7 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
 
 
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
-    """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31; df = 6 - 2, s^2 = 4e-4 / 4."""
+    """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31, df = 6 - 2, s^2 = 1e-4."""
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
     rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
     rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
@@ -116,12 +116,14 @@ def test_one_whose_interval_holds_zero_is_not_answered_yet():
 
 @pytest.mark.parametrize("seeds", range(1, 6))
 def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
-    """One text or two, compared or along a grid: of fewer the sentence says how many there are and how many it takes."""
+    """On one text or two, compared or along a grid; of fewer the sentence says how many, and how many it takes."""
     noise = [seed / 1000 for seed in range(seeds)]
     rows = [*scored("short", *(2.0 + x for x in noise)), *scored("long", *(1.5 - x for x in noise))]
     rows = [row | {"digest": f"{row['digest']}-a"} for row in rows]
     more = [row | {"corpus": "b", "paper_corpus": "enwik8", "digest": f"{row['digest']}-b"} for row in rows]
-    grid = [row | {"S": S, "digest": f"{row['digest']}-{S}", "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)]
+    grid = [
+        row | {"S": S, "digest": f"{row['digest']}-{S}", "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)
+    ]
     for case in (rows, [*rows, *more], grid, [row for row in grid if row["variant"] == "short"]):
         said = say(case)
         assert (said.status == "Found") == (seeds >= FEWEST), said

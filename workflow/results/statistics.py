@@ -13,7 +13,9 @@ from statistics import fmean
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
-FEWEST = 3  # seeds on a text from which there is an interval: of fewer it is wider than what it is about, and says nothing
+FEWEST = (
+    3  # seeds on a text from which there is an interval: of fewer it is wider than what it is about, and says nothing
+)
 
 
 def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:

@@ -32,7 +32,22 @@ CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "
 ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure")
 NOT_RUN = "{} was not run"
 EMPTY = dict.fromkeys(
-    ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text", "of")
+    (
+        "effect",
+        "low",
+        "high",
+        "n",
+        "p",
+        "holm",
+        "detectable",
+        "ours",
+        "than",
+        "why",
+        "unit",
+        "late_gain",
+        "by_text",
+        "of",
+    )
 )
 
 

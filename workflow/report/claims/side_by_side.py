@@ -33,8 +33,8 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 
 def speaking(line: dict) -> dict:
-    """Of a line with its sets the evidence of the one whose verdict is shown; the line's own where only a formula is."""
-    return next((each for each in line["sets"] if each["set"] == line["strongest"]), line)
+    """Of a line with its sets, the evidence of the set whose verdict is shown."""
+    return next(each for each in line["sets"] if each["set"] == line["strongest"])
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:

@@ -5,7 +5,9 @@ import math
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
+from workflow.report.answers.words import count
 from workflow.report.claims.side_by_side import speaking
+from workflow.report.layout import list_columns, text_of
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claim_numbers import name_basis, write_numbers
 from workflow.report.pages.ledger import Ledger
@@ -13,7 +15,8 @@ from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
 
 SEEN = ("reproduced", "consistent")
-BEST = "best reader, all of the past"  # a row of the table `limit`
+BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
+ADAPTIVE = {"ours": "test", "difference": "difference to fixed", "work": "executed, to fixed", "span": "avg. span"}
 MOST = 5  # sentences of an opening
 MARGIN = 0.08  # of an axis, on either side of what it shows
 
@@ -83,24 +86,31 @@ def read_limit(site: Site) -> str | None:
 
 
 def find_limit(cells: list[dict]) -> str | None:
-    """What the table `limit` says of adaptive and fixed spans at the largest S; None where it has no such rows."""
-    values = {(cell["row"], cell["column"]): cell["value"] for cell in cells}
-    rows = [row for row, _ in values if row.startswith("adaptive, S = ")]
-    if not rows:
+    """What the table `limit` says of adaptive and fixed spans at the largest S, in its digits; None without them."""
+    forms = {column.title: column.form for column in list_columns(cells)}
+    shown = {(cell["row"], cell["column"]): cell for cell in cells if cell["value"] is not None}
+    spans = [int(row.removeprefix("adaptive, S = ")) for row, _ in shown if row.startswith("adaptive, S = ")]
+    S = max(spans, default=0)
+    places = {name: (f"adaptive, S = {S}", column) for name, column in ADAPTIVE.items()}
+    places |= {"theirs": (f"fixed, S = {S}", "test"), "best": (BEST, "test")}
+    if not set(places.values()) <= shown.keys():
         return None
-    S = max(int(row.removeprefix("adaptive, S = ")) for row in rows)
-    adaptive, fixed = f"adaptive, S = {S}", f"fixed, S = {S}"
-    figures = [values.get((row, column)) for row in (adaptive, fixed) for column in ("test", "executed")]
-    span, best = values.get((adaptive, "avg. span")), values.get((BEST, "test"))
-    if None in (*figures, span, best):
-        return None
-    ours, our_work, theirs, their_work = figures
+    said = {name: forms[place[1]].text(shown[place]["value"]) for name, place in places.items()}
+    difference = shown[places["difference"]]
     return (
-        f"On a text whose best possible prediction is known, {number(best, 'bpc')} bits per character, adaptive spans "
-        f"of at most {S} characters score {number(ours, 'bpc')} and fixed ones {number(theirs, 'bpc')}. The adaptive "
-        f"ones take {100 * our_work / their_work:.0f} % of the multiply-adds of the fixed ones, and reach "
-        f"{span:.0f} characters on average."
+        f"On a text whose best possible prediction is known, {said['best']} bits per character, adaptive spans of at "
+        f"most {S} characters score {said['ours']} and fixed ones {said['theirs']}, {_tell(difference, forms)} over "
+        f"{count(difference['n'], 'seed')}. The adaptive ones take {said['work']} times the multiply-adds of the fixed "
+        f"ones, and reach {said['span']} characters on average."
     )
+
+
+def _tell(difference: dict, forms: dict) -> str:
+    """Whether a difference can be told from chance, and its size with half its interval."""
+    text, low, high = text_of(difference, forms[difference["column"]]), difference["low"], difference["high"]
+    if low is None or low <= 0 <= high:
+        return f"which cannot be told apart ({text} bpc)"
+    return f"{text.removeprefix('-')} bpc {'worse' if low > 0 else 'better'}"
 
 
 def forest_of(ledger: Ledger) -> list[dict]:
