@@ -54,7 +54,7 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 
 
-def write_made(site: Site, scale: str) -> None:
+def write_made(site: Site) -> None:
     """The ledger, the papers' pages and the shared ones, of the questions whose page is there; nothing without any."""
     made = [name for name in known_ablations() if _is_made(site, name)]
     if not made:
@@ -63,7 +63,7 @@ def write_made(site: Site, scale: str) -> None:
     runs = read_frames([*(_rows(site, name) for name in made), *costs]).runs
     claims = [site.results / "claims" / f"{group}.json" for group in (*made, LAYERS, FORMULAS)]
     evidence = [path for path in (*claims, *sorted((site.results / "evidence").glob("*.json"))) if path.exists()]
-    write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence)
+    write_ledger(site.results / "ledger.json", (site.results.name, runs["scale"].iloc[0]), evidence)
     for paper in (name for name in PAPERS if name in set(runs["paper"])):
         site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs[runs["paper"] == paper]))
     write_shared(site, runs)
