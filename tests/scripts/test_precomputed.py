@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -66,14 +67,16 @@ def test_the_record_of_another_job_is_refused(came_with_the_project, tmp_path):
         taken(tmp_path / "run", "record.json")
 
 
-def test_costs_are_taken_by_configuration_and_timings_by_ablation(came_with_the_project, tmp_path):
-    rows = [{"configuration": name, "ablation": ablation} for name in ("a", "b") for ablation in ("models", "limit")]
+def test_costs_are_taken_by_configuration_and_timings_by_group(came_with_the_project, tmp_path, monkeypatch):
+    rows = [{"configuration": name} for name in ("a", "b", "c")]
+    planned = SimpleNamespace(runs=SimpleNamespace(groups={"limit+models": ["a", "c"]}))
+    monkeypatch.setattr(precomputed, "read_targets", lambda scale: planned)
     (came_with_the_project / "costs").mkdir(parents=True)
     (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [{"configuration": "a"}]))
     (came_with_the_project / "costs" / "throughput.json").write_text(write_rows("throughput", rows))
-    taken(tmp_path, "flops/a.json", "throughput/models.json")
+    taken(tmp_path, "flops/a.json", "throughput/limit+models.json")
     assert read_rows(tmp_path / "flops" / "a.json") == ("flops", [{"configuration": "a"}])
-    assert read_rows(tmp_path / "throughput" / "models.json") == ("throughput", [rows[0], rows[2]])
+    assert read_rows(tmp_path / "throughput" / "limit+models.json") == ("throughput", [rows[0], rows[2]])
     with pytest.raises(ConfigError, match="flops of b: did not come with the project at scale elsewhere"):
         taken(tmp_path, "flops/b.json")
 
@@ -157,7 +160,7 @@ def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypa
     assert targets.precomputed.measured_here == [] and targets.precomputed.timed_here == []
     assert set(targets.precomputed.missing) == set(targets.precomputed.files)
     anew = Targets.of({"scale": folder.name, "train": "everything"})
-    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.ablations)
+    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.runs.groups)
 
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):

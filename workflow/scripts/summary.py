@@ -81,6 +81,16 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
     return lines
 
 
+def list_restless(results: Path) -> list[str]:
+    """What times again the files of timings during which the machine was not quiet; none where all were."""
+    files = sorted((results / "throughput").glob("*.json"))
+    restless = [file for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])]
+    if not restless:
+        return []
+    again = f"snakemake --forcerun {' '.join(map(str, restless))}"
+    return [f"the machine was not quiet while speeds were timed; to time them again: {again}"]
+
+
 def steps_ended(results: Path, failed: bool) -> str:
     """Of the workflow's steps, where no run failed."""
     if not failed:
@@ -101,6 +111,8 @@ def main(argv: list[str] | None = None) -> None:
     for line in list_findings_of(site):
         print(fill(line, WIDTH, initial_indent="- ", subsequent_indent="  "))
     lines = list_failures(site.results, options.results / "runs")
+    for line in list_restless(site.results):
+        print(line)
     well = steps_ended(site.results, options.steps_failed)
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
     written = write_root(options.results, options.reports)

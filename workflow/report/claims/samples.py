@@ -5,20 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from workflow.report.claims.measures import LAYERS, TURNS, read_measure, split_turns
+from workflow.report.claims.measures import LAYERS, read_measure
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
-from workflow.report.tables._layers import exponent
+from workflow.report.tables._layers import exponent, values_of
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.span_growth import stayed
+from workflow.results.timings import SPEEDS, clocks, split_turns
 
 COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One side of a claim. values: by (text, seed), of timings by (text, turn). digests: of the runs behind them.
+    """One side of a claim. values: by (text, seed), of timings by (text, (clock, turn)). digests: of its runs.
 
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
     late_gain: the most that the last quarter of the updates still brought to one of its runs, in bits.
@@ -104,8 +105,9 @@ def _selected(values: pd.Series, wanted) -> pd.Series:
 
 def _points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
-    if measure in TURNS:
-        return split_turns(rows, measure)[COLUMNS]
+    if measure in SPEEDS:
+        turns = split_turns(rows, measure)
+        return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
     if measure in MEASURED_BY:
         rows = rows.drop_duplicates("configuration").assign(turn=0)
     else:
@@ -118,8 +120,7 @@ def _points_of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.Data
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     wanted = rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)
     rows = rows[wanted].assign(paper_corpus=LAYERS, digest=None)
-    pairs = zip(rows["turns"], rows[measure], strict=True)
-    values = [turns if measure == "ms" and isinstance(turns, list) else [value] for turns, value in pairs]
+    values = [values_of(row, measure) for row in rows.to_dict("records")]
     turns = [list(range(len(each))) for each in values]
     return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
 

@@ -11,7 +11,7 @@ from workflow.report.tables._cells import pick, summarise
 READS = ("runs", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
-    "Means over seeds, speeds measured once per configuration; the intervals are in the data. k = all: no selection. "
+    "Means over seeds, of speeds over the turns of a timing; the intervals are in the data. k = all: no selection. "
     "Darker is more: from 0; of bpc from the least, over a tenth of it at least, so that noise stays pale."
 )
 LEAST = 0.1  # of the lowest bpc: over so much the colours run at least
@@ -28,7 +28,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """quantity, S, k (0: all), mean, low, high, n. A speed has n = 1 and no interval."""
+    """quantity, S, k (0: all), mean, low, high, n: seeds, or turns of a speed."""
     runs = used(runs)
     runs = runs.assign(k=runs["k"].fillna(0))
     return pd.concat([summarise(runs, ["S", "k"], name).assign(quantity=name) for name, _, _ in PANELS])

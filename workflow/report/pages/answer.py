@@ -14,7 +14,10 @@ EFFECT = (
     "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
 )
 CURVES = "The loss on dev of every run while it was trained, a line each; lower is better. The steep start is cut off."
-COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration. Small numbers are S or k."
+COST = (
+    "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k. Speeds along a "
+    "grid are joined where their intervals are apart."
+)
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:

@@ -7,12 +7,12 @@ import pandas as pd
 from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
-from workflow.report.claims.measures import TURNS
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.ledger import Ledger
 from workflow.report.pages.numbers import form_of, number
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges
+from workflow.results.timings import SPEEDS
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`
@@ -161,7 +161,7 @@ def _basis(line: dict, runs: pd.DataFrame) -> dict:
     pairs, seeds, texts = line["evidence"]["n"] or 0, runs["seed"].nunique(), runs["paper_corpus"].nunique()
     if not line["is_own"]:
         return {"texts": "", "basis": f"{pairs:.0f} pairs", "asked": asked}
-    if not len(runs) or any(measure in TURNS for measure in line["measure"]):
+    if not len(runs) or any(measure in SPEEDS for measure in line["measure"]):
         basis = f"{pairs:.0f} turns of timing"
     else:
         basis = f"{seeds} seed{'s' * (seeds != 1)}" + (f" on each of {texts} texts" if texts > 1 else "")
