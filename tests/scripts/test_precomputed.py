@@ -11,6 +11,7 @@ from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan import plan as planning
+from workflow.plan import precomputed_files
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
@@ -161,6 +162,18 @@ def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypa
     assert set(targets.precomputed.missing) == set(targets.precomputed.files)
     anew = Targets.of({"scale": folder.name, "train": "everything"})
     assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.runs.groups)
+
+
+def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of_its_own(monkeypatch):
+    """Then what it compares is timed here, and what belongs to other questions alone is still taken."""
+    default = Targets.of({"scale": "laptop"}).precomputed
+    assert default.measured_here and default.timed_here == []
+    (own, *_) = default.runs.configurations_of("limit")
+    came = [row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own]
+    monkeypatch.setattr(precomputed_files, "precomputed_costs", lambda kind, scale: came)
+    asking = {row.ablation for row in default.runs.rows if row.job.configuration == own}
+    compared = {group for ablation in asking for group in default.runs.groups_of(ablation)}
+    assert set(Targets.of({"scale": "laptop"}).precomputed.timed_here) == compared < set(default.runs.groups)
 
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):

@@ -12,7 +12,8 @@ import torch
 from workflow.costs.synchronise import synchronise
 
 STREAMS, LENGTH, WIDTH, LAYERS = 4, 96, 128, 6  # 8 ms on one core of a server of 2023
-ROUNDS, BLOCKS = 4, 12  # steps beside a turn; of so many blocks of steps the fastest is of the quiet machine
+ROUNDS = 4  # steps before a turn, and after it
+BLOCKS, PAUSE = 20, 0.1  # of so many blocks of steps, seconds apart, the fastest is of the quiet machine
 SLOW = 1.15  # over its time on the quiet machine, from which on the machine was not quiet
 
 
@@ -49,5 +50,8 @@ def time_reference(step: Callable[[], object], device: torch.device) -> list[flo
 def quiet_time(threads: int, device: torch.device) -> float:
     """Milliseconds on the machine as it is when nothing disturbs it: the fastest of some blocks, each by its median."""
     torch.set_num_threads(threads)
-    step = reference_step(device)
-    return min(median(time_reference(step, device)) for _ in range(BLOCKS))
+    step, blocks = reference_step(device), []
+    for _ in range(BLOCKS):
+        time.sleep(PAUSE)
+        blocks.append(median(time_reference(step, device)))
+    return min(blocks)

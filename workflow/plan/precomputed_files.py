@@ -23,12 +23,14 @@ class PrecomputedFiles:
 
     @cached_property
     def timed(self) -> list[str]:
-        """The groups whose timings are taken: all that came, where any net is missing here.
+        """The groups whose timings are taken, where any net of the plan is missing: pages would mix two machines.
 
-        Timings of two machines cannot be compared, and pages share configurations.
+        Not those of an ablation with a configuration that did not come: it is timed here, and what it is compared with.
         """
         came = {row["configuration"] for row in precomputed_costs("throughput", self.scale)}
-        return [name for name, nets in self.runs.groups.items() if self.configurations and came.issuperset(nets)]
+        own = {row.ablation for row in self.runs.rows if row.job.configuration not in came}
+        here = {group for ablation in own for group in self.runs.groups_of(ablation)}
+        return [name for name in self.runs.groups if self.configurations and name not in here]
 
     @property
     def measured_here(self) -> list[str]:

@@ -17,7 +17,7 @@ KINDS = ("train", "predict", "library_train", "library_predict")
 SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
-AGAIN = "snakemake --forcerun throughput"
+AGAIN = "--forcerun throughput"  # to be added to a command of snakemake
 
 
 def turn_values(row: Mapping, quantity: str) -> list[float]:
@@ -98,5 +98,5 @@ def describe_timings(runs: pd.DataFrame) -> list[str]:
     if len(set(beside)) > 1:
         said.append("timed on several machines, so that not all speeds are compared")
     if restless := sum(value is False for value in timed.get("quiet", ())):
-        said.append(f"the machine was not quiet while {restless} {of} were timed: {AGAIN} times them again")
+        said.append(f"the machine was not quiet while {restless} {of} were timed: snakemake {AGAIN} times them again")
     return said

@@ -82,13 +82,15 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
 
 
 def list_restless(results: Path) -> list[str]:
-    """What times again the files of timings during which the machine was not quiet; none where all were."""
+    """What times again what was timed while the machine was not quiet; nothing where it was."""
     files = sorted((results / "throughput").glob("*.json"))
     restless = [file for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])]
     if not restless:
         return []
-    again = f"snakemake --forcerun {' '.join(map(str, restless))}"
-    return [f"the machine was not quiet while speeds were timed; to time them again: {again}"]
+    files = " ".join(map(str, restless))
+    return [
+        f"the machine was not quiet while speeds were timed: the same command with --forcerun {files} times them again"
+    ]
 
 
 def steps_ended(results: Path, failed: bool) -> str:

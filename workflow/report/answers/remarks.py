@@ -101,9 +101,10 @@ def _list_ratios(ratios: dict[str, float], within: dict[str, str], *, alone: boo
     """Each with its name and interval; of many the least and the most. alone: whether there is no other to be named."""
     if alone:
         return "".join(f"{ratio:.2f}{within.get(variant, '')}" for variant, ratio in ratios.items())
-    named = {f"{label(variant)} {ratio:.2f}{within.get(variant, '')}": ratio for variant, ratio in ratios.items()}
-    if len(named) <= NAMED:
-        return f"({join([*named])})"
+    if len(ratios) <= NAMED:
+        return join(
+            [f"{ratio:.2f}{within.get(variant, '')} with {label(variant)}" for variant, ratio in ratios.items()]
+        )
     return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
 
 

@@ -109,7 +109,7 @@ def within(value, half: float | None, unit: str = "") -> str:
     """A number ± half its interval, if it has one, with the digits that the interval leaves."""
     if not is_number(half):
         return number(value, unit)
-    form = form_of([value], [half], unit)
+    form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [half], unit)
     return f"{form.text(value)} ± {form.text(half)}"
 
 
