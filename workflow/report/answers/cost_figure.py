@@ -13,7 +13,7 @@ from workflow.results.statistics import half_width
 from workflow.results.timings import SPEEDS, clocks, over_turns
 
 COSTS = ("macs_executed", "train_tokens_per_s")
-KEYS = ["text", "variant", "S", "k"]
+KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
 OFFSETS = (5, 4), (5, -10), (-16, 4)  # of names from their points, in points
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
@@ -43,9 +43,8 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
         rows = rows[beside == beside.mode()[0]]
     places = []
     for key, group in rows.groupby(KEYS, dropna=False, sort=False):
-        shown = over_turns(group, cost) if cost in SPEEDS else {"value": group[cost].mean()}
-        ends = [shown[end] for end in ("low", "high")] if cost in SPEEDS else [shown["value"]] * 2
-        places.append((*key, shown["value"], *ends))
+        shown = over_turns(group, cost) if cost in SPEEDS else dict.fromkeys(SHOWN, group[cost].mean())
+        places.append((*key, *(shown[each] for each in SHOWN)))
     columns = [cost, f"{cost}_low", f"{cost}_high"]
     return pd.DataFrame(places, columns=[*KEYS, *columns]).astype(dict.fromkeys(["S", "k", *columns], float))
 
