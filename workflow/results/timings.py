@@ -92,11 +92,16 @@ def describe_timings(runs: pd.DataFrame) -> list[str]:
     """What to know of the timings of these runs, a phrase each."""
     timed = runs.drop_duplicates("configuration")
     timed = timed[timed[[name for name in SPEEDS if name in runs]].notna().any(axis=1)]
-    said, beside, of = [], clocks(timed), f"of {len(timed)} configurations"
+    said, beside = [], clocks(timed)
     if without := beside.count("none"):
-        said.append(f"{without} {of} timed without a reference step")
+        said.append(f"{_how_many(without, timed)} timed without a reference step")
     if len(set(beside)) > 1:
         said.append("timed on several machines, so that not all speeds are compared")
     if restless := sum(value is False for value in timed.get("quiet", ())):
-        said.append(f"the machine was not quiet while {restless} {of} were timed: snakemake {AGAIN} times them again")
+        which = _how_many(restless, timed)
+        said.append(f"the machine was not quiet while {which} were timed: snakemake {AGAIN} times them again")
     return said
+
+
+def _how_many(some: int, timed: pd.DataFrame) -> str:
+    return "speeds" if some == len(timed) else f"{some} of {len(timed)} configurations"
