@@ -1,46 +1,42 @@
-"""Throughput of the configurations of an ablation, through pytest-benchmark: a training step and one more character.
+"""Turns of the configurations of a group, through pytest-benchmark: a training step and one more character.
 Sparse normalisers are timed by our solvers and by the library's.
 
-Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...),
-so that a machine that slows down slows all of them; each is warmed up, synchronised, and timed for a bounded while.
+Run by `python -m workflow.scripts.throughput`, alone on the device. The configurations take turns (A B C, A B C, ...);
+each is warmed up, synchronised and timed for a bounded while, between reference steps that say how fast the machine is.
 """
 
 import json
 import os
 import time
 from pathlib import Path
+from statistics import median
 
 import pytest
 import torch
 
 from workflow.costs.library_solvers import use_library
+from workflow.costs.reference import reference_step, time_reference
 from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
 from workflow.tasks.spec import TASKS, load
 from workflow.training.origin import pick_device
 
-WEIGHTS = os.environ.get("THROUGHPUT_WEIGHTS")
-MEASURE = read_measure(os.environ["THROUGHPUT_MEASURE"]) if WEIGHTS else None
-RUNS = [TrainedRun.at(Path(path)) for path in json.loads(WEIGHTS or "[]")]
-TURNS = [
-    (turn, kind, trained)
-    for turn in range(MEASURE.passes if MEASURE else 0)
-    for trained in RUNS
-    for kind in trained.timed
-]
-IDS = [f"{turn}-{kind}-{trained.job.configuration}" for turn, kind, trained in TURNS]
+ASKED = os.environ.get("THROUGHPUT_TURNS")
+MEASURE = read_measure(os.environ["THROUGHPUT_MEASURE"]) if ASKED else None
+TURNS = [(kind, TrainedRun.at(Path(path))) for kind, path in json.loads(ASKED or "[]")]
+IDS = [f"{number}-{kind}-{trained.job.configuration}" for number, (kind, trained) in enumerate(TURNS)]
 
 
-@pytest.mark.skipif(not WEIGHTS, reason="needs trained nets: run python -m workflow.scripts.throughput")
-@pytest.mark.parametrize("turn, kind, trained", TURNS, ids=IDS)
-def test_throughput(benchmark, turn, kind, trained):
+@pytest.mark.skipif(not ASKED, reason="needs trained nets: run python -m workflow.scripts.throughput")
+@pytest.mark.parametrize("kind, trained", TURNS, ids=IDS)
+def test_throughput(benchmark, kind, trained):
     device = pick_device(os.environ.get("THROUGHPUT_DEVICE", "auto"))
     job, net = trained.load(device)
     if kind.startswith("library"):
         use_library(net)
     torch.set_num_threads(job.training.threads)
-    costs = load(TASKS[job.task].costs)
+    costs, reference = load(TASKS[job.task].costs), reference_step(device)
     if kind.endswith("train"):
         step, tokens = costs.training_step(job, net, device)
     else:
@@ -54,5 +50,8 @@ def test_throughput(benchmark, turn, kind, trained):
     start = time.perf_counter()
     synchronised()
     rounds = max(3, min(200, int(MEASURE.seconds / (time.perf_counter() - start))))
-    benchmark.extra_info.update(configuration=job.configuration, digest=job.digest, kind=kind, tokens=tokens)
+    references = time_reference(reference, device)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)
+    references += time_reference(reference, device)
+    about = {"threads": job.training.threads, "tokens": tokens, "reference": median(references)}
+    benchmark.extra_info.update(configuration=job.configuration, kind=kind, **about)

@@ -10,6 +10,7 @@ MEASURED |= {"flops_status": "ok", "macs_analytic": 70_000.0, "macs_torch": 70_1
 MEASURED |= {"memory_status": "ok", "memory_train_bytes": 1 << 20, "memory_evaluate_bytes": 1 << 18}
 MEASURED |= {"throughput_status": "ok", "train_tokens_per_s": 1000.0, "train_ms": 64.0, "train_spread": 0.03}
 MEASURED |= {"predict_tokens_per_s": 10.0, "predict_ms": 100.0, "predict_spread": 0.05}
+MEASURED |= {"reference_ms": 8.0, "quiet": True}
 LONGEST = {"longest_span_status": "ok", "longest_S": 4096.0, "longest_S_ended": "the end of the search"}
 LONGEST |= {"memory_budget_bytes": 1 << 30}
 
@@ -21,11 +22,10 @@ def split_costs(rows: list[dict], costs: Iterable[str] = COSTS) -> tuple[list[di
 
 
 def _cost_rows(rows: list[dict], kind: str) -> list[dict]:
-    """One row for each configuration that was measured; throughput is measured ablation by ablation."""
+    """One row for each configuration that was measured."""
     measured = {}
     for row in (row for row in rows if row[f"{kind}_status"]):
         cost = {"configuration": row["configuration"], **{name: row[name] for name in names(kind)}}
         cost |= {"status": row[f"{kind}_status"], "reason": row[f"{kind}_reason"]}
-        cost |= {"ablation": row["ablation"]} if kind == "throughput" else {}
-        measured.setdefault((row["configuration"], row["ablation"]), cost)
+        measured.setdefault(row["configuration"], cost)
     return list(measured.values())

@@ -29,7 +29,13 @@ EVIL = "<script>alert('x')</script>"
 MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "corpus", "S", "k", "digest", "configuration")
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
-COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"], "train_spread": 0.034}
+COUNTED = {
+    "macs_torch": 23456.0,
+    "macs_fvcore": None,
+    "unsupported": ["aten::topk"],
+    "train_ms": 64.0,
+    "train_turns": [63.0, 64.0, 65.0],
+}
 SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
 NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
 
@@ -94,8 +100,7 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
         files["runs", f"ablations/{row['ablation']}"].append(row)
     for kind in COSTS:
         for row in costs[kind]:
-            name = row["ablation" if kind == "throughput" else "configuration"]
-            files[kind, f"{kind}/{name}"].append(row)
+            files[kind, f"{kind}/{row['configuration']}"].append(row)
     layers = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
     if any(row["ablation"] == "transformer" for row in rows):
         files["layers", "layers"] = layers
@@ -115,7 +120,7 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = [runs] if "runs" in wanted else []
     for kind in (kind for kind in COSTS if kind in wanted):
-        places += [scale / kind / f"{name}.json" for name in ([ablation] if kind == "throughput" else configurations)]
+        places += [scale / kind / f"{name}.json" for name in configurations]
     places += [scale / "layers.json"] if "layers" in wanted else []
     places += [scale / kind / "topics.json" for kind in OF_TEXTS if kind in wanted]
     return [str(path) for path in places if path.exists()]

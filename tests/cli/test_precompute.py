@@ -22,12 +22,12 @@ def results(tmp_path, monkeypatch):
     for digest, job in targets.runs.jobs.items():
         record = finished(job).model_copy(update={"facts": {"maps": {"cross": []}, "mean_span": 3.0}})
         write_record(tmp_path / "results" / "runs" / digest / "record.json", record)
-    for ablation in targets.ablations:
-        rows = [{"configuration": name, "ablation": ablation} for name in targets.runs.configurations_of(ablation)]
-        for kind in COSTS:
-            path = tmp_path / "results" / "smoke" / kind / f"{ablation}.json"
+    groups = {name: [name] for name in targets.runs.configurations}
+    for kind in COSTS:
+        for name, members in (targets.runs.groups if kind == "throughput" else groups).items():
+            path = tmp_path / "results" / "smoke" / kind / f"{name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(write_rows(kind, rows))
+            path.write_text(write_rows(kind, [{"configuration": each} for each in members]))
     for name in targets.of_scale.settings:
         path = tmp_path / file_of_scale("smoke", name)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,13 +46,17 @@ def test_all_records_are_kept_and_maps_of_those_that_are_drawn(results, capsys):
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
 
 
-def test_timings_are_kept_by_ablation(results):
+def test_costs_and_timings_are_kept_by_configuration(results):
+    old = results / "smoke" / "throughput" / "of_another_plan.json"
+    old.write_text(
+        write_rows("throughput", [{"configuration": next(iter(Targets.of({"scale": "smoke"}).runs.groups))}])
+    )
     precompute.main(["smoke", "--results", str(results)])
     runs = Targets.of({"scale": "smoke"}).runs
     costs = results.parent / "precomputed" / "smoke" / "costs"
-    assert {row["configuration"] for row in read_rows(costs / "flops.json")[1]} == set(runs.configurations)
-    timed = {(row["ablation"], row["configuration"]) for row in read_rows(costs / "throughput.json")[1]}
-    assert timed == {(row.ablation, row.job.configuration) for row in runs.rows}
+    for kind in ("flops", "throughput"):
+        kept = [row["configuration"] for row in read_rows(costs / f"{kind}.json")[1]]
+        assert sorted(kept) == sorted(runs.configurations), kind
 
 
 def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, monkeypatch, capsys):

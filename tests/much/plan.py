@@ -21,7 +21,8 @@ def read_all(config: dict):
     asked += [targets.precomputed.missing, digests(runs.trained, runs.precomputed)]
     asked += [(runs.data_of(each), targets.code.of_run(each), f"{runs.labels.run:{each}}") for each in runs.jobs]
     for name in targets.ablations:
-        asked += [targets.ablation_page_inputs(name), runs.nets_of(name), targets.code.of_throughput(name)]
+        asked += [targets.ablation_page_inputs(name), runs.groups_of(name)]
+    asked += [(runs.nets_of(group), targets.code.of_throughput(group)) for group in runs.groups]
     return targets, asked
 
 

@@ -48,7 +48,7 @@ def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
     cells = join(aiayn_table1.build(layers().query("n < 256")))
     slope = at(cells, "Self-Attention", "exponent of n, time")
     assert slope["value"] == pytest.approx(2)
-    assert slope["note"] == "medians of 9 rounds or more; middle halves within 10% of them"
+    assert slope["note"] == ""
     assert at(cells, "Self-Attention", "exponent of n, formula")["value"] == 2
     assert at(cells, "Self-Attention", "exponent of n, with projections")["value"] == pytest.approx(1.415037)
     assert at(cells, "Self-Attention", "exponent of n, memory")["value"] == pytest.approx(1)
@@ -62,7 +62,7 @@ def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
     cell = at(cells, "Self-Attention", "time, n = 256")
     assert (cell["status"], cell["note"]) == ("failed", "oom: no room") and pd.isna(cell["value"])
     fit = at(cells, "Self-Attention", "exponent of n, time")
-    assert fit["value"] == pytest.approx(2) and fit["note"].endswith("of them; n = 256 left out: oom: no room")
+    assert fit["value"] == pytest.approx(2) and fit["note"] == "n = 256 left out: oom: no room"
     alone = layers().query("layer == 'self' and n > 64")
     assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
 
@@ -80,6 +80,17 @@ def test_the_times_are_drawn_from_what_could_be_timed():
     assert times.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
     names = [text.get_text() for text in aiayn_table1_times.draw(times).axes[0].get_legend().get_texts()]
     assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
+
+
+def test_a_time_and_its_exponent_have_the_interval_of_their_turns():
+    """n ms in the first turn, a tenth more or less in the others: each turn is a line of slope 1."""
+    rows = [layer("rnn", n, float(n), turns=[n * share for share in (1.0, 1.1, 0.9)]) for n in (64, 128)]
+    cells = aiayn_table1.build(layers(*rows))
+    time, slope = (at(cells, "Recurrent", column) for column in ("time, n = 128", "exponent of n, time"))
+    assert time["value"] == pytest.approx(128) and time["high"] - 128 == pytest.approx(4.3027 * 12.8 / 3**0.5, rel=1e-4)
+    assert slope["n"] == 3 and slope["value"] == pytest.approx(1)
+    drawn = aiayn_table1_times.data(layers(*rows)).set_index("n")
+    assert drawn.loc[128, "high"] == pytest.approx(time["high"])
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,11 @@ def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
     assert frame["bytes"].notna().all() and set(frame["d"]) == {8}
     table.main(["aiayn_table1", str(tmp_path / "t.json"), str(measured)])
     origin = json.loads((tmp_path / "t.json").read_text())["provenance"]
-    assert origin.startswith("cpu: ") and "d = 8; one sequence, one thread; medians of" in origin
+    assert (
+        origin.startswith("cpu: ")
+        and "d = 8; one sequence, one thread; " in origin
+        and origin.endswith("rounds in turns")
+    )
     tidy = pd.read_csv(tmp_path / "t.csv").set_index(["row", "column"])["measured at"].fillna("")
     assert tidy["Recurrent", "exponent of n, time"] == origin and tidy["Recurrent", "sequential operations"] == ""
 

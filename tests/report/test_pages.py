@@ -194,7 +194,7 @@ def test_a_run_page_shows_what_was_measured(site):
     measured = section(site / RUN.format("fixed"), "Measured")
     values = terms(measured)
     assert values["counted by torch"] == "23,456" and values["operators that fvcore does not count"] == "aten::topk"
-    assert "<dt>its spread</dt><dd>middle half of the rounds within 3.4 % of the median</dd>" in measured
+    assert "<dt>a training step, ms</dt><dd>64.0 ± 2.5</dd>" in measured
     assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan import plan as planning
+from workflow.plan import precomputed_files
 from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
@@ -66,14 +68,16 @@ def test_the_record_of_another_job_is_refused(came_with_the_project, tmp_path):
         taken(tmp_path / "run", "record.json")
 
 
-def test_costs_are_taken_by_configuration_and_timings_by_ablation(came_with_the_project, tmp_path):
-    rows = [{"configuration": name, "ablation": ablation} for name in ("a", "b") for ablation in ("models", "limit")]
+def test_costs_are_taken_by_configuration_and_timings_by_group(came_with_the_project, tmp_path, monkeypatch):
+    rows = [{"configuration": name} for name in ("a", "b", "c")]
+    planned = SimpleNamespace(runs=SimpleNamespace(groups={"limit+models": ["a", "c"]}))
+    monkeypatch.setattr(precomputed, "read_targets", lambda scale: planned)
     (came_with_the_project / "costs").mkdir(parents=True)
     (came_with_the_project / "costs" / "flops.json").write_text(write_rows("flops", [{"configuration": "a"}]))
     (came_with_the_project / "costs" / "throughput.json").write_text(write_rows("throughput", rows))
-    taken(tmp_path, "flops/a.json", "throughput/models.json")
+    taken(tmp_path, "flops/a.json", "throughput/limit+models.json")
     assert read_rows(tmp_path / "flops" / "a.json") == ("flops", [{"configuration": "a"}])
-    assert read_rows(tmp_path / "throughput" / "models.json") == ("throughput", [rows[0], rows[2]])
+    assert read_rows(tmp_path / "throughput" / "limit+models.json") == ("throughput", [rows[0], rows[2]])
     with pytest.raises(ConfigError, match="flops of b: did not come with the project at scale elsewhere"):
         taken(tmp_path, "flops/b.json")
 
@@ -157,7 +161,19 @@ def test_costs_are_taken_of_what_is_not_trained(folder: Path, tmp_path, monkeypa
     assert targets.precomputed.measured_here == [] and targets.precomputed.timed_here == []
     assert set(targets.precomputed.missing) == set(targets.precomputed.files)
     anew = Targets.of({"scale": folder.name, "train": "everything"})
-    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.ablations)
+    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.runs.groups)
+
+
+def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of_its_own(monkeypatch):
+    """Then what it compares is timed here, and what belongs to other questions alone is still taken."""
+    default = Targets.of({"scale": "laptop"}).precomputed
+    assert default.measured_here and default.timed_here == []
+    (own, *_) = default.runs.configurations_of("limit")
+    came = [row for row in room.precomputed_costs("throughput", "laptop") if row["configuration"] != own]
+    monkeypatch.setattr(precomputed_files, "precomputed_costs", lambda kind, scale: came)
+    asking = {row.ablation for row in default.runs.rows if row.job.configuration == own}
+    compared = {group for ablation in asking for group in default.runs.groups_of(ablation)}
+    assert set(Targets.of({"scale": "laptop"}).precomputed.timed_here) == compared < set(default.runs.groups)
 
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import pytest
 
 from tests import _site
 from workflow.results.record import write_text
+from workflow.results.rows import write_rows
 from workflow.scripts import summary
 
 
@@ -23,3 +24,11 @@ def test_what_is_said_where_no_run_failed(words, planned, said, tmp_path, capsys
         write_text(tmp_path / "results" / _site.SCALE / "plan.json", json.dumps(rows))
     summary.main([_site.SCALE, *words, *_site.where(tmp_path)])
     assert said in capsys.readouterr().out.splitlines()
+
+
+def test_the_end_of_a_run_says_what_was_timed_on_a_restless_machine(tmp_path):
+    for name, quiet in (("limit", False), ("models", True), ("came", None)):
+        write_text(tmp_path / "throughput" / f"{name}.json", write_rows("throughput", [{"quiet": quiet}]))
+    (said,) = summary.list_restless(tmp_path)
+    assert f"--forcerun {tmp_path}/throughput/limit.json times" in said and "models" not in said
+    assert summary.list_restless(tmp_path / "elsewhere") == []

@@ -103,7 +103,9 @@ def test_every_table_and_figure_plans_what_it_reads(targets, graph):
         for measure in ("longest_span", "throughput", "layers"):
             assert bool(jobs[measure]) == (measure in wanted), (name, measure)
         assert bool(jobs["costs"]) == bool({"flops", "memory"} & wanted), name
-        assert len(jobs["throughput"]) <= 1 and not jobs["ablation_page"]
+        groups = {f"group: {group}" for group in targets.runs.groups_of(ablation)}
+        assert set(jobs["throughput"]) == (groups if "throughput" in wanted else set()), name
+        assert len(jobs["reference"]) == ("throughput" in wanted) and not jobs["ablation_page"]
 
 
 def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
@@ -121,7 +123,7 @@ def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(graph):
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
     assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
-    assert len(jobs["throughput"]) == len(targets.ablations) and not jobs["engine_benchmark"]
+    assert len(jobs["throughput"]) == len(targets.runs.groups) and not jobs["engine_benchmark"]
 
 
 def test_by_default_the_first_seed_of_some_questions_is_trained_and_the_rest_is_taken(targets):

@@ -51,11 +51,12 @@ def without_texts(record: Record, drawn: bool) -> Record:
 
 
 def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
-    """A file for each kind; timings by ablation, for its configurations took turns."""
+    """A file for each kind; of timings those of this plan's groups, each configuration once."""
+    known = set(targets.runs.configurations)
     for kind in COSTS:
-        files = sorted((results / targets.folder / kind).glob("*.json"))
-        known = set(targets.runs.configurations)
-        rows = [row for file in files for row in read_rows(file)[1] if row["configuration"] in known]
+        names = targets.runs.groups if kind == "throughput" else known
+        paths = [results / targets.folder / kind / f"{name}.json" for name in sorted(names)]
+        rows = [row for path in paths if path.exists() for row in read_rows(path)[1] if row["configuration"] in known]
         write_text(folder / "costs" / f"{kind}.json", write_rows(kind, rows))
 
 

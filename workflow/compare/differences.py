@@ -7,9 +7,9 @@ import pandas as pd
 from scipy.stats import ttest_ind
 
 from workflow.config.errors import ConfigError
-from workflow.report.claims.measures import TURNS, split_turns
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
+from workflow.results.timings import SPEEDS, split_turns
 from workflow.tasks.spec import TASKS
 
 SAME = 1e-3  # a count has no noise: up to a thousandth is rounding
@@ -105,7 +105,7 @@ def _compare_quantity(
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
     """One for each seed that ended well; for each turn of a timing."""
     finished = rows[rows["status"] == "ok"]
-    if quantity in TURNS:
+    if quantity in SPEEDS:
         return split_turns(finished[finished[quantity].notna()], quantity)["value"].tolist()
     return finished[quantity].dropna().tolist()
 

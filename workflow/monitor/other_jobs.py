@@ -12,12 +12,19 @@ from workflow.plan.reads import reads
 from workflow.plan.targets import Targets
 from workflow.results.registry import OF_TEXTS
 
-ALONE = ("throughput", "layers", "steps", "engine_benchmark")  # the machine is theirs while they time
+ALONE = ("reference", "throughput", "layers", "steps", "engine_benchmark")  # the machine is theirs while they time
 BENCHMARKS = {"throughput": "throughput/*.tsv", "longest_span": "longest_span/*.tsv"}
 BENCHMARKS |= {"layers": "layers.tsv", "steps": "steps.tsv", "engine_benchmark": "engine.tsv"}
 # Seconds of a job at scale laptop on two cores (docs/log.md), where none of its kind was run here.
 TYPICAL = {"corpus": 8.0, "precomputed": 1.0, "costs": 5.0, "longest_span": 15.0, "best_reader": 16.0}
-TYPICAL |= {"topic_borders": 13.0, "throughput": 20.0, "layers": 20.0, "steps": 40.0, "engine_benchmark": 480.0}
+TYPICAL |= {
+    "topic_borders": 13.0,
+    "reference": 4.0,
+    "throughput": 20.0,
+    "layers": 20.0,
+    "steps": 40.0,
+    "engine_benchmark": 480.0,
+}
 TYPICAL |= {"table": 1.5, "figure": 2.5, "ablation_page": 5.5, "paper_page": 2.0, "shared_pages": 3.0}
 START, BETWEEN = 5.0, 0.2  # seconds before a timing starts, and between its turns
 OTHERWISE = 1.0  # seconds of a job of any other rule
@@ -63,9 +70,10 @@ class OtherJobs:
 def timing_seconds(targets: Targets) -> dict[str, float]:
     """Of the timings of a scale, on two cores: so many passes of so many nets, training and prediction."""
     seconds = {}
-    timed = [(len(targets.runs.nets_of(name)), targets.measures[each.task]) for name, each in targets.ablations.items()]
+    groups = targets.runs.groups.values()
+    timed = [(len(nets), targets.measures[targets.runs.job_of(nets[0]).task]) for nets in groups]
     if timed:
-        turns = [START + 2 * nets * how.passes * (how.seconds + BETWEEN) for nets, how in timed]
+        turns = [START + 2 * nets * how.passes * (how.seconds + 2 * BETWEEN) for nets, how in timed]
         seconds["throughput"] = fmean(turns)
     if how := targets.measures.get("translation"):
         seconds["layers"] = START + 4 * len(how.layer_lengths) * (BETWEEN + how.passes * how.seconds)
@@ -82,9 +90,11 @@ def files_of_rules(targets: Targets) -> dict[str, list[str]]:
     artefacts = [file for name in names for file in targets.artefact_files(name)]
     layers = any("layers" in reads("tables", name) for name in targets.artefacts("tables"))
     taken = set(targets.of_scale.files_taken)
+    references = [f"{targets.results}/reference.json"] if costs["throughput"] else []
     made = {
         "corpus": [f"results/data/{slug}.npz" for slug in runs.corpora],
         "precomputed": targets.precomputed.files,
+        "reference": references,
         "costs": costs.pop("flops"),
         **costs,
         "layers": [f"{targets.results}/layers.json"] if layers else [],

@@ -25,8 +25,12 @@ class Code:
         """What measures a configuration, and what it measures."""
         return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
 
-    def of_throughput(self, ablation: str) -> str:
-        files = [sources.of_script("throughput", row.job) for row in self.runs.rows_of(ablation)]
+    def of_reference(self) -> str:
+        return sources.digest(sources.of_script("reference"))
+
+    def of_throughput(self, group: str) -> str:
+        jobs = map(self.runs.job_of, self.runs.groups[group])
+        files = [sources.of_script("throughput", job) for job in jobs]
         return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
 
     def of_best_reader(self) -> str:

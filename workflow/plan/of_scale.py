@@ -17,6 +17,10 @@ class OfScale:
         """How the costs of a task are measured, as JSON."""
         return self.measures[task].model_dump_json(exclude={"engine"})
 
+    def measure_of_group(self, group: str) -> str:
+        """The same of configurations that are timed together, which are of one task."""
+        return self.measure_of(self.runs.job_of(self.runs.groups[group][0]).task)
+
     def engine_sizes(self, *, short: bool) -> str:
         """The nets on which the engine is timed, as JSON. short: one layer, one round."""
         sizes = self.measures["char_lm"].engine

@@ -13,6 +13,8 @@ from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed
 
+LONGEST_NAME = 80  # of a file that is named after several ablations
+
 
 class PlannedRuns:
     """rows: of the plan, in a stable order. train, train_first: as in the config and the scale."""
@@ -146,8 +148,32 @@ class PlannedRuns:
         digest = self.configurations[configuration]
         return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
 
-    def nets_of(self, ablation: str) -> list[str]:
-        return [self.net_of(configuration) for configuration in self.configurations_of(ablation)]
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """Group -> its configurations: those that the same ablations ask for, which are timed together.
+
+        So what times the configurations of an ablation times none that it does not ask for, and each of them once.
+        """
+        asked: dict[str, dict[str, None]] = defaultdict(dict)
+        for row in self.rows:
+            asked[row.job.configuration][row.ablation] = None
+        groups: dict[str, list[str]] = defaultdict(list)
+        for configuration, ablations in asked.items():
+            groups[name_group(ablations)].append(configuration)
+        return groups
+
+    def groups_of(self, ablation: str) -> list[str]:
+        """The groups of an ablation's configurations."""
+        wanted = set(self.configurations_of(ablation))
+        return [group for group, members in self.groups.items() if wanted.issuperset(members)]
+
+    def nets_of(self, group: str) -> list[str]:
+        return [self.net_of(configuration) for configuration in self.groups[group]]
+
+    @property
+    def threads(self) -> list[int]:
+        """How many threads train a net, over all of them."""
+        return sorted({job.training.threads for job in self.jobs.values()})
 
     def longest_spans(self, ablation: str) -> list[str]:
         """The configurations from which the longest S is sought: all keys, softmax, each span at its largest S."""
@@ -168,6 +194,19 @@ class PlannedRuns:
     def digest_of(self, ablation: str) -> str:
         """Digest of an ablation's rows in the plan: if it changes, the table of runs is made again."""
         return _digest(self.rows_of(ablation))
+
+
+def name_group(ablations: Iterable[str]) -> str:
+    """The name of a file for the configurations of these ablations; of many the first, their number and a digest.
+
+    >>> name_group(["span_limit", "limit"])
+    'limit+span_limit'
+    """
+    names = sorted(ablations)
+    name = "+".join(names)
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
 
 
 def _digest(rows: list[PlanRow]) -> str:

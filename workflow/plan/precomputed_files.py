@@ -11,11 +11,10 @@ OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
 
 
 class PrecomputedFiles:
-    """folder: of the scale, under results/. ablations: those that are asked for."""
+    """folder: of the scale, under results/."""
 
-    def __init__(self, runs: PlannedRuns, scale: str, folder: str, ablations: list[str], of_scale: OfScale):
-        self.runs, self.scale, self.folder, self.ablations = runs, scale, folder, ablations
-        self.of_scale = of_scale
+    def __init__(self, runs: PlannedRuns, scale: str, folder: str, of_scale: OfScale):
+        self.runs, self.scale, self.folder, self.of_scale = runs, scale, folder, of_scale
 
     @cached_property
     def configurations(self) -> list[str]:
@@ -24,13 +23,14 @@ class PrecomputedFiles:
 
     @cached_property
     def timed(self) -> list[str]:
-        """The ablations whose timings are taken whole: a net is missing, and all were timed elsewhere, side by side."""
-        came = {}
-        for row in precomputed_costs("throughput", self.scale):
-            came.setdefault(row["ablation"], set()).add(row["configuration"])
-        wanted = {name: set(self.runs.configurations_of(name)) for name in self.ablations}
-        missing = set(self.configurations)
-        return [name for name, nets in wanted.items() if nets & missing and nets <= came.get(name, set())]
+        """The groups whose timings are taken, where any net of the plan is missing: pages would mix two machines.
+
+        Not those of an ablation with a configuration that did not come: it is timed here, and what it is compared with.
+        """
+        came = {row["configuration"] for row in precomputed_costs("throughput", self.scale)}
+        own = {row.ablation for row in self.runs.rows if row.job.configuration not in came}
+        here = {group for ablation in own for group in self.runs.groups_of(ablation)}
+        return [name for name in self.runs.groups if self.configurations and name not in here]
 
     @property
     def measured_here(self) -> list[str]:
@@ -40,7 +40,8 @@ class PrecomputedFiles:
 
     @property
     def timed_here(self) -> list[str]:
-        return [name for name in self.ablations if name not in self.timed]
+        """The groups that are timed here."""
+        return [name for name in self.runs.groups if name not in self.timed]
 
     @property
     def files(self) -> list[str]:

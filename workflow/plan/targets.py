@@ -48,7 +48,7 @@ class Targets:
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
         """What is written from what came with the project."""
-        return PrecomputedFiles(self.runs, self.config.scale, self.folder, list(self.ablations), self.of_scale)
+        return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.of_scale)
 
     @cached_property
     def of_scale(self) -> OfScale:
@@ -72,7 +72,8 @@ class Targets:
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:
         """The files with these costs of an ablation's configurations and texts."""
-        names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation)) | {"throughput": [ablation]}
+        names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation))
+        names |= {"throughput": self.runs.groups_of(ablation)}
         names |= {"longest_span": self.runs.longest_spans(ablation)}
         names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(ablation))
         return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]

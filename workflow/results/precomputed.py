@@ -30,7 +30,7 @@ class Whole(StrictModel):
 
 @cache
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
-    """The rows of one kind of cost; of timings a row for each ablation of a configuration."""
+    """The rows of one kind of cost, one for each configuration."""
     return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/costs/{kind}.json")) for row in read_rows(file)[1]]
 
 

@@ -47,7 +47,8 @@ def _scores(tasks: tuple[str, ...], better: str, scores: dict[str, tuple[str, st
     ]
 
 
-SPREAD = "interquartile range over median of the times of"
+SPREAD = "half its 95 % interval over turns as a share of it"
+QUIET = "the reference step on the quiet machine, ms; timings with another value are of another machine"
 PER = "multiply-adds for one predicted character or piece"
 
 
@@ -56,9 +57,10 @@ def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
     what = step.removesuffix(", ms")
     return [
         Quantity(f"{kind}_tokens_per_s", speed, "tokens / s", "throughput", better="higher", claimable=True),
-        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, the median of its rounds"),
-        Quantity(f"{kind}_spread", "its spread", "spread", "throughput", meaning=f"{SPREAD} {what}"),
+        Quantity(f"{kind}_ms", step, "", "throughput", better="lower", meaning=f"{what}, mean over its turns"),
+        Quantity(f"{kind}_spread", f"{what}, {SPREAD}", "", "throughput"),
         Quantity(f"{kind}_turns", "its turns", "ms", "throughput", number=False),
+        Quantity(f"{kind}_references", "the reference step beside them", "ms", "throughput", number=False),
     ]
 
 
@@ -153,6 +155,8 @@ _QUANTITIES = [
     Quantity("longest_S", "longest S that fits", "characters", "longest_span", STREAMS, "higher", claimable=True),
     Quantity("longest_S_ended", "what ended the search for it", "", "longest_span", STREAMS, number=False),
     Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span", STREAMS),
+    Quantity("reference_ms", "reference step, ms", "", "throughput", meaning=QUIET),
+    Quantity("quiet", "whether the machine was quiet", "", "throughput", number=False),
     *_timed("train", "training speed", "a training step, ms"),
     *_timed("predict", "prediction speed", "a prediction, ms"),
     *_timed("library_train", "training speed, entmax library", "a training step, entmax library, ms"),

@@ -10,7 +10,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import read_json
 from workflow.results.registry import COSTS, OF_TEXTS
 
-KINDS = ("runs", *COSTS, "layers", *OF_TEXTS)
+KINDS = ("runs", *COSTS, "layers", "reference", *OF_TEXTS)
 
 
 def write_rows(kind: str, rows: list[dict]) -> str:

@@ -15,6 +15,7 @@ from workflow.results.flatness import late_gain
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
+from workflow.results.timings import describe_timings
 
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
@@ -71,15 +72,14 @@ class Identity(BaseModel):
 class Layer(BaseModel):
     """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it.
 
-    ms: median of a step, spread: its interquartile range as a share of it, over `rounds` steps. turns: medians in ms,
-    one for each turn. bytes: the peak above the libraries.
+    turns: medians of a step in ms, one for each turn, over `rounds` steps in all. ms: their mean. bytes: the peak above
+    the libraries.
     """
 
     layer: Name
     n: int
     d: int
     ms: float | None
-    spread: float | None
     rounds: int | None
     turns: list[float] | None
     bytes: int | None
@@ -150,15 +150,12 @@ def read_frames(paths: Iterable[Path]) -> Frames:
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Runs as a frame, missing numbers NaN. costs: rows by kind; the columns of a kind that is not given are not there.
-
-    Throughput is measured ablation by ablation, so its rows name theirs.
-    """
+    """Runs as a frame, missing numbers NaN. costs: rows by kind; without a kind there are no columns of it."""
     costed = [dict(row) for row in rows]
     for kind, measured in (costs or {}).items():
-        by_key = {_key(kind, row): row for row in measured}
+        by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:
-            cost = by_key.get(_key(kind, row), {})
+            cost = by_configuration.get(row["configuration"], {})
             row |= {name: cost.get(name) for name in names(kind)}
             row[f"{kind}_status"], row[f"{kind}_reason"] = cost.get("status"), cost.get("reason")
     runs = pd.DataFrame(costed)
@@ -166,10 +163,6 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
         if column in runs:
             runs[column] = pd.to_numeric(runs[column])
     return runs.copy()  # in few blocks again: a column that is added to many is slow, and pandas warns of it
-
-
-def _key(kind: str, row: dict) -> tuple:
-    return (row["configuration"], row["ablation"]) if kind == "throughput" else (row["configuration"],)
 
 
 def name_text(corpus: str, *paper_corpora: str) -> str:
@@ -199,7 +192,7 @@ def count_seeds(runs: pd.DataFrame) -> str:
 
 
 def describe(runs: pd.DataFrame, texts: str = "") -> str:
-    """Scale, device and seeds behind a table or figure, in one line. texts: what was read, else by names."""
+    """Scale, device, seeds and timings behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
@@ -208,4 +201,5 @@ def describe(runs: pd.DataFrame, texts: str = "") -> str:
     line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     what = "pictures" if set(runs["task"]) == {"captioning"} else "sentences"
-    return f"{line}; scored on {scored} {what}" if scored else line
+    line = f"{line}; scored on {scored} {what}" if scored else line
+    return "; ".join([line, *describe_timings(runs)])

@@ -39,8 +39,8 @@ def mean_interval(
     return mean, mean - half, mean + half
 
 
-def over_seeds(values: Sequence[float]) -> dict:
-    """How a few seeds are shown: value, their mean; low, high; points. The one place that decides between the two.
+def over_seeds(values: Sequence[float], blocks: Sequence[str] | None = None) -> dict:
+    """How a few seeds, or turns of a timing, are shown: value, their mean; low, high; points. It decides for all.
 
     From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
     for every seed has neither.
@@ -50,7 +50,7 @@ def over_seeds(values: Sequence[float]) -> dict:
         return shown | ({"value": values[0]} if values else {})
     if len(values) < FEWEST:
         return shown | {"points": list(values)}
-    return dict(zip(("value", "low", "high"), mean_interval(values), strict=True)) | {"points": None}
+    return dict(zip(("value", "low", "high"), mean_interval(values, blocks), strict=True)) | {"points": None}
 
 
 def interval_factor(n: int) -> float:

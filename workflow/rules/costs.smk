@@ -53,18 +53,40 @@ rule longest_span:
         " > {log} 2>&1"
 
 
-rule throughput:
-    """Time all configurations of one ablation in turns, with the machine to themselves."""
-    input:
-        lambda w: targets.runs.nets_of(w.ablation),
+rule reference:
+    """Time the reference step, which every timing is set beside, with the machine to itself."""
     output:
-        "results/{scale}/throughput/{ablation}.json",
+        "results/{scale}/reference.json",
     log:
-        "logs/{scale}/throughput/{ablation}.log",
+        "logs/{scale}/reference.log",
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        **requests.of_timing("reference"),
+        gpu=targets.config.gpus,
+    params:
+        options=f"--threads {' '.join(map(str, targets.runs.threads))} --device {targets.config.device}",
+        source=targets.code.of_reference(),
+    message:
+        "time the reference step"
+    shell:
+        "python -m workflow.scripts.reference {output} {params.options} > {log} 2>&1"
+
+
+rule throughput:
+    """Time the configurations that the same ablations ask for in turns, with the machine to themselves."""
+    input:
+        nets=lambda w: targets.runs.nets_of(w.group),
+        reference="results/{scale}/reference.json",
+    output:
+        "results/{scale}/throughput/{group}.json",
+    log:
+        "logs/{scale}/throughput/{group}.log",
     benchmark:
-        "logs/{scale}/throughput/{ablation}.tsv"
+        "logs/{scale}/throughput/{group}.tsv"
     wildcard_constraints:
-        ablation=pattern(targets.precomputed.timed_here),
+        group=pattern(targets.precomputed.timed_here),
     conda:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself
@@ -72,14 +94,14 @@ rule throughput:
         **requests.of_timing("throughput"),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.of_scale.measure_of(targets.ablations[w.ablation].task),
+        measure=lambda w: targets.of_scale.measure_of_group(w.group),
         options=f"--device {targets.config.device}",
-        source=lambda w: targets.code.of_throughput(w.ablation),
+        source=lambda w: targets.code.of_throughput(w.group),
     message:
-        "time the configurations of {wildcards.ablation}"
+        "time the configurations of {wildcards.group}"
     shell:
-        "python -m workflow.scripts.throughput {wildcards.ablation} {output} {input} --measure {params.measure:q}"
-        " {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.throughput {output} {input.nets} --reference {input.reference}"
+        " --measure {params.measure:q} {params.options} > {log} 2>&1"
 
 
 rule best_reader:

@@ -7,8 +7,8 @@ turns, with the device to themselves.
 
 from itertools import product
 from pathlib import Path
+from statistics import fmean, median
 
-import numpy as np
 import torch
 
 from workflow.config.command_line import Parser, run
@@ -24,7 +24,7 @@ from workflow.training.origin import describe, pick_device
 from workflow.training.watchdog import status_of
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
-TIMED = ("ms", "spread", "rounds", "turns")  # turns: medians, one for each pass over all rows
+TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all rows
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
@@ -46,7 +46,7 @@ def weighed(how: Measure, device: str) -> list[dict]:
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
-    """Median and spread of the rows that fit, every row having its turn in each pass."""
+    """The turns of the rows that fit, one in each pass, and their mean."""
     turns: list[list[list[float]]] = [[] for _ in rows]
     for _ in range(how.passes):
         for row, taken in zip(rows, turns, strict=True):
@@ -58,10 +58,8 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
                 row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
-            seconds = [second for some in taken for second in some]
-            low, median, high = np.percentile(seconds, [25, 50, 75])
-            row |= {"ms": 1000 * median, "spread": (high - low) / median, "rounds": len(seconds)}
-            row["turns"] = [1000 * float(np.median(some)) for some in taken]
+            turn_times = [1000 * median(some) for some in taken]
+            row |= {"ms": fmean(turn_times), "rounds": sum(map(len, taken)), "turns": turn_times}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -1,12 +1,13 @@
 """Write files from what came with the project: `python -m workflow.scripts.precomputed --scale SCALE FILES...`
 
 FILES: record.json and curve.csv of runs, whose job.json lies beside them, files of costs: KIND/CONFIGURATION.json,
-or throughput/ABLATION.json, and what is measured of a scale as a whole. Nothing is trained or measured. The workflow
+or throughput/GROUP.json, and what is measured of a scale as a whole. Nothing is trained or measured. The workflow
 asks for --missing instead, all that its config needs, for Snakemake notes a command once for each of its outputs.
 """
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
@@ -35,9 +36,9 @@ def take_record(folder: Path) -> Record:
 
 
 def take_costs(kind: str, name: str, scale: str) -> list[dict]:
-    """The rows of one file of costs. name: a configuration, or the ablation that timings are about."""
-    key = "ablation" if kind == "throughput" else "configuration"
-    rows = [row for row in precomputed_costs(kind, scale) if row.get(key) == name]
+    """The rows of one file of costs. name: a configuration, or a group of them."""
+    wanted = read_targets(scale).runs.groups.get(name, []) if kind == "throughput" else [name]
+    rows = [row for row in precomputed_costs(kind, scale) if row["configuration"] in wanted]
     if not rows:
         raise ConfigError(f"{kind} of {name}: did not come with the project at scale {scale}")
     return rows
@@ -49,10 +50,10 @@ def whole_of(file: Path, scale: str) -> Path:
     return PRECOMPUTED / scale / "whole" / kind / f"{name}.json"
 
 
-def list_missing() -> list[Path]:
+@cache
+def read_targets(scale: str) -> Targets:
     """Of the config that the workflow passes on."""
-    config = parse_json(os.environ.get(CONFIG, "{}"), "config")
-    return [Path(file) for file in Targets.of(config).precomputed.missing]
+    return Targets.of({"scale": scale} | parse_json(os.environ.get(CONFIG, "{}"), "config"))
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -62,8 +63,8 @@ def main(argv: list[str] | None = None) -> None:
     asked.add_argument("files", type=Path, nargs="*", default=[])
     asked.add_argument("--missing", action="store_true", help="all that the config asks for")
     options = parser.parse_args(argv)
-    files = list_missing() if options.missing else options.files
-    for file in files:
+    files = read_targets(options.scale).precomputed.missing if options.missing else options.files
+    for file in map(Path, files):
         kind = file.parent.name
         if kind in COSTS:
             write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))

@@ -37,8 +37,6 @@ def list_failures(results: Path, runs: Path, questions: set[str] | None = None) 
     states = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
     lines = [f"{names[digest]}: {reason}" for digest, reason in states.items() if reason]
     files = [(kind, file) for kind in COSTS for file in sorted((results / kind).glob("*.json"))]
-    if questions is not None:  # timings are a file for each question
-        files = [(kind, file) for kind, file in files if kind != "throughput" or file.stem in questions]
     if (layers := results / "layers.json").exists() and (questions is None or LAYERS in questions):
         files.append(("layers", layers))
     for kind, file in files:
@@ -90,6 +88,18 @@ def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> 
     return lines
 
 
+def list_restless(results: Path) -> list[str]:
+    """What times again what was timed while the machine was not quiet; nothing where it was."""
+    files = sorted((results / "throughput").glob("*.json"))
+    restless = [file for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])]
+    if not restless:
+        return []
+    files = " ".join(map(str, restless))
+    return [
+        f"the machine was not quiet while speeds were timed: the same command with --forcerun {files} times them again"
+    ]
+
+
 def steps_ended(results: Path, failed: bool) -> str:
     """Of the workflow's steps, where no run failed."""
     if not failed:
@@ -130,6 +140,8 @@ def main(argv: list[str] | None = None) -> None:
         print_found(site, asked)
     questions = {name for each in asked for name in each.questions} if asked else None
     lines = list_failures(site.results, options.results / "runs", questions)
+    for line in list_restless(site.results):
+        print(line)
     well = steps_ended(site.results, options.steps_failed)
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
     written = write_root(options.results, options.reports)

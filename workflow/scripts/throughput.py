@@ -1,97 +1,148 @@
-"""Time the configurations of one ablation.
+"""Time the configurations of one group: those that the same ablations ask for.
 
-    python -m workflow.scripts.throughput ABLATION OUT WEIGHTS... --measure MEASURE
+    python -m workflow.scripts.throughput OUT WEIGHTS... --reference reference.json --measure MEASURE
 
-Runs benchmarks/test_throughput.py with the device to itself and pools each configuration's rounds over all passes.
+Runs benchmarks/test_throughput.py with the device to itself. The time of each turn is given as on the quiet machine:
+times what the reference step takes there, over what it took beside the turn. Turns for which the machine was not quiet
+are taken once more, and left out where enough others remain.
 """
 
 import json
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean, median
 
-import numpy as np
 import torch
 
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.lease import lease
+from workflow.costs.reference import SLOW
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
-from workflow.results.rows import write_rows
+from workflow.results.rows import read_rows, write_rows
+from workflow.results.statistics import FEWEST, half_width, mean_interval
 from workflow.training.origin import pick_device
 
-COLUMNS = ("ms", "tokens_per_s", "spread", "turns")
+
+@dataclass(frozen=True)
+class Turn:
+    """Medians of a step and of the reference steps beside it, in ms. quiet: of those on the quiet machine."""
+
+    configuration: str
+    kind: str
+    tokens: int
+    ms: float
+    reference: float
+    quiet: float
+
+    @classmethod
+    def of(cls, report: dict, quiet: dict[int, float]) -> "Turn":
+        """report: of pytest-benchmark. quiet: by number of threads."""
+        info = report["extra_info"]
+        about = (info["configuration"], info["kind"], info["tokens"])
+        return cls(*about, 1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
+
+    @property
+    def was_quiet(self) -> bool:
+        return self.reference <= SLOW * self.quiet
+
+    @property
+    def corrected(self) -> float:
+        """The step's ms as on the quiet machine."""
+        return self.ms * self.quiet / self.reference
 
 
-def pool_rounds(benchmarks: list[dict]) -> dict[tuple[str, str], dict]:
-    """(configuration, kind) -> ms, a median; tokens_per_s; spread, the interquartile range over the median; turns.
+def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
+    """The turns that are asked for; those for which the machine was not quiet a second time.
 
-    turns: the median of each turn that the configuration had among the others; a claim compares them turn by turn.
+    time_all: the `Turn`s of a list of kinds and runs.
     """
-    rounds, turns, about = defaultdict(list), defaultdict(list), {}
-    for report in benchmarks:
-        info, seconds = report["extra_info"], report["stats"]["data"]
-        key = info["configuration"], info["kind"]
-        rounds[key] += seconds
-        turns[key].append(1000 * float(np.median(seconds)))
-        about[key] = info
-    timed = {}
-    for key, seconds in rounds.items():
-        low, median, high = np.percentile(seconds, [25, 50, 75])
-        timed[key] = {
-            "ms": 1000 * median,
-            "tokens_per_s": about[key]["tokens"] / median,
-            "spread": (high - low) / median,
-            "turns": turns[key],
-        }
-    return timed
+    turns = time_all(asked)
+    slow = [(turn.kind, turn.configuration) for turn in turns if not turn.was_quiet]
+    runs = {trained.job.configuration: trained for _, trained in asked}
+    return turns + (time_all([(kind, runs[configuration]) for kind, configuration in slow]) if slow else [])
 
 
-def build_rows(runs: list[TrainedRun], timed: dict, ablation: str, device: str) -> list[dict]:
+def pool_turns(turns: list[Turn], passes: int) -> dict[tuple[str, str], dict]:
+    """(configuration, kind) -> what is kept of its turns, and whether the machine was quiet for enough of them.
+
+    ms, tokens_per_s: means over turns. spread: half their 95 % interval, as a share of them.
+    """
+    pooled = defaultdict(list)
+    for turn in turns:
+        pooled[turn.configuration, turn.kind].append(turn)
+    return {key: _pool(each, min(passes, FEWEST)) for key, each in pooled.items()}
+
+
+def _pool(turns: list[Turn], enough: int) -> dict:
+    still = [turn for turn in turns if turn.was_quiet]
+    kept = still if len(still) >= enough else turns
+    times = [turn.corrected for turn in kept]
+    mean, low, high = mean_interval(times)
+    return {
+        "ms": mean,
+        "tokens_per_s": fmean(1000 * kept[0].tokens / time for time in times),
+        "spread": None if low is None else half_width(low, high) / mean,
+        "turns": times,
+        "references": [turn.reference for turn in kept],
+        "quiet": len(still) >= enough,
+    }
+
+
+def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: str) -> list[dict]:
     """One object per configuration, with columns for each kind of step that is timed; one that was not says so."""
     measured = []
     for trained in runs:
         if not trained.has_weights:
-            measured.append(trained.unmeasured_row("throughput") | {"ablation": ablation})
+            measured.append(trained.unmeasured_row("throughput"))
             continue
-        row = {**trained.about, "ablation": ablation, "device": device, "status": "ok", "reason": None}
+        row = {**trained.about, "device": device, "status": "ok", "reason": None}
+        row |= {"reference_ms": quiet[trained.job.training.threads], "quiet": True}
         for kind in trained.timed:
-            speed = timed.get((trained.job.configuration, kind))
-            if speed is None:
+            speed = dict(timed.get((trained.job.configuration, kind), {}))
+            if not speed:
                 row |= {"status": "error", "reason": f"{kind} was not timed: see the throughput log"}
                 continue
-            row |= {f"{kind}_{column}": speed[column] for column in COLUMNS}
+            row["quiet"] = speed.pop("quiet") and row["quiet"]
+            row |= {f"{kind}_{column}": value for column, value in speed.items()}
         measured.append(row)
     return measured
 
 
-def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) -> list[dict]:
-    """The benchmark's reports of these runs, one for each turn, with the device to themselves."""
-    if not runs:
-        return []
+def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device) -> list[dict]:
+    """The benchmark's reports, one for each turn."""
+    turns = [(kind, str(trained.path.resolve())) for kind, trained in asked]
     settings = {
-        "THROUGHPUT_WEIGHTS": json.dumps([str(trained.path.resolve()) for trained in runs]),
+        "THROUGHPUT_TURNS": json.dumps(turns),
         "THROUGHPUT_MEASURE": measure.model_dump_json(),
         "THROUGHPUT_DEVICE": device.type,
     }
-    with lease(device, alone=True):
-        return run_benchmark("test_throughput.py", settings)
+    return run_benchmark("test_throughput.py", settings) if turns else []
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="throughput", description="Time the configurations of one ablation.")
-    parser.add_argument("ablation")
+    parser = Parser(prog="throughput", description="Time the configurations of one group.")
     parser.add_argument("out", type=Path)
     parser.add_argument("weights", type=Path, nargs="+")
+    parser.add_argument("--reference", type=Path, required=True, help="what workflow.scripts.reference wrote")
     parser.add_argument("--measure", type=read_measure, required=True, help="as in config/scales/, as JSON")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
-    device = pick_device(options.device)
+    device, passes = pick_device(options.device), options.measure.passes
+    quiet = {row["threads"]: row["ms"] for row in read_rows(options.reference)[1]}
     runs = [TrainedRun.at(path) for path in options.weights]
-    reports = time_runs([trained for trained in runs if trained.has_weights], options.measure, device)
-    rows = build_rows(runs, pool_rounds(reports), options.ablation, device.type)
+    once = [(kind, trained) for trained in runs if trained.has_weights for kind in trained.timed]
+
+    def time_all(asked: list[tuple[str, TrainedRun]]) -> list[Turn]:
+        return [Turn.of(report, quiet) for report in run_turns(asked, options.measure, device)]
+
+    with lease(device, alone=True):
+        turns = take_turns(once * passes, time_all)
+    rows = build_rows(runs, pool_turns(turns, passes), quiet, device.type)
     write_text(options.out, write_rows("throughput", rows))
 
 

@@ -74,6 +74,6 @@ KINDS = {
     "engine: sizes that are a list": Kind(
         "scripts.engine a.json --sizes []", "sizes: []: Input should be a valid dictionary"
     ),
-    "throughput: a measure of nothing": Kind("scripts.throughput models a.json b --measure {}", "passes = {}"),
+    "throughput: a measure of nothing": Kind("scripts.throughput a.json b --reference c --measure {}", "passes = {}"),
     "table: no name": Kind("scripts.table", "the following arguments are required: name, out"),
 }

@@ -8,6 +8,7 @@ from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
 from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import FEWEST, LEVEL, holm
+from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 
 COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
 WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
@@ -64,13 +65,30 @@ def costs(finished: pd.DataFrame) -> list[str]:
     first, *others = sides
     lines = []
     for quantity in (name for name in COSTS if name in finished):
+        name = WORDS.get(quantity, REGISTRY[quantity].title)
+        if quantity in SPEEDS:
+            shown = {variant: ratio_over_turns(sides[variant], sides[first], quantity) for variant in others}
+            lines += _compare_speeds(name, {variant: ratio for variant, ratio in shown.items() if ratio["value"]})
+            continue
         ratios = {variant: _mean(sides[variant], quantity) / _mean(sides[first], quantity) for variant in others}
         ratios = {variant: ratio for variant, ratio in ratios.items() if not pd.isna(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            lines.append(f"{WORDS.get(quantity, REGISTRY[quantity].title)} {_list_ratios(ratios)}")
+            lines.append(f"{name} {_list_ratios(ratios, {}, alone=len(ratios) == 1)}")
     at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
     where = f" at {at}" if at else ""
     return [f"Costs{where} as ratios to {label(first)}: {'; '.join(lines)}."] if lines else []
+
+
+def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
+    """The ratios of speeds whose interval over turns does not hold 1; of the others that they cannot be told apart."""
+    told = {variant: ratio["value"] for variant, ratio in shown.items() if told_apart(ratio)}
+    alike = [variant for variant in shown if variant not in told]
+    within = {variant: f" ({shown[variant]['low']:.2f} to {shown[variant]['high']:.2f})" for variant in told}
+    parts = [f"{name} {_list_ratios(told, within, alone=len(shown) == 1)}"] if told else []
+    if alike:
+        who = count(len(alike), "variant") if len(alike) > NAMED else join([label(each) for each in alike])
+        parts.append(f"{who} cannot be told apart in {name}")
+    return parts
 
 
 def growth(finished: pd.DataFrame) -> list[str]:
@@ -88,12 +106,14 @@ def growth(finished: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _list_ratios(ratios: dict[str, float]) -> str:
-    if len(ratios) == 1:
-        return f"{next(iter(ratios.values())):.2f}"
-    named = {f"{label(variant)} {ratio:.2f}": ratio for variant, ratio in ratios.items()}
-    if len(named) <= NAMED:
-        return f"({join([*named])})"
+def _list_ratios(ratios: dict[str, float], within: dict[str, str], *, alone: bool) -> str:
+    """Each with its name and interval; of many the least and the most. alone: whether there is no other to be named."""
+    if alone:
+        return "".join(f"{ratio:.2f}{within.get(variant, '')}" for variant, ratio in ratios.items())
+    if len(ratios) <= NAMED:
+        return join(
+            [f"{ratio:.2f}{within.get(variant, '')} with {label(variant)}" for variant, ratio in ratios.items()]
+        )
     return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
 
 

@@ -7,6 +7,7 @@ from workflow.report.answers.words import label
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import with_text
 from workflow.results.statistics import FEWEST, half_width, mean_interval
+from workflow.results.timings import SPEEDS, over_turns
 
 COSTS = ("macs_executed", "parameters", "train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes")
 
@@ -22,7 +23,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
     ]
     costs = [name for name in COSTS if name in runs and runs[name].notna().any()]
     for line in lines:
-        line["costs"] = [(_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
+        line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
     return {
         "lines": lines,
         "texts": runs["text"].nunique() > 1,
@@ -62,9 +63,13 @@ def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFra
     return effect_beside(group, base[base["text"] == text], quantity)
 
 
-def _cost(runs: pd.DataFrame, name: str) -> float | None:
+def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
+    """The mean, and of a speed half its interval over turns."""
+    if name in SPEEDS:
+        shown = over_turns(runs, name)
+        return shown["value"], half_width(shown["low"], shown["high"])
     mean = pd.to_numeric(runs[name]).mean()
-    return None if pd.isna(mean) else float(mean)
+    return (None if pd.isna(mean) else float(mean)), None
 
 
 def _median(halves: list[float | None]) -> float | None:

@@ -19,8 +19,6 @@ CLAIMABLE = {
 } | DERIVED
 UNITS = {name: unit for name, (unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval and need none
-TIMED = ("train", "predict", "library_train", "library_predict")  # in turns, side by side
-TURNS = {f"{kind}_tokens_per_s": kind for kind in TIMED}
 
 
 def has_measure(task: str, measure: str) -> bool:
@@ -45,15 +43,3 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
         return np.nan
     layers, half = np.array(spans).mean(1), len(spans) // 2
     return layers[:half].mean() / layers[-half:].mean()
-
-
-def split_turns(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """A row for each turn of each configuration, its speed as `value`; one row where the turns were not kept."""
-    kind = TURNS[measure]
-    rows = rows.drop_duplicates("configuration")
-    pairs = zip(rows[f"{kind}_turns"], rows[f"{kind}_ms"], strict=True)
-    times = [turns if isinstance(turns, list) and turns else [ms] for turns, ms in pairs]
-    numbers = [list(range(len(each))) for each in times]
-    turns = rows.assign(turn=numbers, turn_ms=times).explode(["turn", "turn_ms"])
-    tokens = turns[measure] * turns[f"{kind}_ms"]  # in thousandths
-    return turns.assign(value=pd.to_numeric(tokens / turns["turn_ms"].astype(float)))

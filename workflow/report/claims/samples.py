@@ -5,20 +5,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from workflow.report.claims.measures import COUNTED, LAYERS, TURNS, read_measure, split_turns
+from workflow.report.claims.measures import COUNTED, LAYERS, read_measure
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
-from workflow.report.tables._layers import exponent
+from workflow.report.tables._layers import exponent, values_of
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.span_growth import stayed
+from workflow.results.timings import SPEEDS, clocks, split_turns
 
 COLUMNS = ["corpus", "turn", "S", "value", "digest"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One side of a claim. values: by (text, seed), of timings by (text, turn). runs: the digests behind each value.
+    """One side of a claim. values: by (text, seed), of timings by (text, (clock, turn)). runs: the digests behind each.
 
     A text is what was read, and counts once whatever it stands in for.
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
@@ -112,8 +113,9 @@ def _selected(values: pd.Series, wanted) -> pd.Series:
 
 def _points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
-    if measure in TURNS:
-        return split_turns(rows, measure)[COLUMNS]
+    if measure in SPEEDS:
+        turns = split_turns(rows, measure)
+        return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
     if measure in MEASURED_BY:
         rows = rows.drop_duplicates("configuration").assign(turn=0)
     else:
@@ -126,8 +128,7 @@ def _points_of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.Data
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     wanted = rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)
     rows = rows[wanted].assign(corpus=LAYERS, digest=None)
-    pairs = zip(rows["turns"], rows[measure], strict=True)
-    values = [turns if measure == "ms" and isinstance(turns, list) else [value] for turns, value in pairs]
+    values = [values_of(row, measure) for row in rows.to_dict("records")]
     turns = [list(range(len(each))) for each in values]
     return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
 
@@ -167,6 +168,6 @@ def _effect(claim: Claim, ours: float, than: float | None) -> float:
 def kind_of_pairs(claim: Claim) -> str:
     """What a pair is of, beside the text: `seed`, `turn` of a timing, or `measurement` of what is counted once."""
     measure = claim.measured(claim.ours)
-    if measure in TURNS or measure == "ms":
+    if measure in SPEEDS or measure == "ms":
         return "turn"
     return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

@@ -14,9 +14,10 @@ from workflow.papers.published import load, load_analytic
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
-from workflow.report.claims.measures import COUNTED, LAYERS, TURNS, UNITS, has_measure
+from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure
 from workflow.report.tables._layers import LABELS
 from workflow.results.registry import REGISTRY
+from workflow.results.timings import SPEEDS
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
@@ -136,7 +137,7 @@ class Claim(StrictModel):
     @model_validator(mode="after")
     def compares_like_with_like(self):
         names = [self.measured(side) for side in self.sides]
-        kinds = {(UNITS[name], name in TURNS, name in COUNTED) for name in names}
+        kinds = {(UNITS[name], name in SPEEDS, name in COUNTED) for name in names}
         if len(kinds) > 1:
             raise ConfigError(f"measures of two kinds cannot be compared: {' and '.join(names)}")
         return self

@@ -5,20 +5,24 @@ import pandas as pd
 from workflow.report.figures._colours import shades
 from workflow.report.figures._style import canvas, draw_message, set_log, set_powers
 from workflow.report.tables import _layers
+from workflow.results.statistics import half_width, over_seeds
 
 READS = ("layers",)
 TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
 CAPTION = (
     "A pass forward and back of one layer over one sequence, both axes logarithmic, so that n^p is a line of slope p; "
-    "bars are as wide as the middle half of the rounds. Slopes are comparable with the formulas (n^2 for "
+    "bars are 95 % intervals over turns. Slopes are comparable with the formulas (n^2 for "
     "self-attention, n for the others); heights are not, for the kinds stand on libraries made with unlike care."
 )
 origin, commits = _layers.origin, _layers.commits
 
 
 def data(layers: pd.DataFrame) -> pd.DataFrame:
-    """layer, n, d, ms, spread (interquartile range over median), exponent of the layer's line."""
-    timed = layers[layers["status"] == "ok"][["layer", "n", "d", "ms", "spread"]].sort_values(["layer", "n"])
+    """layer, n, d, ms with its low and high over turns, exponent of the layer's line."""
+    timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
+    shown = [over_seeds(_layers.values_of(row, "ms")) for row in timed.to_dict("records")]
+    timed = timed[["layer", "n", "d", "ms"]].assign(**{end: [each[end] for each in shown] for end in ("low", "high")})
+    timed = timed.astype({"low": float, "high": float})
     exponents = {name: _layers.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
     return timed.assign(exponent=timed["layer"].map(exponents).astype(float))
 
@@ -32,7 +36,7 @@ def draw(data: pd.DataFrame):
         if len(layer):
             slope = layer["exponent"].iloc[0]
             label += f", slope {slope:.2f}" if pd.notna(slope) else ""
-            half = layer["ms"] * layer["spread"] / 2
+            half = half_width(layer["low"], layer["high"]).fillna(0)
             axes.errorbar(layer["n"], layer["ms"], half, color=colour, label=label, marker="o", markersize=4)
     lengths = sorted(data["n"].unique())
     set_powers(axes.xaxis, {n: str(n) for n in lengths})

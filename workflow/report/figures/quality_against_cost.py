@@ -4,14 +4,14 @@ import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, INK, LABELS
 from workflow.report.figures._style import canvas, draw_message, draw_points, set_log, share_legend
-from workflow.report.tables._cells import pick, summarise, take_rows
+from workflow.report.tables._cells import pick, summarise
 from workflow.results.statistics import half_width
 
 READS = ("runs", "throughput")
 TITLE = "Quality against cost"
 CAPTION = (
     "Down is better; in the first panel left is cheaper, in the others right is faster. Bars: 95 % interval over "
-    "seeds; of two seeds small dots are the seeds themselves. Speeds are measured once per attention variant."
+    "seeds, of speeds over the turns of their timing; of two seeds small dots are the seeds themselves."
 )
 PANELS = (
     ("macs_executed", "executed multiply-adds / character"),
@@ -26,12 +26,13 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """variant, dev bpc (mean, low, high, n) and the three costs; executed multiply-adds are a mean over seeds."""
+    """variant, dev bpc (mean, low, high, n) and the three costs: a mean over seeds or turns, with its low and high."""
     runs = used(runs)
     quality = summarise(runs, ["variant"], "dev_bpc")
     for cost, _ in PANELS:
-        seeds = [pick(runs, variant=variant, status="ok") for variant in quality["variant"]]
-        quality[cost] = [take_rows(rows, cost)[cost].astype(float).mean() for rows in seeds]
+        names = {"mean": cost, "low": f"{cost}_low", "high": f"{cost}_high"}
+        costs = summarise(runs, ["variant"], cost).rename(columns=names)
+        quality = quality.merge(costs[["variant", *names.values()]], on="variant")
     return quality
 
 
@@ -60,6 +61,6 @@ def _draw_point(panel, point: dict, cost: str, number: int) -> None:
     known = sorted(LABELS).index(variant) if variant in LABELS else number
     colour = COLOURS.get(variant, INK)
     style = {"fmt": MARKS[known % len(MARKS)], "ms": 6, "mec": INK, "mew": 0.5, "color": colour, "lw": 0.9}
-    bar = None if pd.isna(half) else half
-    panel.errorbar(point[cost], point["mean"], bar, label=LABELS.get(variant, variant), **style)
+    bars = [None if pd.isna(each) else each for each in (half, half_width(point[f"{cost}_low"], point[f"{cost}_high"]))]
+    panel.errorbar(point[cost], point["mean"], *bars, label=LABELS.get(variant, variant), **style)
     draw_points(panel, pd.DataFrame([point]), cost, colour)

@@ -7,11 +7,14 @@ from matplotlib.ticker import EngFormatter
 from workflow.report.figures._colours import ON_LIGHT
 from workflow.report.figures._style import canvas, draw_message
 from workflow.report.tables._cells import pick, summarise
+from workflow.results.statistics import half_width
+from workflow.results.timings import SPEEDS
 
 READS = ("runs", "throughput")
 TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
-    "Means over seeds, speeds measured once per configuration; the intervals are in the data. k = all: no selection. "
+    "Means over seeds, whose intervals are in the data; of speeds over turns, ± half the 95 % interval. k = all: no "
+    "selection. "
     "Darker is more: from 0; of bpc from the least, over a tenth of it at least, so that noise stays pale."
 )
 LEAST = 0.1  # of the lowest bpc: over so much the colours run at least
@@ -28,7 +31,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """quantity, S, k (0: all), mean, low, high, n. A speed has n = 1 and no interval."""
+    """quantity, S, k (0: all), mean, low, high, n: seeds, or turns of a speed."""
     runs = used(runs)
     runs = runs.assign(k=runs["k"].fillna(0))
     return pd.concat([summarise(runs, ["S", "k"], name).assign(quantity=name) for name, _, _ in PANELS])
@@ -39,8 +42,8 @@ def draw(data: pd.DataFrame):
         return draw_message("no run of this grid has ended well")
     figure, axes = canvas(2, rows=2, height=2.4)
     for panel, (quantity, title, form) in zip(axes.flat, PANELS, strict=True):
-        grid = data[data["quantity"] == quantity].pivot(index="k", columns="S", values="mean").astype(float)
-        grid = grid.reindex([*sorted(k for k in grid.index if k), 0])
+        grid, *ends = (_grid(data[data["quantity"] == quantity], each) for each in ("mean", "low", "high"))
+        halves = half_width(*ends) if quantity in SPEEDS else grid * np.nan
         low, high = _scale(grid.to_numpy(), quantity)
         panel.pcolormesh(grid.to_numpy(), cmap="Blues", vmin=low, vmax=high)
         panel.set_xticks(np.arange(len(grid.columns)) + 0.5, [f"{S:.0f}" for S in grid.columns])
@@ -49,8 +52,14 @@ def draw(data: pd.DataFrame):
         panel.set_ylabel("k")
         panel.set_title(title)
         panel.grid(False)
-        _name_cells(panel, grid.to_numpy(), form, low, high)
+        _name_cells(panel, grid.to_numpy(), halves.to_numpy(), form, low, high)
     return figure
+
+
+def _grid(data: pd.DataFrame, values: str) -> pd.DataFrame:
+    """k by S, rising; the row of all keys on top."""
+    grid = data.pivot(index="k", columns="S", values=values).astype(float)
+    return grid.reindex([*sorted(k for k in grid.index if k), 0])
 
 
 def _scale(values: np.ndarray, quantity: str) -> tuple[float, float]:
@@ -61,11 +70,13 @@ def _scale(values: np.ndarray, quantity: str) -> tuple[float, float]:
     return (low, max(high, low * (1 + LEAST))) if quantity == "dev_bpc" else (0.0, high or 1.0)
 
 
-def _name_cells(panel, values: np.ndarray, form: str, low: float, high: float) -> None:
-    """The number in each cell, white on dark."""
+def _name_cells(panel, values: np.ndarray, halves: np.ndarray, form: str, low: float, high: float) -> None:
+    """The number in each cell, with half its interval where one is shown; white on dark."""
     for (row, column), value in np.ndenumerate(values):
         dark = (value - low) / (high - low) > 0.6
         text = _format(value, form) if np.isfinite(value) else "–"
+        half = halves[row, column]
+        text += f"\n± {_format(half, form)}" if np.isfinite(half) else ""
         colour = "white" if dark else ON_LIGHT
         panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8)
 

@@ -17,7 +17,10 @@ CURVES = (
     "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
     "broke off, a thin line each. Lower is better. The steep start is cut off."
 )
-COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration. Small numbers are S or k."
+COST = (
+    "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k. Speeds along a "
+    "grid are joined where their intervals are apart."
+)
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:

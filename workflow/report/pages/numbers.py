@@ -105,6 +105,14 @@ def number(value, unit: str = "") -> str:
     return f"{value:.4g}"
 
 
+def within(value, half: float | None, unit: str = "") -> str:
+    """A number ± half its interval, if it has one, with the digits that the interval leaves."""
+    if not is_number(half):
+        return number(value, unit)
+    form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [half], unit)
+    return f"{form.text(value)} ± {form.text(half)}"
+
+
 def quantity(value, unit: str = "") -> str:
     """A number with its unit, where the number does not already say it."""
     text = number(value, unit)

@@ -10,6 +10,7 @@ from workflow.report.texts import name_badges
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import describe, with_text
 from workflow.results.statistics import interval_factor
+from workflow.results.timings import TIMED, clocks, split_turns
 from workflow.tasks.spec import TASKS
 
 DIMENSIONS = ("variant", "S", "k", "text")
@@ -52,8 +53,12 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
-    """The value of each seed; of what is measured once per configuration one, of no seed."""
-    if quantity in MEASURED_BY:
+    """The value of each seed, or turn of a timing; of what is counted once per configuration one, of no seed."""
+    if quantity in TIMED:
+        turns = split_turns(take_cost_row(runs), quantity)
+        keys = zip(turns["turn"], clocks(turns), strict=True)
+        values = {f"{turn} {clock}": value for (turn, clock), value in zip(keys, turns["value"], strict=True)}
+    elif quantity in MEASURED_BY:
         values = {"": take_cost_row(runs)[quantity].iloc[0]}
     else:
         values = dict(zip(runs["seed"].astype(str), runs[quantity], strict=True))

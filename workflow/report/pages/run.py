@@ -13,18 +13,21 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
 from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
-from workflow.report.pages.numbers import missing, number
+from workflow.report.pages.numbers import missing, number, within
 from workflow.report.pages.site import Site
 from workflow.results import provenance
 from workflow.results.record import Record, write_if_changed
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.runs_table import name_text
+from workflow.results.statistics import half_width, over_seeds
+from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.tasks.spec import TASKS
 
 SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
 QUESTION = re.compile(r'<span class="question">([\w-]+)</span>')  # as the template of a run's page has it
+OF_TURNS = ("_turns", "_references", "_spread", "quiet")  # columns of timings that ± and the sentence beside them say
 Line = tuple[str, object, str]  # title, value, unit
 
 
@@ -56,16 +59,20 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
 
 def measured_lines(row: dict) -> dict:
     """What was measured of a run's configuration, and what failed. row: the run's in its table of runs, with costs."""
-    quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith("_turns")}
-    lines = _lines({name: value for name, value in quantities.items() if not missing(value) and value != []})
-    lines = [(title, _spread(value), "") if unit == "spread" else (title, value, unit) for title, value, unit in lines]
+    quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith(OF_TURNS)}
+    values = {name: value for name, value in quantities.items() if not missing(value) and value != []}
+    lines = _lines({name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()})
     broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok")]
-    return {"lines": lines, "failed": [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]}
+    failed = [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]
+    return {"lines": lines, "failed": failed, "timing": describe_timings(pd.DataFrame([row]))}
 
 
-def _spread(share: float) -> str:
-    """The interquartile range over the median, in words."""
-    return f"middle half of the rounds within {100 * share:.1f} % of the median"
+def _in_turns(row: dict, quantity: str) -> str:
+    """A time or speed ± half its interval over turns, or its turns where they are few."""
+    shown = over_seeds(turn_values(row, quantity))
+    if shown["points"]:
+        return ", ".join(map(number, shown["points"]))
+    return within(shown["value"], half_width(shown["low"], shown["high"]))
 
 
 def _lines(values: dict) -> list[Line]:

@@ -1,8 +1,8 @@
 """The form that all tables share: one row per cell, so that a number keeps its unit, its runs and its failure.
 
 row, column    where the cell stands
-value          a number or a text, a mean over n seeds; low, high: its 95 % interval (Student's t), from three seeds on
-points         the values of fewer seeds, in their order, in place of an interval: `workflow.results.statistics`
+value          a number or a text, a mean over n seeds, or turns of a timing; low, high: its 95 % interval (Student's t)
+points         the values of fewer than three, in their order, in place of an interval: `workflow.results.statistics`
 unit, kind     measured | analytic | setting | cited; a function of each of these names makes such a cell
 published      id of what the paper prints for this cell, or None
 as_the_paper   whether the runs behind it have the paper's size and text: scale `paper`, and no text that stands in
@@ -15,6 +15,7 @@ import pandas as pd
 
 from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.statistics import over_seeds
+from workflow.results.timings import TIMED, all_turns, ratio_over_turns
 
 COLUMNS = [
     *("row", "column", "value", "low", "high", "points", "n", "unit", "kind"),
@@ -59,12 +60,14 @@ def make_table(cells: list[dict]) -> pd.DataFrame:
 
 
 def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str, published: str | None = None) -> dict:
-    """The cell of a measured quantity over the seeds in `runs`. Where some runs failed, the note names them.
+    """The cell of a measured quantity over the seeds in `runs`; of a timing over its turns.
+
+    Where some runs failed, the note names them.
 
     A measurement that failed, or a count that its own check refuses, is a failed cell with the reason.
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
-    values = [float(value) for value in ok[quantity].dropna()] if len(ok) else []
+    values = values_of(ok, quantity)
     ended_badly = runs.loc[runs["status"] != "ok", ["seed", "status", "reason"]]
     failures = [f"seed {run.seed}: {run.status}: {run.reason}" for run in ended_badly.itertuples()]
     refusals = _refusals(ok, quantity, bool(values))
@@ -86,6 +89,13 @@ def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str
     )
     late_gain = float(ok["late_gain"].max()) if is_score and values else None
     return cell | over_seeds(values) | {"late_gain": late_gain}
+
+
+def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:
+    """What a mean stands on: a value of each run, of a timing one of each turn of a configuration."""
+    if quantity in TIMED or not len(runs):
+        return all_turns(runs, quantity) if len(runs) else []
+    return runs[quantity].dropna().astype(float).tolist()
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
@@ -112,15 +122,17 @@ def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
     """Mean, 95 % interval or points of a quantity over the seeds of each group, without the failed runs; their number.
 
-    What is measured once per configuration stands on the row of each seed: it is one value without an interval.
+    What is measured once per configuration stands on the row of each seed: it is one value without an interval, or the
+    turns of a timing.
     """
     rows = []
     for key, group in runs.groupby(by, dropna=False, sort=True):
         group = take_rows(group, quantity)
-        values = group[group["status"] == "ok"][quantity].dropna().astype(float).tolist()
-        seeds, n = over_seeds(values), len(values)
+        finished = group[(group["status"] == "ok") & group[quantity].notna()]
+        values = values_of(finished, quantity)
+        seeds = over_seeds(values)
         row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
-        rows.append({**row, "n": n, "failed": len(group) - n})
+        rows.append({**row, "n": len(values), "failed": len(group) - len(finished)})
     groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed"])
     return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
 
@@ -134,7 +146,8 @@ def ratio(
     base_name: str,
     base_quantity: str = "",
 ) -> dict:
-    """A cost over that of the base: of means over seeds where each run counts it, or of two values measured once.
+    """A cost over that of the base: of means over seeds where each run counts it, of two values measured once, or of
+    the turns of a timing.
 
     base_quantity: where the base's cost has another name.
     """
@@ -144,7 +157,11 @@ def ratio(
         if cell["status"] != "ok":
             note = prefix + cell["note"]
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
-    return numerator | _only(numerator["value"] / denominator["value"])
+    if quantity not in TIMED:
+        return numerator | _only(numerator["value"] / denominator["value"])
+    shown = ratio_over_turns(runs, base, quantity, base_quantity)
+    elsewhere = {} if shown["value"] else {"status": "not run", "note": f"timed on another machine than {base_name}"}
+    return numerator | shown | elsewhere
 
 
 def setting(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str, published: str | None = None) -> dict:

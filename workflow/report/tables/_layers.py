@@ -1,6 +1,7 @@
 """The layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured them."""
 
 import math
+from collections.abc import Iterable
 
 import pandas as pd
 
@@ -12,13 +13,19 @@ LABELS = {
 }
 
 
-def exponent(n: pd.Series, values: pd.Series) -> float | None:
+def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
     """p of values = c n^p, by least squares in the logarithms; None below two positive values."""
     points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
     if len(points) < 2:
         return None
     mean_x, mean_y = (sum(logarithms) / len(points) for logarithms in zip(*points, strict=True))
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def values_of(layer: dict, quantity: str) -> list[float]:
+    """The time of each turn; memory, and a time without turns, alone."""
+    turns = layer["turns"] if quantity == "ms" else None
+    return list(turns) if isinstance(turns, list) and turns else [float(layer[quantity])]
 
 
 def commits(layers: pd.DataFrame) -> list[str]:
@@ -32,5 +39,5 @@ def origin(layers: pd.DataFrame) -> str:
         return "layers were not measured"
     widths = ", ".join(map(str, sorted(layers["d"].unique())))
     rounds = layers["rounds"].dropna()
-    timed = f"medians of {rounds.min():.0f} to {rounds.max():.0f} rounds" if len(rounds) else "nothing timed"
+    timed = f"{rounds.min():.0f} to {rounds.max():.0f} rounds in turns" if len(rounds) else "nothing timed"
     return f"{', '.join(sorted(layers['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"

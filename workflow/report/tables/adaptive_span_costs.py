@@ -34,20 +34,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         variant_runs = pick(runs, variant=variant)
         for (text, S), seeds in variant_runs.groupby(["text", "S"]):
             label = f"{variant}, S = {S:.0f}, {text}"
-            cells += [_cost(label, column, take_cost_row(seeds), quantity, unit) for column, quantity, unit in costs]
+            cells += [measured(label, column, take_cost_row(seeds), quantity, unit) for column, quantity, unit in costs]
             cells.append(measured(label, "executed", seeds, "macs_executed", "multiply-adds / character"))
         cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])
         cells.append(cited(f"{variant}, any S", "training step", TIMES[variant], "ms", "8 V100, batch of 64 x 512"))
     return make_table(cells)
-
-
-def _cost(label: str, column: str, runs: pd.DataFrame, quantity: str, unit: str) -> dict:
-    """Measured once per configuration, not per seed: an interval over seeds would pretend otherwise."""
-    cell = measured(label, column, runs, quantity, unit)
-    spread = f"{quantity.split('_')[0]}_spread"
-    if cell["status"] == "ok" and spread in runs and pd.notna(runs[spread].iloc[0]):
-        cell["note"] = f"median; middle half of the rounds within {runs[spread].iloc[0]:.0%} of it"
-    return cell
 
 
 def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:

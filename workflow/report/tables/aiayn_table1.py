@@ -4,6 +4,7 @@ import pandas as pd
 
 from workflow.report.tables import _layers
 from workflow.report.tables._cells import analytic, make_cell, make_table
+from workflow.results.statistics import over_seeds
 
 READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
@@ -59,19 +60,15 @@ def _products(name: str, rows: pd.DataFrame) -> pd.Series:
 
 
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
-    """The slope over all lengths at which the layer could be measured."""
+    """The slope over all lengths at which the layer could be measured; of times one for each turn."""
     ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
-    value = _layers.exponent(ok["n"], ok[quantity].astype(float))
+    sets = zip(*(_layers.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
+    slopes = [slope for values in sets if (slope := _layers.exponent(ok["n"], values)) is not None]
     left_out = "; ".join(f"n = {row.n} left out: {row.status}: {row.reason}" for row in failed.itertuples())
-    status = "ok" if value is not None else "failed" if len(failed) else "not run"
-    spread = _spread(ok) if quantity == "ms" and value is not None else ""
-    note = "; ".join(filter(None, (spread, left_out))) or ("" if value is not None else "layers were not measured")
-    return make_cell(label, f"exponent of n, {column}", value, "", "measured", status=status, note=note)
-
-
-def _spread(rows: pd.DataFrame) -> str:
-    fewest, widest = rows["rounds"].min(), rows["spread"].max()
-    return f"medians of {fewest:.0f} rounds or more; middle halves within {widest:.0%} of them"
+    status = "ok" if slopes else "failed" if len(failed) else "not run"
+    note = left_out or ("" if slopes else "layers were not measured")
+    cell = make_cell(label, f"exponent of n, {column}", None, "", "measured", n=len(slopes), status=status, note=note)
+    return cell | over_seeds(slopes)
 
 
 def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> dict:
@@ -79,4 +76,5 @@ def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> 
     if row["status"] != "ok":
         note = f"{row['status']}: {row['reason']}"
         return make_cell(*place, None, unit, "measured", status="failed", note=note)
-    return make_cell(*place, row[quantity], unit, "measured")
+    values = _layers.values_of(row, quantity)
+    return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(values)

@@ -11,7 +11,7 @@ TITLE = "Sparse normalisers and top-k in translation (Explicit Sparse Transforme
 CAPTION = (
     "BLEU on test as in Table 1, trained at the scale named below on the texts that stand in for the corpora there. "
     "Speeds are of target pieces, of a whole update and of the net's steps in a beam (keys and values kept, rows "
-    "copied as beams are; not the search itself), measured once, in turns, for De-En. Ratios by library are of the "
+    "copied as beams are; not the search itself), timed in turns, for De-En. Ratios by library are of the "
     "same net with the entmax library's sorting and bisection, as the paper had; the others are of our Newton steps, "
     "which give the same weights. "
     "Comparable: ratios to softmax; the paper's are quotients of the speeds it prints (fp16 on a GPU of 2019). "

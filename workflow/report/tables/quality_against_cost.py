@@ -9,8 +9,8 @@ TITLE = "Quality and cost of each attention variant"
 CAPTION = (
     "Equal steps for every row. Multiply-adds in three readings: the paper's formula at the mean span, the "
     "dense definition, and what the engine executes after trimming to what the heads reach; torch's counter and"
-    " fvcore check the count of the same graph. Ratios are to the fixed span with softmax. Speeds and memory "
-    "are measured once per configuration, in turns, on one device. Transformer-XL follows its own recipe."
+    " fvcore check the count of the same graph. Ratios are to the fixed span with softmax. Memory is "
+    "measured once per configuration, speeds in turns, on one device. Transformer-XL follows its own recipe."
 )
 BASE = "fixed"
 QUALITY = [

@@ -9,7 +9,7 @@ TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Adaptive spans; k = all is the same net without selection. Multiply-adds by the paper's formula at the mean span, "
     "of one block by torch and fvcore beside our count of the same graph, and as executed. Counts of one "
-    "block, memory and speeds are measured once per configuration."
+    "block and memory are measured once per configuration, speeds in turns."
 )
 COLUMNS = [
     ("dev", "dev_bpc", "bpc"),

@@ -11,7 +11,7 @@ CAPTION = (
     "Equal steps for every row, at the scale named below. Where: the attentions that have this selection and this "
     "normaliser; the others keep all keys and softmax. Differences are to softmax, mean over seeds, a run beside "
     "the run with the same seed. BLEU on test is of tokens (docs/fidelity.md); perplexity is per sub-word "
-    "piece. Speeds are of target pieces, measured once per configuration, in turns, on this device. Comparable: rows "
+    "piece. Speeds are of target pieces, timed in turns, on one device. Comparable: rows "
     f"with each other. Nothing here is published. {P_VALUE_CAPTION}"
 )
 SCORES = [

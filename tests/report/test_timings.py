@@ -1,0 +1,115 @@
+"""Every speed that a table, figure or answer shows has its interval, and none is ranked that cannot be told apart."""
+
+import random
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from tests._costs import split_costs
+from tests._runs import every_run, run
+from workflow.plan.ablations import builder_names, load_ablation
+from workflow.plan.reads import reads
+from workflow.report.answers import cost_figure, remarks
+from workflow.report.answers.variants import variant_table
+from workflow.report.builders import load_builder
+from workflow.report.tables import _paired
+from workflow.results.runs_table import as_frame
+from workflow.results.timings import KINDS, SPEEDS
+
+READERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
+READERS = [each for each in READERS if "throughput" in reads(*each)]
+TURNS = {"plain": (10.0, 10.2, 9.9), "other": (10.1, 9.8, 10.2)}  # of two that cannot be told apart
+
+
+def timed(row: dict, *turns: float) -> dict:
+    """The run with these ms of a step of each kind, which has 100 characters."""
+    times = {f"{kind}_turns": list(turns) for kind in KINDS} | {f"{kind}_ms": sum(turns) / len(turns) for kind in KINDS}
+    return row | times | dict.fromkeys(SPEEDS, sum(1e5 / each for each in turns) / len(turns))
+
+
+def shown(kind: str, name: str, rows: list[dict], seed: int) -> pd.DataFrame:
+    """The cells of a table or the data of a figure, with timings drawn by chance: no two configurations alike."""
+    frame = []
+    for row in rows:
+        draw = random.Random(f"{seed} {row['configuration']}")
+        middle = draw.uniform(10, 40)
+        frame.append(timed(row, *(middle * draw.uniform(0.95, 1.05) for _ in range(3))))
+    builder = load_builder(kind, name)
+    return (builder.build if kind == "tables" else builder.data)(as_frame(*split_costs(frame))).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("kind, name", READERS, ids=lambda word: word)
+def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypatch):
+    """What is shown of a timing is found by drawing all of them anew: it is another number then, nothing else is."""
+    monkeypatch.setattr(_paired, "bootstrap", lambda *counts: (0.0, 1.0))  # which takes seconds, and reads no timing
+    rows = [row for row in every_run() if row["seed"] == 1 and name in getattr(load_ablation(row["ablation"]), kind)]
+    before, after = (shown(kind, name, rows, seed) for seed in (1, 2))
+    ends, found = {"value": ("low", "high"), "mean": ("low", "high")}, 0
+    ends |= {column: (f"{column}_low", f"{column}_high") for column in before if f"{column}_low" in before}
+    for column, (low, high) in ((column, ends[column]) for column in before if column in ends):
+        for old, new in zip(before.to_dict("records"), after.to_dict("records"), strict=True):
+            if isinstance(new[column], float) and new[column] != old[column] and not pd.isna(new[column]):
+                found += 1
+                assert new[low] < new[column] < new[high], (column, new)
+    assert found
+    known = {*ends, *(end for pair in ends.values() for end in pair)}
+    others = [column for column in before.select_dtypes("number") if column not in known]
+    pd.testing.assert_frame_equal(before[others], after[others])
+
+
+def test_a_speed_in_the_table_of_variants_has_its_half_interval():
+    runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
+    table = variant_table(runs, "dev_bpc", {})
+    halves = {title: half for title, (_, half, _) in zip(table["costs"], table["lines"][0]["costs"], strict=True)}
+    assert halves["training speed"] > 0 and halves["prediction speed"] > 0 and halves["#params"] is None
+
+
+def test_speeds_that_cannot_be_told_apart_are_said_to_be_so():
+    runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
+    (said,) = remarks.costs(runs)
+    assert "other cannot be told apart in training speed" in said and "training speed 0." not in said
+    told = as_frame([timed(run(variant="plain"), *TURNS["plain"]), timed(run(variant="slow"), 20.0, 20.3, 19.9)])
+    (said,) = remarks.costs(told)
+    assert "training speed 0.50 (0.49 to 0.51)" in said and "told apart" not in said
+
+
+def drawn(*sides: tuple[int, tuple[float, ...]]):
+    """The lines of the panel of speeds, whose places are S with these turns."""
+    rows = [
+        timed(run(variant="plain", S=S, seed=seed, macs_executed=float(S)), *turns)
+        for S, turns in sides
+        for seed in (1, 2, 3)
+    ]
+    rows += [timed(run(variant="other", S=S, macs_executed=float(S)), 5.0, 5.01, 5.02) for S, _ in sides]
+    data = cost_figure.data(as_frame(rows), "dev_bpc")
+    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
+    counts, speeds = (axes.containers[0] for axes in figure.axes)
+    plt.close(figure)
+    return counts, speeds
+
+
+def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars():
+    counts, speeds = drawn((32, TURNS["plain"]), (64, TURNS["other"]))
+    assert counts.lines[0].get_linestyle() == "-" and speeds.lines[0].get_linestyle() == "None"
+    assert speeds.has_xerr and all(len(bar.get_segments()) == 2 for bar in speeds.lines[2])
+    _, apart = drawn((32, TURNS["plain"]), (64, (20.0, 20.3, 19.9)))
+    assert apart.lines[0].get_linestyle() == "-"
+
+
+def test_no_panel_shows_speeds_of_which_none_can_be_told_from_another():
+    data = cost_figure.data(as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS]), "dev_bpc")
+    assert "train_tokens_per_s" not in data
+
+
+def test_among_many_no_variant_is_named_the_fastest_for_noise():
+    """Twelve of one speed, the last with the best score: it beats all others in score, and none beats it in speed."""
+    rows = [
+        timed(run(variant=f"v{n}", dev_bpc=3.0 - n / 100), 10.0 + (n % 3) / 10, 10.2, 9.9 - (n % 2) / 10)
+        for n in range(12)
+    ]
+    rows.append(timed(run(variant="slow", dev_bpc=4.0), 20.0, 20.3, 19.9))
+    data = cost_figure.data(as_frame(rows), "dev_bpc")
+    panel = cost_figure.draw(data, "dev_bpc", "dev bpc", {}).axes[-1]
+    assert {text.get_text() for text in panel.texts} <= {"v0", "v11"}
+    plt.close("all")

@@ -1,0 +1,81 @@
+"""Timings: what turns say of one configuration and of two, and that no configuration has two times."""
+
+import pytest
+
+from tests._runs import run
+from workflow.plan.targets import Targets
+from workflow.results import precomputed
+from workflow.results.precomputed import precomputed_costs
+from workflow.results.runs_table import as_frame
+from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart, turn_values
+
+SCALES = sorted(path.parent.parent.name for path in precomputed.PRECOMPUTED.glob("*/costs/throughput.json"))
+
+
+def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):
+    """A run whose step has 100 characters, with the ms of its turns."""
+    speed = sum(100_000 / turn for turn in turns) / len(turns)
+    times = {"train_turns": list(turns), "train_ms": sum(turns) / len(turns), "train_tokens_per_s": speed}
+    return run(variant=variant, reference_ms=reference, **times, **changes)
+
+
+def ratio(ours: dict, than: dict) -> dict:
+    return ratio_over_turns(as_frame([ours]), as_frame([than]), "train_tokens_per_s")
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_no_configuration_has_two_times(scale):
+    """Whatever page shows it: every configuration is in one group, and one row came with the project."""
+    came = [row["configuration"] for row in precomputed_costs("throughput", scale)]
+    assert len(came) == len(set(came))
+    targets = Targets.of({"scale": scale, "train": "everything"})
+    members = [name for group in targets.runs.groups.values() for name in group]
+    assert sorted(members) == sorted(targets.runs.configurations)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_an_ablation_times_its_configurations_and_no_others(scale):
+    targets = Targets.of({"scale": scale, "train": "everything"})
+    for name in targets.ablations:
+        files = targets.cost_files(name, "throughput")
+        groups = [file.split("/")[-1].removesuffix(".json") for file in files]
+        read = [each for group in groups for each in targets.runs.groups[group]]
+        assert sorted(read) == sorted(targets.runs.configurations_of(name)), name
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_came_says_the_mean_of_its_turns(scale):
+    for row in precomputed_costs("throughput", scale):
+        for kind in ("train", "predict"):
+            assert sum(row[f"{kind}_turns"]) / len(row[f"{kind}_turns"]) == pytest.approx(row[f"{kind}_ms"])
+            rates = turn_values(row, f"{kind}_tokens_per_s")
+            assert sum(rates) / len(rates) == pytest.approx(row[f"{kind}_tokens_per_s"]) and len(rates) > 1
+
+
+def test_a_speed_has_the_interval_of_its_turns():
+    shown = over_turns(as_frame([timed("fixed", 10.0, 10.0, 12.5)]), "train_tokens_per_s")
+    assert shown["value"] == pytest.approx((10_000 + 10_000 + 8_000) / 3)
+    assert shown["high"] - shown["value"] == pytest.approx(4.3027 * 1154.70 / 3**0.5, rel=1e-4)
+    few = over_turns(as_frame([timed("fixed", 10.0, 12.5)]), "train_ms")
+    assert few["low"] is None and few["points"] == [10.0, 12.5]
+
+
+def test_equal_speeds_cannot_be_told_apart_and_unequal_ones_can():
+    assert not told_apart(ratio(timed("a", 10.0, 10.4, 9.8), timed("b", 10.1, 9.9, 10.2)))
+    assert not told_apart(ratio(timed("a", 5.0, 5.1), timed("b", 10.0, 10.1)))  # two turns have no interval
+    twice = ratio(timed("a", 5.0, 5.1, 4.9), timed("b", 10.0, 10.0, 10.1))
+    assert told_apart(twice) and twice["low"] < 2 < twice["high"]
+
+
+def test_speeds_of_two_machines_are_not_compared():
+    apart = timed("a", 5.0, 5.0, 5.1), timed("b", 5.0, 5.0, 5.1, reference=9.0)
+    assert ratio(*apart)["value"] is None
+    assert any("several machines" in phrase for phrase in describe_timings(as_frame([*apart])))
+
+
+def test_it_is_said_what_was_not_quiet_and_what_had_no_reference():
+    restless = describe_timings(as_frame([timed("a", 5.0, 5.1, quiet=False), timed("b", 5.0, 5.1)]))
+    assert len(restless) == 1 and "not quiet while 1 of 2" in restless[0] and "--forcerun throughput" in restless[0]
+    without = describe_timings(as_frame([timed("a", 5.0, 5.1, reference=None, quiet=None)]))
+    assert without == ["speeds timed without a reference step"]
+    assert describe_timings(as_frame([timed("a", 5.0, 5.1)])) == []

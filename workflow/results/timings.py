@@ -1,0 +1,107 @@
+"""Timings: the time, or speed, of every turn that a configuration had among the others, and what turns say of two.
+
+Times are given as on the machine when it was quiet (`workflow.scripts.throughput`), so that those of all groups of a
+report can be compared. Those of two machines cannot: their `reference_ms` differ. It is missing where a timing came
+without a reference step; such timings are compared among themselves.
+"""
+
+import math
+from collections.abc import Mapping
+from statistics import fmean
+
+import pandas as pd
+
+from workflow.results.statistics import over_seeds
+
+KINDS = ("train", "predict", "library_train", "library_predict")
+SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
+TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
+WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
+AGAIN = "--forcerun throughput"  # to be added to a command of snakemake
+
+
+def turn_values(row: Mapping, quantity: str) -> list[float]:
+    """A time or speed turn by turn, whose mean is the row's; the value alone where no turns were kept."""
+    value, turns = row[quantity], row.get(f"{TIMED[quantity]}_turns")
+    if value is None or math.isnan(value):
+        return []
+    if not isinstance(turns, list) or not turns:
+        return [float(value)]
+    if quantity not in SPEEDS:
+        return list(turns)
+    mean_rate = fmean(1 / turn for turn in turns)
+    return [value / turn / mean_rate for turn in turns]
+
+
+def _each(rows: pd.DataFrame, quantity: str) -> list[list[float]]:
+    """The turns of each row."""
+    measured = rows.reindex(columns=[quantity, f"{TIMED[quantity]}_turns"]).to_dict("records")
+    return [turn_values(row, quantity) for row in measured]
+
+
+def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
+    """The times or speeds of every turn of every configuration."""
+    return [value for values in _each(rows.drop_duplicates("configuration"), quantity) for value in values]
+
+
+def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """A row for each `turn` of each configuration, with its `value` and what says of which runs it is."""
+    rows = rows.drop_duplicates("configuration")
+    values = _each(rows, quantity)
+    numbers = [list(range(len(each))) for each in values]
+    turns = rows.reindex(columns=WHOSE).assign(turn=numbers, value=values).explode(["turn", "value"])
+    return turns.astype({"value": float})
+
+
+def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
+    """value, low, high, points of a time or speed over the turns of one configuration, as of seeds."""
+    return over_seeds(all_turns(rows, quantity))
+
+
+def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = "") -> dict:
+    """value, low, high, points of a ratio, turn by turn on every text; the value is None where nothing compares.
+
+    The mean is that of logarithms, as in claims. of_base: where the quantity of the base has another name.
+    """
+    sides = [_by_turn(rows, quantity), _by_turn(base, of_base or quantity)]
+    pairs = {key: (value, sides[1][key]) for key, value in sides[0].items() if key in sides[1]}
+    shown = over_seeds([math.log(a / b) for a, b in pairs.values()], [text for text, *_ in pairs])
+    restored = {key: None if shown[key] is None else math.exp(shown[key]) for key in ("value", "low", "high")}
+    return restored | {"points": None if shown["points"] is None else [math.exp(each) for each in shown["points"]]}
+
+
+def _by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
+    """(text, clock, turn) -> value; a mean over configurations."""
+    turns = split_turns(rows, quantity).dropna(subset=["value"])
+    turns = turns.assign(clock=clocks(turns))
+    return turns.groupby(["corpus", "clock", "turn"], sort=False)["value"].mean().to_dict()
+
+
+def clocks(rows: pd.DataFrame) -> list[str]:
+    """What each timing was set beside: of two rows with the same the times compare."""
+    known = rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows)
+    return ["none" if pd.isna(each) else f"{each:.9g} ms" for each in known]
+
+
+def told_apart(shown: dict) -> bool:
+    """Whether a ratio can be told from 1: its interval does not hold it."""
+    return shown["low"] is not None and not shown["low"] <= 1 <= shown["high"]
+
+
+def describe_timings(runs: pd.DataFrame) -> list[str]:
+    """What to know of the timings of these runs, a phrase each."""
+    timed = runs.drop_duplicates("configuration")
+    timed = timed[timed[[name for name in SPEEDS if name in runs]].notna().any(axis=1)]
+    said, beside = [], clocks(timed)
+    if without := beside.count("none"):
+        said.append(f"{_how_many(without, timed)} timed without a reference step")
+    if len(set(beside)) > 1:
+        said.append("timed on several machines, so that not all speeds are compared")
+    if restless := sum(value is False for value in timed.get("quiet", ())):
+        which = _how_many(restless, timed)
+        said.append(f"the machine was not quiet while {which} were timed: snakemake {AGAIN} times them again")
+    return said
+
+
+def _how_many(some: int, timed: pd.DataFrame) -> str:
+    return "speeds" if some == len(timed) else f"{some} of {len(timed)} configurations"
