@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.tables._cells import pick, summarise
 
@@ -52,9 +52,10 @@ def _heads(runs: pd.DataFrame) -> list[dict]:
 def draw(data: pd.DataFrame):
     if not data[data["source"].isin(VARIANTS)]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
-    figure, (quality, spans) = canvas(2, height=3.4, width_ratios=[1.5, 1])
+    figure, (quality, spans) = canvas(2, height=3.6, width_ratios=[1.5, 1])
     _draw_quality(quality, data)
     _draw_spans(spans, data)
+    share_legend(figure)
     return figure
 
 
@@ -70,7 +71,6 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
     axes.set_xlim(trained["S"].min() / 1.6, trained["S"].max() * 1.6)
     axes.set_xlabel("span limit S, or characters seen w")
     axes.set_ylabel("test bits per character")
-    axes.legend(fontsize=8)
 
 
 def _draw_spans(axes, data: pd.DataFrame) -> None:
