@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.plan.ablations import builder_names
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
@@ -60,7 +60,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} already has; choose another")
     if kind == "ablation":
         taken = {
-            *PAPERS,
+            *known_papers(),
             LAYERS,
             *builder_names("tables"),
             *builder_names("figures"),

@@ -8,10 +8,10 @@ from pydantic import Field, field_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, config_names
 from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.tasks.spec import TASKS
 
-PaperName = Annotated[str, one_of("paper", PAPERS)]
+PaperName = Annotated[str, one_of("paper", known_papers)]
 Values = StrictInt | str | list[StrictInt] | None
 
 

@@ -55,8 +55,8 @@ class Code:
     def of_artefact(self, kind: str, name: str) -> str:
         """kind: tables | figures."""
         builder = f"workflow/report/{kind}/{name}.py"
-        files = sources.of_report(kind.removesuffix("s"), builder) | sources.published_files()
-        return f"{sources.digest(files)} {sources.config_digest(*TEXTS)}"
+        files = sources.of_report(kind.removesuffix("s"), builder)
+        return f"{sources.digest(files)} {sources.config_digest(*TEXTS, *sources.published_places())}"
 
     def of_claims(self, group: str) -> str:
         return self._of_judging("claims", [name for name in known_claims() if ablation_of(name) == group])
@@ -65,11 +65,10 @@ class Code:
         return self._of_judging("evidence", known_claims())
 
     def _of_judging(self, script: str, claims: list[str]) -> str:
-        files = sources.of_report(script) | sources.published_files()
-        places = [*TEXTS, *(f"claims/{name}.yaml" for name in claims)]
-        return f"{sources.digest(files)} {sources.config_digest(*places)}"
+        places = [*TEXTS, *sources.published_places(), *(f"claims/{name}.yaml" for name in claims)]
+        return f"{sources.digest(sources.of_report(script))} {sources.config_digest(*places)}"
 
     def of_page(self, *ablations: str) -> str:
-        places = [*TEXTS, *(f"ablations/{name}.yaml" for name in ablations)]
-        files = sources.of_report("page") | sources.page_files() | sources.published_files()
+        places = [*TEXTS, *sources.published_places(), *(f"ablations/{name}.yaml" for name in ablations)]
+        files = sources.of_report("page") | sources.page_files()
         return f"{sources.digest(files)} {sources.config_digest(*places)}"

@@ -190,10 +190,9 @@ def files_under(*patterns: str) -> frozenset[str]:
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
 
 
-@cache
-def published_files() -> frozenset[str]:
-    """What the papers print."""
-    return files_under("config/published/*")
+def published_places() -> list[str]:
+    """What the papers print, under config/: the suite's files and those where it is run."""
+    return sorted({f"published/{path.name}" for base in (ROOT, Path()) for path in base.glob("config/published/*")})
 
 
 @cache

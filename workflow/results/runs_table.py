@@ -193,5 +193,4 @@ def describe(runs: pd.DataFrame, texts: str = "") -> str:
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     line = f"scale {scale}; {device}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
-    what = "pictures" if set(runs["task"]) == {"captioning"} else "sentences"
-    return f"{line}; scored on {scored} {what}" if scored else line
+    return f"{line}; scored on {scored} of the test set" if scored else line

@@ -7,7 +7,7 @@ from workflow.report.figures._maps import NO_MAPS, draw_heat
 from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "What the heads of the last encoder layer look at (Attention Is All You Need, attention visualisations)"
 CAPTION = (
     "The base net on one sentence of English-German, written for this project or of test, its first seed that ended "

@@ -5,7 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "

@@ -5,7 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
     "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "

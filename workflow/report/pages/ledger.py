@@ -4,8 +4,9 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
+from workflow.plan.ablations import builder_names
+from workflow.plan.reads import reads
 from workflow.report.claims.ledger import NOT_RUN, VERDICTS
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
@@ -63,11 +64,11 @@ def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
         "by_formula": count_verdicts(ledger.by_formula),
         "papers": [
             {
-                "title": papers()[name].title,
+                "title": paper.title,
                 "page": f"papers/{name}.html" if name in with_page else None,
                 "lines": [_line(line) for line in lines if line["paper"] == name],
             }
-            for name in PAPERS
+            for name, paper in papers().items()
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }
@@ -85,7 +86,8 @@ def _line(line: dict) -> dict:
 def _page(line: dict) -> str | None:
     """Where the claim's numbers stand: the page of its ablation, the table of layers, or the formulas."""
     if line["ablation"] == LAYERS:
-        return "papers/aiayn.html#table-aiayn_table1" if line["ours"] is not None else None
+        table = next(name for name in builder_names("tables") if "layers" in reads("tables", name))
+        return f"papers/{line['paper']}.html#table-{table}" if line["ours"] is not None else None
     if line["ablation"] is None:
         return "analytic.html"
     return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None
