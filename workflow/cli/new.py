@@ -112,7 +112,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
         print(f"written: {path.relative_to(Path.cwd())}")
-    then = "pytest tests/models/test_contract.py" if options.kind in REGISTRIES else "snakemake"
+    tests = "tests/models/test_contract.py tests/models/test_effects.py"
+    then = f"pytest {tests}" if options.kind in REGISTRIES else "snakemake"
     print(f"next: fill it in, then run {then}")
 
 
