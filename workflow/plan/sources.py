@@ -6,7 +6,8 @@ registries are not followed. So a changed line in one choice of attention makes 
 others.
 
 A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has,
-and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
+and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line. A run that failed has no
+number, so nothing is accepted for it: it is trained again once a file has changed.
 """
 
 import ast
@@ -82,17 +83,32 @@ def accepted_digest(file: str, digest: str) -> str:
 
 @cache
 def _digest_of(file: str) -> str:
-    return accepted_digest(file, file_digest(ROOT / file))
+    return file_digest(ROOT / file)
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:
-    """By file, what it counts with."""
+    """By file, of what stands in it now."""
     return {file: _digest_of(file) for file in sorted(files)}
 
 
 def digest(files: Iterable[str]) -> str:
-    """Of all of them together: 12 hexadecimal digits."""
-    lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
+    """Of all of them together, each as it counts: 12 hexadecimal digits."""
+    return _digest({file: accepted_digest(file, now) for file, now in digests(files).items()})
+
+
+def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
+    """The same, each as it is now, or as it was `made` where the two count alike."""
+    now = digests(files)
+    return _digest({file: made[file] if _counts_as(file, made, now) else now[file] for file in now})
+
+
+def _counts_as(file: str, made: dict[str, str], now: dict[str, str]) -> bool:
+    """Whether two versions of a file are the same but for accepted changes."""
+    return file in made and accepted_digest(file, made[file]) == accepted_digest(file, now[file])
+
+
+def _digest(versions: dict[str, str]) -> str:
+    lines = "".join(f"{file} {each}\n" for file, each in versions.items())
     return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
 
 
@@ -103,7 +119,7 @@ def changes_in(files: Iterable[str]) -> list[str]:
 
 
 def recorded(files: Iterable[str]) -> dict:
-    """What an origin keeps of them: source, sources, accepted."""
+    """What an origin keeps of them: source, as they count; sources, as they are; accepted, what lies between."""
     files = frozenset(files)
     return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
 
