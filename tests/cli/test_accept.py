@@ -68,7 +68,6 @@ def test_a_run_that_failed_is_trained_again_though_the_change_is_accepted(record
 
     def change_file(version):
         monkeypatch.setattr(sources, "file_digest", lambda path: version if path.name == "adaptive.py" else NONE)
-        sources._digest_of.cache_clear()
 
     assert len(digests) == len(STATUSES)
     change_file(OLD)
@@ -89,7 +88,6 @@ def test_a_run_that_failed_is_trained_again_though_the_change_is_accepted(record
     assert parameters() == again
     write_record(tmp_path / "results/runs" / digests["oom"] / "record.json", ended_well(tmp_path, digests["oom"]))
     assert parameters() == again  # or ends well: no third time
-    sources._digest_of.cache_clear()
 
 
 def ended_well(folder, digest):

@@ -66,6 +66,7 @@ def accepted() -> tuple[AcceptedChange, ...]:
     return tuple(parse(AcceptedChanges, read_yaml(ACCEPTED), "config/accepted.yaml").changes)
 
 
+@cache
 def file_digest(path: Path) -> str:
     """Of the bytes that stand in a file now."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
@@ -81,14 +82,9 @@ def accepted_digest(file: str, digest: str) -> str:
     return digest
 
 
-@cache
-def _digest_of(file: str) -> str:
-    return file_digest(ROOT / file)
-
-
 def digests(files: Iterable[str]) -> dict[str, str]:
     """By file, of what stands in it now."""
-    return {file: _digest_of(file) for file in sorted(files)}
+    return {file: file_digest(ROOT / file) for file in sorted(files)}
 
 
 def digest(files: Iterable[str]) -> str:
@@ -99,12 +95,9 @@ def digest(files: Iterable[str]) -> str:
 def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
     """The same, each as it is now, or as it was `made` where the two count alike."""
     now = digests(files)
-    return _digest({file: made[file] if _counts_as(file, made, now) else now[file] for file in now})
-
-
-def _counts_as(file: str, made: dict[str, str], now: dict[str, str]) -> bool:
-    """Whether two versions of a file are the same but for accepted changes."""
-    return file in made and accepted_digest(file, made[file]) == accepted_digest(file, now[file])
+    known = [file for file in now if file in made]
+    alike = [file for file in known if accepted_digest(file, made[file]) == accepted_digest(file, now[file])]
+    return _digest(now | {file: made[file] for file in alike})
 
 
 def _digest(versions: dict[str, str]) -> str:
