@@ -10,6 +10,7 @@ from workflow.report.answers.effects import compare
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
+from workflow.report.pages.answer import draw_figures
 from workflow.results.runs_table import as_frame, with_text
 from workflow.tasks.spec import TASKS
 
@@ -189,6 +190,21 @@ def test_where_few_variants_are_on_a_grid_each_place_of_it_is_a_row():
     assert "number of kept keys" not in text and "fixed span, " not in text
 
 
+def test_one_configuration_alone_has_neither_an_effect_nor_a_cost_to_draw():
+    rows = [run(variant="fixed", seed=seed) for seed in (1, 2, 3)]
+    figures = draw_figures(as_frame(rows), TASKS["char_lm"])
+    assert [name for name, *_ in figures] == ["curves"]
+    plt.close("all")
+
+
+def test_seeds_of_a_curve_are_one_line_and_a_band_and_few_are_themselves():
+    rows = [run(variant="fixed", seed=seed) for seed in range(1, 6)] + [run(variant="adaptive", seed=s) for s in (1, 2)]
+    axes = curves_figure.draw(curves_figure.data(as_frame(rows), "bpc"), "bits", "linear").axes[0]
+    names = [line.get_label() for line in axes.lines]
+    assert names.count("fixed span") == 1 and names.count("adaptive span") == 2
+    plt.close("all")
+
+
 @pytest.mark.parametrize("variants, panels", [(2, 1), (6, 6)])
 def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
     rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in (1, 2)]
@@ -200,10 +216,11 @@ def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
 
 
 def test_costs_are_drawn_where_they_differ_alone():
-    same = as_frame([run(variant=variant, seed=1) for variant in ("fixed", "adaptive")])
+    same = as_frame([run(variant=variant, seed=1) for variant in ("fixed", "adaptive", "dynamic")])
     assert not len(cost_figure.data(same, "dev_bpc"))
-    rows = [run(variant="fixed"), run(variant="adaptive", macs_executed=3e4)]
+    rows = [run(variant="fixed"), run(variant="adaptive", macs_executed=3e4), run(variant="dynamic")]
+    assert not len(cost_figure.data(as_frame(rows[:2]), "dev_bpc"))  # two points are in the table
     data = cost_figure.data(as_frame(rows), "dev_bpc")
-    assert data["macs_executed"].tolist() == [6e4, 3e4] and "train_tokens_per_s" not in data
+    assert data["macs_executed"].tolist() == [6e4, 3e4, 6e4] and "train_tokens_per_s" not in data
     figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
     assert "(less is better)" in texts_of(figure)

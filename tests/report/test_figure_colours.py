@@ -2,8 +2,8 @@
 
 import pytest
 
-from workflow.report.figures._colours import COLOURS, shades
-from workflow.report.pages.figure_colours import DARK_PAPER, READABLE, contrast, follow_page, lift
+from workflow.report.figures._colours import COLOURS, ON_LIGHT, shades
+from workflow.report.pages.figure_colours import DARK_PAPER, LIGHT_PAPER, READABLE, contrast, fit, follow_page
 from workflow.report.pages.site import TEMPLATES
 
 
@@ -13,24 +13,26 @@ def test_contrast_by_hand():
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
+@pytest.mark.parametrize("paper", [LIGHT_PAPER, DARK_PAPER])
 @pytest.mark.parametrize("colour", [*COLOURS.values(), *shades(2), *shades(7)])
-def test_every_colour_of_a_line_is_seen_on_dark(colour):
-    assert contrast(lift(colour), DARK_PAPER) >= READABLE
-    assert lift(colour) == colour or contrast(colour, DARK_PAPER) < READABLE
+def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
+    assert contrast(fit(colour, paper), paper) >= READABLE
+    assert fit(colour, paper) == colour or contrast(colour, paper) < READABLE
 
 
-def test_the_dark_paper_is_that_of_the_pages():
-    dark = (TEMPLATES / "style.css").read_text().partition("prefers-color-scheme: dark")[2]
-    assert f"--paper: {DARK_PAPER};" in dark
+def test_the_papers_are_those_of_the_pages():
+    light, _, dark = (TEMPLATES / "style.css").read_text().partition("prefers-color-scheme: dark")
+    assert f"--paper: {LIGHT_PAPER};" in light and f"--paper: {DARK_PAPER};" in dark
 
 
 def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():
     svg = '<g id="patch_1"><path d="M 0" style="fill: #ffffff"/></g><path style="stroke: #777777; fill: #3f90da"/>'
     svg += '<path style="stroke: #832db6"/><g id="QuadMesh_1"><path style="fill: #08306b"/></g>'
-    svg += '<text style="fill: #1b1b1b"/>'
-    lifted = lift("#832db6")
+    svg += f'<text style="fill: #1b1b1b"/><text style="fill: {ON_LIGHT}"/><text style="fill: #ffffff"/>'
+    lifted = fit("#832db6", DARK_PAPER)
     assert follow_page(svg) == (
         '<g id="patch_1"><path d="M 0" style="fill: none"/></g><path style="stroke: var(--soft); fill: #3f90da"/>'
         f'<path style="stroke: #832db6; stroke: light-dark(#832db6, {lifted})"/>'
         '<g id="QuadMesh_1"><path style="fill: #08306b"/></g><text style="fill: var(--ink)"/>'
+        f'<text style="fill: {ON_LIGHT}"/><text style="fill: #ffffff"/>'
     )

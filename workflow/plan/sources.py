@@ -95,8 +95,7 @@ def digest(files: Iterable[str]) -> str:
 def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
     """The same, each as it is now, or as it was `made` where the two count alike."""
     now = digests(files)
-    known = [file for file in now if file in made]
-    alike = [file for file in known if accepted_digest(file, made[file]) == accepted_digest(file, now[file])]
+    alike = [file for file in now if accepted_digest(file, made.get(file, "")) == accepted_digest(file, now[file])]
     return _digest(now | {file: made[file] for file in alike})
 
 

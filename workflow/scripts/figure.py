@@ -19,9 +19,13 @@ from workflow.results.record import write_text
 from workflow.results.runs_table import read_frames
 
 
+def add_foot(figure, origin: str) -> None:
+    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
+
+
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
     """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
-    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
+    add_foot(figure, origin)
     lay_out(figure)
     for ending, metadata in provenance.metadata(title, origin, trace).items():
         with atomic_write(out.with_suffix(f".{ending}")) as file:

@@ -6,27 +6,30 @@ from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.look import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
 from workflow.report.answers.words import label
 from workflow.report.figures._colours import INK
-from workflow.report.figures._style import set_count_ticks
+from workflow.report.figures._style import fold, set_count_ticks, set_log, thin_names
+from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
-from workflow.results.runs_table import with_text
 
 COSTS = ("macs_executed", "train_tokens_per_s")
+FEWEST = 3  # configurations on a text: of fewer the table says all that there is to see
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
 OFFSETS = (5, 4), (5, -10), (-16, 4)  # of names from their points, in points
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """The scores with each cost that differs between configurations; no row where none does, or none was measured."""
+    """The scores with each cost that differs between configurations; no row where none does, none was measured, or
+    configurations are few."""
     scores = scores_of(runs, quantity)
-    finished = with_text(runs[runs["status"] == "ok"])
+    finished = with_badge(runs[runs["status"] == "ok"])
     keys, kept = ["text", "variant", "S", "k"], []
     for cost in (name for name in COSTS if name in runs):
         means = finished.groupby(keys, dropna=False, sort=False)[cost].mean().dropna().rename(cost).reset_index()
         on_texts = means.groupby("text")[cost]
         if (on_texts.max() > DIFFERS * on_texts.min()).any():
             scores, kept = scores.merge(means.astype({"S": float, "k": float}), on=keys, how="left"), [*kept, cost]
-    return scores if kept else scores.head(0)
+    enough = len(scores) and scores.groupby("text").size().max() >= FEWEST
+    return scores if kept and enough else scores.head(0)
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
@@ -43,9 +46,10 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
                 _name_best(panel, points, cost, quantity)
             panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
             panel.set_ylabel(name_score(quantity, title), fontsize=8)
-            panel.set_title(text, fontsize=9, parse_math=False)
+            panel.set_title(fold(text, min(len(costs), len(axes))), fontsize=9, parse_math=False)
     if len(lines) <= LEGEND:
         add_legend(figure, axes)
+    thin_names(figure)
     return figure
 
 
@@ -64,15 +68,14 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
         for row in mine.itertuples() if len(mine) > 1 else ():
             _name(panel, f"{getattr(row, axis):g}", row, cost, OFFSETS[number % len(OFFSETS)])
     far_apart = rows[cost].max() > FAR * rows[cost].min()
-    panel.set_xscale("log" if far_apart else "linear")
     panel.margins(x=0.12, y=0.12)
-    set_count_ticks(panel.xaxis, log=far_apart)
+    (set_log if far_apart else set_count_ticks)(panel.xaxis)
     panel.tick_params(labelsize=8)
 
 
-def _name(panel, text: str, row, cost: str, offset: tuple = OFFSETS[0]) -> None:
+def _name(panel, text: str, row, cost: str, offset: tuple = OFFSETS[0], ha: str = "left") -> None:
     place = (getattr(row, cost), row.mean)
-    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7, color=INK, parse_math=False)
+    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7, color=INK, parse_math=False, ha=ha)
 
 
 def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:
@@ -82,4 +85,5 @@ def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:
         cheaper = signs[0] * rows[cost] < signs[0] * getattr(row, cost)
         as_good = signs[1] * rows["mean"] <= signs[1] * row.mean
         if not number or not (cheaper & as_good).any():
-            _name(panel, label(row.variant), row, cost)
+            right = getattr(row, cost) > rows[cost].median()  # its name stays inside of the panel
+            _name(panel, label(row.variant), row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")

@@ -6,8 +6,8 @@ from workflow.report.answers.effects import places
 from workflow.report.answers.look import Line, add_legend, aside, drawn_axis, lines_of, name_score, panels, texts_of
 from workflow.report.answers.words import label
 from workflow.report.figures._colours import COLOURS, GREY, INK
-from workflow.report.figures._style import canvas, draw_message
-from workflow.results.runs_table import with_text
+from workflow.report.figures._style import canvas, draw_message, fold, set_powers
+from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 
 ROW = 0.27  # inches of a variant
@@ -18,7 +18,7 @@ COLUMNS = ["text", "variant", "S", "k", "mean", "low", "high", "points"]
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """A row per text, variant, S and k with a run that ended well; points: of the seeds. No interval of few seeds."""
     rows = []
-    for text, group in texts_of(with_text(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
+    for text, group in texts_of(with_badge(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
         for variant, S, k, members in places(group):
             points = members[quantity].astype(float).tolist()
             mean, low, high = mean_interval(points)
@@ -52,7 +52,7 @@ def _draw_dots(data: pd.DataFrame, score: str):
         panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
-        panel.set_title(text, fontsize=9, parse_math=False)
+        panel.set_title(fold(text, 1), fontsize=9, parse_math=False)
         panel.set_xlabel(score)
     return figure
 
@@ -78,12 +78,10 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
             mine = line.rows(rows, axis)
             beside = aside(mine[axis], placed.index(line), len(placed)) if line in placed else mine[axis]
             _draw_line(panel, line, mine.assign(place=beside))
-        panel.set_xscale("log", base=2)
-        panel.set_xticks(values, [f"{value:g}" for value in values])
-        panel.minorticks_off()
+        set_powers(panel.xaxis, {value: f"{value:g}" for value in values})
         panel.set_xlim(values[0] / 2**MARGIN, values[-1] * 2**MARGIN)
         panel.set_xlabel({"S": "span limit S", "k": "number of kept keys k"}[axis])
-        panel.set_title(text, fontsize=9, parse_math=False)
+        panel.set_title(fold(text, min(2, len(texts))), fontsize=9, parse_math=False)
     axes[0].set_ylabel(score)
     add_legend(figure, axes)
     return figure

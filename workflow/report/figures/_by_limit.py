@@ -1,7 +1,5 @@
 """What the three parts of Figure 3 share: one quantity against the span limit S, of fixed and adaptive spans."""
 
-import textwrap
-
 import pandas as pd
 
 from workflow.papers.published import find
@@ -10,6 +8,7 @@ from workflow.report.figures._style import (
     canvas,
     draw_curve,
     draw_message,
+    fold,
     set_count_ticks,
     set_span_axis,
     share_legend,
@@ -46,7 +45,7 @@ def draw(data: pd.DataFrame, ylabel: str):
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
     panels = data.groupby("text", sort=False)
-    figure, axes = canvas(len(panels), height=2.9)
+    figure, axes = canvas(len(panels), height=3.1)
     for panel, (text, points) in zip(axes, panels, strict=True):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]
@@ -55,7 +54,7 @@ def draw(data: pd.DataFrame, ylabel: str):
                 draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix"), **style)
         set_span_axis(panel, points["S"])
         panel.tick_params(axis="x", labelsize=8)
-        panel.set_title(textwrap.fill(text, 70 // len(panels)), fontsize=9, color=GREY if text == PUBLISHED else INK)
+        panel.set_title(fold(text, len(panels)), fontsize=9, color=GREY if text == PUBLISHED else INK)
         if data["mean"].max() > 1000:
             set_count_ticks(panel.yaxis)
     axes[0].set_ylabel(ylabel)

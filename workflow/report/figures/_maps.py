@@ -2,8 +2,7 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import ListedColormap, to_rgba
 
 from workflow.report.figures._colours import GREY
 from workflow.report.figures._style import WIDTH, canvas, draw_message, pick_holding
@@ -14,9 +13,12 @@ NAMES = {"softmax": "softmax", "top_k": "top-k"}
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
-# From 50 levels on the scale would be a bitmap in the SVG. The palest is no white: that is a key which is not looked
-# at, on dark pages too, so that those that are can be counted.
-BLUES = ListedColormap(colormaps["Blues"](np.linspace(0.15, 1, 40))).with_extremes(bad="#fefefe")
+# From 50 levels on the scale would be a bitmap in the SVG. One blue over the page, light or dark: no weight leaves the
+# page as it is, and the least weight can just be told from none.
+BLUE, LEAST, LEVELS = "#2f7fd0", 0.08, 40
+BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(
+    bad=(0, 0, 0, 0)
+)
 
 
 def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """One look for all figures, made to be read at the width of a phone, with text kept as text."""
 
 import io
+import textwrap
 
 import matplotlib
 
@@ -8,11 +9,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
 
 from workflow.report.figures._colours import GREY  # noqa: E402
+from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
+LETTERS = 70  # of a title, side by side over a whole figure
+DASHES = ("-", "--", ":", "-.")  # so that of lines in one place each is seen
 
 plt.rcParams.update(
     {
@@ -65,6 +69,11 @@ def draw_message(message: str):
     return figure
 
 
+def fold(title: str, panels: int, size: int = 9) -> str:
+    """In lines as wide as one of so many panels; size: of a letter, in points."""
+    return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
+
+
 def share_legend(figure, columns: int = 3) -> None:
     """One legend above all panels, each label in it once."""
     entries: dict[str, object] = {}
@@ -72,6 +81,17 @@ def share_legend(figure, columns: int = 3) -> None:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             entries.setdefault(label, handle)
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, fontsize=8)
+
+
+def thin_names(figure) -> None:
+    """Leave out the names of points that would lie on an earlier one."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        kept = []
+        for name in axes.texts:
+            box = name.get_window_extent()
+            name.set_visible(not any(box.overlaps(other) for other in kept))
+            kept += [box] if name.get_visible() else []
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
@@ -94,33 +114,49 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
         )
 
 
+def average_by_step(points: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """step, mean, low, high, points over the seeds that have reached a step. points: with their step, of any seed."""
+    by_step = points.dropna(subset=[quantity]).groupby("step")[quantity]
+    rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
+    return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})
+
+
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
     """The runs whose record has this fact."""
     return runs[pd.Series([isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool)]
 
 
-def set_count_ticks(axis, log: bool = False) -> None:
-    """Ticks as 150k or 20M; on a logarithmic axis as many as its decades have room for."""
-    if log:
-        low, high = sorted(axis.get_view_interval())
-        decades = np.log10(high / low)
-        steps = (1, 1.5, 2, 3, 5, 7) if decades < 0.7 else (1, 2, 5) if decades < 2.5 else (1,)
-        axis.set_major_locator(LogLocator(subs=steps))
-        axis.set_minor_formatter(NullFormatter())
-    axis.set_major_formatter(EngFormatter(sep=""))
+def set_count_ticks(axis) -> None:
+    """Ticks as 0.01, 20, 150k or 20M."""
+    thousands = EngFormatter(sep="")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}"))
 
 
-def set_plain_ticks(axis) -> None:
-    """Ticks of a logarithmic axis as 0.01 or 100: powers would take a language that labels are not read in."""
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+def set_log(axis) -> None:
+    """Make an axis with data logarithmic: as many ticks as its decades have room for.
+
+    This and `set_powers` are the only ways to a logarithmic axis: matplotlib's own labels of one are powers, in the
+    maths that labels are not read in.
+    """
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    low, high = sorted(axis.get_view_interval())
+    decades = np.log10(high / low)
+    steps = (1, 1.5, 2, 3, 5, 7) if decades < 0.7 else (1, 2, 5) if decades < 2.5 else (1,)
+    axis.set_major_locator(LogLocator(subs=steps))
     axis.set_minor_formatter(NullFormatter())
+    set_count_ticks(axis)
+
+
+def set_powers(axis, labels: dict[float, str]) -> None:
+    """Make an axis one of powers of two, with these labels at these values alone."""
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", base=2)
+    axis.set_ticks([*labels], [*labels.values()])
+    axis.set_minor_locator(NullLocator())
 
 
 def set_span_axis(axes, values) -> None:
     """S on a scale of powers of two: up to four named, of more every second, the largest among them."""
-    axes.set_xscale("log", base=2)
     ticks = sorted(set(values))
     unnamed = ticks[-2::-2] if len(ticks) > 4 else []
-    axes.set_xticks(ticks, ["" if tick in unnamed else f"{tick:.0f}" for tick in ticks])
-    axes.minorticks_off()
+    set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
     axes.set_xlabel("span limit S")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, draw_message, pick_holding, set_count_ticks, set_plain_ticks
+from workflow.report.figures._style import canvas, draw_message, pick_holding, set_log
 from workflow.report.tables._cells import pick
 
 READS = ("runs",)
@@ -49,10 +49,8 @@ def draw(data: pd.DataFrame):
     figure, axes = canvas()
     for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
         axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    set_count_ticks(axes.xaxis, log=True)
-    set_plain_ticks(axes.yaxis)
+    set_log(axes.xaxis)
+    set_log(axes.yaxis)
     axes.set_xlabel("distance of the past character")
     axes.set_ylabel("mean attention weight")
     axes.legend()

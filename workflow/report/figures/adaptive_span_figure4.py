@@ -1,13 +1,11 @@
 """Adaptive Attention Span, Figure 4: the span of every head by layer."""
 
-import textwrap
-
 import pandas as pd
 
 from workflow.papers.published import load_digitised_spans
 from workflow.report.figures._by_limit import PUBLISHED
 from workflow.report.figures._colours import COLOURS, GREY, INK
-from workflow.report.figures._style import canvas, draw_message, set_count_ticks
+from workflow.report.figures._style import canvas, draw_message, fold, set_log
 from workflow.report.tables._cells import pick
 from workflow.report.texts import with_badge
 
@@ -48,14 +46,13 @@ def draw(data: pd.DataFrame):
         colour = COLOURS["published" if text == PUBLISHED else "adaptive"]
         shift = (spans["head"] - spans["head"].mean()) / (spans["head"].max() + 1) * 0.7
         panel.scatter(spans["layer"] + shift, spans["span"], s=16, color=colour, alpha=0.75, linewidths=0)
-        panel.set_yscale("log")
         # spans that hardly differ must look as if they hardly differ
         panel.set_ylim(spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8))
-        set_count_ticks(panel.yaxis, log=True)
+        set_log(panel.yaxis)
         layers = sorted(spans["layer"].unique())
         panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])
         panel.set_xlabel("layer")
-        title = textwrap.fill(f"{text}, S = {spans['S'].iloc[0]:.0f}", 70 // len(panels))
+        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}", len(panels))
         panel.set_title(title, fontsize=9, color=GREY if text == PUBLISHED else INK)
     axes[0].set_ylabel("span of a head (characters)")
     return figure

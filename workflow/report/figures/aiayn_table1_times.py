@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures._colours import shades
-from workflow.report.figures._style import canvas, draw_message, set_plain_ticks
+from workflow.report.figures._style import canvas, draw_message, set_log, set_powers
 from workflow.report.tables import _layers
 
 READS = ("layers",)
@@ -35,10 +35,8 @@ def draw(data: pd.DataFrame):
             half = layer["ms"] * layer["spread"] / 2
             axes.errorbar(layer["n"], layer["ms"], half, color=colour, label=label, marker="o", markersize=4)
     lengths = sorted(data["n"].unique())
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(lengths, [str(n) for n in lengths])
-    axes.set_yscale("log")
-    set_plain_ticks(axes.yaxis)
+    set_powers(axes.xaxis, {n: str(n) for n in lengths})
+    set_log(axes.yaxis)
     axes.set_xlabel("length n of the sequence")
     axes.set_ylabel("ms, forward and back")
     axes.legend()

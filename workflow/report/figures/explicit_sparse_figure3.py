@@ -6,9 +6,9 @@ import pandas as pd
 
 from workflow.papers.published import find
 from workflow.report.figures._colours import COLOURS, GREY, shades
-from workflow.report.figures._style import canvas, draw_message, draw_points
+from workflow.report.figures._style import canvas, draw_message, draw_points, set_powers, share_legend
 from workflow.report.tables._cells import pick, summarise
-from workflow.results.runs_table import with_text
+from workflow.report.texts import with_badge
 from workflow.results.statistics import half_width
 
 READS = ("runs",)
@@ -30,7 +30,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """source, text, k (inf: every key), mean, low, high, points, n, failed, published (an id)."""
-    runs = with_text(used(runs))
+    runs = with_badge(used(runs))
     measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised")
     published = [
         {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)} for k in find(AXIS).value
@@ -52,7 +52,7 @@ def draw(data: pd.DataFrame):
         points = points.assign(x=points["k"].clip(upper=end))
         _draw_direction(ours, points, colour, text)
     ours.set_ylabel("dev BLEU")
-    ours.legend(fontsize=8)
+    share_legend(figure, columns=2)
     _draw_published(theirs, data[data["source"] == "published"])
     return figure
 
@@ -61,9 +61,7 @@ def _set_axis(axes, k: pd.Series) -> float:
     """A scale of powers of two that ends at infinity; the place where that stands."""
     end = max(each for each in k if math.isfinite(each)) * 2 if any(map(math.isfinite, k)) else 2.0
     ticks = sorted(set(k.clip(upper=end)))
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ticks, ["∞" if each == end else f"{each:.0f}" for each in ticks])
-    axes.minorticks_off()
+    set_powers(axes.xaxis, {each: "∞" if each == end else f"{each:.0f}" for each in ticks})
     axes.axvline(end / math.sqrt(2), color=GREY, linewidth=0.8, linestyle=":")  # beyond it the scale has no meaning
     axes.set_xlabel("kept keys k")
     return end

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_span_axis
-from workflow.report.tables._attainable import best_bpc, paying_window, windows
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis
+from workflow.report.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.tables._cells import pick, summarise
 
 READS = ("runs", "best_reader")
@@ -75,7 +75,7 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
 
 def _draw_spans(axes, data: pd.DataFrame) -> None:
     heads = data[data["source"] == "heads"]
-    axes.set_title(f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans")
+    title = f"heads at S = {heads['S'].iloc[0]:.0f}" if len(heads) else "no learned spans"
     axes.set_xlabel("learned span of a head (characters)")
     axes.set_ylabel("layer")
     axes.set_yticks(sorted(heads["layer"].unique()))
@@ -83,11 +83,9 @@ def _draw_spans(axes, data: pd.DataFrame) -> None:
     rank = heads.groupby("layer").cumcount()
     shift = (rank - rank.mean()) / (rank.max() + 1) * 0.6 if len(heads) else 0
     axes.scatter(heads["span"], heads["layer"] + shift, s=16, color=COLOURS["adaptive"], alpha=0.75, linewidths=0)
-    axes.set_xscale("log", base=2)
     for window in data[data["source"] == "pays"]["span"].dropna():
         axes.axvline(window, color=GREY, linewidth=1)
-        axes.text(window, axes.get_ylim()[1], " beyond: < 0.01 bpc", fontsize=7, color=GREY, va="top")
-    if len(heads):
-        ticks = [2**n for n in range(2, int(heads["S"].max()).bit_length())]
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.minorticks_off()
+        title += f";\nright of the line: < {PAYS:g} bpc to gain"
+    axes.set_title(title, fontsize=8)
+    ends = range(2, int(heads["S"].max()).bit_length()) if len(heads) else ()
+    set_powers(axes.xaxis, {2**n: str(2**n) for n in ends})

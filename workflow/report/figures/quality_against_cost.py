@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, INK, LABELS
-from workflow.report.figures._style import canvas, draw_message, draw_points, set_count_ticks, share_legend
+from workflow.report.figures._style import canvas, draw_message, draw_points, set_log, share_legend
 from workflow.report.tables._cells import pick, summarise, take_rows
 from workflow.results.statistics import half_width
 
@@ -46,9 +46,8 @@ def draw(data: pd.DataFrame):
         for number, point in enumerate(points.to_dict("records")):
             _draw_point(panel, point, cost, number)
         if len(points):
-            panel.set_xscale("log")
             panel.margins(x=0.08)
-            set_count_ticks(panel.xaxis, log=True)
+            set_log(panel.xaxis)
         panel.set_xlabel(label if len(points) else f"{label}: not measured")
         panel.set_ylabel("dev bpc")
     share_legend(figure)

@@ -4,9 +4,16 @@ import pandas as pd
 
 from workflow.papers.published import load_logs
 from workflow.report.figures._colours import GREY, INK, shades
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_count_ticks, share_legend
+from workflow.report.figures._style import (
+    DASHES,
+    average_by_step,
+    canvas,
+    draw_curve,
+    draw_message,
+    set_count_ticks,
+    share_legend,
+)
 from workflow.report.tables._cells import pick
-from workflow.results.statistics import over_seeds
 
 READS = ("runs",)
 TITLE = "Top-k on adaptive spans while training"
@@ -46,7 +53,8 @@ def draw(data: pd.DataFrame):
         curves = data[data["source"] == source]
         for panel, (quantity, label) in zip(axes[:, column], PANELS, strict=True):
             for k, lines in curves.groupby("k"):
-                draw_curve(panel, _means(lines, quantity), "step", colours[k], _label(k), marker=None)
+                look = {"marker": None, "ls": DASHES[ks.index(k) % len(DASHES)]}
+                draw_curve(panel, average_by_step(lines, quantity), "step", colours[k], _label(k), **look)
             set_count_ticks(panel.xaxis)
             panel.set_ylabel(label if column == 0 else "")
         axes[0][column].set_title(title, color=INK if source == "measured" else GREY)
@@ -57,10 +65,3 @@ def draw(data: pd.DataFrame):
 
 def _label(k: int) -> str:
     return f"k = {k}" if k else "all keys"
-
-
-def _means(lines: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Mean and interval over the seeds that have reached a step."""
-    by_step = lines.dropna(subset=[quantity]).groupby("step")[quantity]
-    rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
-    return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})

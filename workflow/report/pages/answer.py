@@ -13,34 +13,46 @@ from workflow.tasks.spec import TaskSpec
 EFFECT = (
     "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
 )
-CURVES = "The loss on dev of every run while it was trained, a line each; lower is better. The steep start is cut off."
+CURVES = (
+    "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
+    "broke off, a thin line each. Lower is better. The steep start is cut off."
+)
 COST = "Means over seeds with 95 % intervals. Speeds are measured once per configuration. Small numbers are S or k."
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
     """runs: of one ablation, with their costs. score: title and unit of what the variants are compared by."""
     quantity, title, unit = task.columns[0]
-    names = {name: words for name, words, _ in task.columns}
-    names["macs_executed"] = f"executed multiply-adds / {task.tokens[:-1]}"
-    effect = effect_figure.draw(effect_figure.data(runs, quantity), quantity, title)
-    loss, loss_title, scale = task.curve
-    curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
-    costs = cost_figure.data(runs, quantity)
-    cost = cost_figure.draw(costs, quantity, title, names) if len(costs) else None
     texts = badges(runs)
     return {
         "said": answer_of(runs, task),
         "score": (title, unit),
-        "table": variant_table(runs, quantity, names),
-        "figures": [
-            _figure("effect", "The effect", EFFECT, effect, texts),
-            *([_figure("cost", "Cost beside quality", COST, cost, texts)] if cost else ()),
-            _figure("curves", "Learning curves", CURVES, curves, texts),
-        ],
+        "table": variant_table(runs, quantity, _names(task)),
+        "figures": [_on_page(*each, texts) for each in draw_figures(runs, task)],
     }
 
 
-def _figure(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
+def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
+    """(name, title, caption, figure) of those that show something: one configuration alone has no effect."""
+    (quantity, title, _), (loss, loss_title, scale) = task.columns[0], task.curve
+    scores, costs = effect_figure.data(runs, quantity), cost_figure.data(runs, quantity)
+    curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
+    figures = [("curves", "Learning curves", CURVES, curves)]
+    if len(costs):
+        cost = cost_figure.draw(costs, quantity, title, _names(task))
+        figures.insert(0, ("cost", "Cost beside quality", COST, cost))
+    if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
+        figures.insert(0, ("effect", "The effect", EFFECT, effect_figure.draw(scores, quantity, title)))
+    return figures
+
+
+def _names(task: TaskSpec) -> dict[str, str]:
+    """Titles of costs, where the task has others than the registry."""
+    names = {name: words for name, words, _ in task.columns}
+    return names | {"macs_executed": f"executed multiply-adds / {task.tokens[:-1]}"}
+
+
+def _on_page(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
     """As the template of figures takes it; it is made for this page, and has no file of its own."""
     svg = embed_svg(as_svg(figure), f"answer-{name}")
     about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}

@@ -1,35 +1,38 @@
 """The page of the engine's benchmark, and that of training steps over S."""
 
+import numpy as np
 from markupsafe import Markup
 
-from workflow.report.figures._colours import COLOURS
-from workflow.report.figures._style import as_svg, canvas
+from workflow.report.figures._colours import COLOURS, GREY, LABELS
+from workflow.report.figures._style import as_svg, canvas, set_log, set_span_axis, share_legend
 from workflow.report.pages.engine_rows import SPANS, Measured, as_text, build_tables, step_time_rows
 from workflow.report.pages.site import embed_svg
 
 
-def draw_steps(content: dict) -> Markup:
-    """Over S: milliseconds of a training step, engine and definition; multiply-accumulates per character."""
+def draw_steps(content: dict):
+    """Over S: milliseconds of a training step, and multiply-accumulates per character, of engine and definition."""
     measured = Measured(content)
-    figure, (time, work) = canvas(2, width=3.6, height=2.6)
+    lengths = measured.how["lengths"]
+    figure, (time, work) = canvas(2, height=2.6)
     for name in SPANS:
         for implementation, style in (("engine", "o-"), ("definition", "s:")):
-            times = [(S, measured.cell("step", name, S, implementation)["ms"]) for S in measured.how["lengths"]]
-            points = [point for point in times if point[1] is not None]
-            if points:
-                time.plot(
-                    *zip(*points, strict=True), style, ms=4, color=COLOURS[name], label=f"{name}, {implementation}"
-                )
-        for key, style in (("executed", "o-"), ("dense", "s:")):
-            counted = [measured.macs[name, S][key] for S in measured.how["lengths"]]
-            work.plot(measured.how["lengths"], counted, style, ms=4, color=COLOURS[name], label=f"{name}, {key}")
-    for axes, label in ((time, "ms of a training step"), (work, "multiply-accumulates / character")):
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xlabel("S")
+            times = [measured.cell("step", name, S, implementation)["ms"] for S in lengths]
+            label = f"{LABELS[name]}, {implementation}"
+            time.plot(lengths, np.array(times, float), style, ms=4, color=COLOURS[name], label=label)
+        executed = [measured.macs[name, S]["executed"] for S in lengths]
+        work.plot(lengths, executed, "o-", ms=4, color=COLOURS[name])
+    dense = [max(measured.macs[name, S]["dense"] for name in SPANS) for S in lengths]
+    work.plot(lengths, dense, "s:", ms=4, color=GREY, label="definition, any span")
+    for axes, label in ((time, "ms of a training step"), (work, "multiply-adds / character")):
+        set_span_axis(axes, lengths)
+        set_log(axes.yaxis)
         axes.set_ylabel(label)
-        axes.legend(fontsize=7)
-    return embed_svg(as_svg(figure), "engine")
+    share_legend(figure)
+    return figure
+
+
+def _picture(content: dict) -> Markup:
+    return embed_svg(as_svg(draw_steps(content)), "engine")
 
 
 def _origin(content: dict) -> str:
@@ -48,7 +51,7 @@ def engine_page(content: dict, file: str) -> dict:
         "title": "What does the engine cost?",
         "provenance": _origin(content),
         "gate": content["gate"],
-        "picture": draw_steps(content) if ok else "",
+        "picture": _picture(content) if ok else "",
         "tables": build_tables(content) if ok else {},
         "chosen": content.get("chosen", []),
         "file": file,
@@ -63,7 +66,7 @@ def steps_page(content: dict, file: str) -> dict:
         "provenance": _origin(content),
         "device": content["origin"]["device"],
         "gate": content["gate"],
-        "picture": draw_steps(content) if ok else "",
+        "picture": _picture(content) if ok else "",
         "rows": as_text(step_time_rows(Measured(content))) if ok else [],
         "file": file,
     }

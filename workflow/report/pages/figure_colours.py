@@ -1,4 +1,5 @@
-"""The colours of our figures on a page that may be dark: ink, greys and paper follow the page, dim colours are lifted.
+"""The colours of our figures on a page that may be dark: ink, greys and paper follow the page, the others are made
+as light, or as dark, as it takes to be seen there.
 
 The files that a figure is printed from keep their own.
 """
@@ -9,11 +10,12 @@ from functools import cache
 
 from matplotlib.colors import to_hex, to_rgb
 
-from workflow.report.figures._colours import GREY, INK
+from workflow.report.figures._colours import GREY, INK, ON_LIGHT
 
-DARK_PAPER = "#161615"  # as templates/style.css has it
+LIGHT_PAPER, DARK_PAPER = "#fdfdfb", "#161615"  # as templates/style.css has them
 READABLE = 3.0  # contrast of a line or a mark with the paper behind it (WCAG 1.4.11)
 OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
+ON_MAPS = ("#ffffff", ON_LIGHT)  # numbers on the cells of a map, which keep their colours
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
 MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
@@ -30,16 +32,19 @@ def _adapt(match: re.Match) -> str:
     kind, colour = match.groups()
     if colour in OF_THE_PAGE:
         return f"{kind}: {OF_THE_PAGE[colour]}"
-    lifted = lift(colour)
-    return match.group() if lifted == colour else f"{kind}: {colour}; {kind}: light-dark({colour}, {lifted})"
+    if colour in ON_MAPS:
+        return match.group()
+    light, dark = fit(colour, LIGHT_PAPER), fit(colour, DARK_PAPER)
+    return f"{kind}: {light}" if light == dark else f"{kind}: {light}; {kind}: light-dark({light}, {dark})"
 
 
 @cache
-def lift(colour: str) -> str:
-    """The same hue, as much lighter as it takes to be seen on dark paper."""
+def fit(colour: str, paper: str) -> str:
+    """The same hue, as much darker on light paper and lighter on dark as it takes to be seen."""
     hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
-    while contrast(colour, DARK_PAPER) < READABLE:
-        light += 0.02
+    step = 0.02 if paper == DARK_PAPER else -0.02
+    while contrast(colour, paper) < READABLE:
+        light += step
         colour = to_hex(colorsys.hls_to_rgb(hue, light, saturation))
     return colour
 

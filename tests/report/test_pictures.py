@@ -1,0 +1,135 @@
+"""Every figure of the reports, drawn from the records that came with the project, looked at by rule."""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from tests._records import SCALES, frames_of, recorded, wholes
+from tests.report._pictures import faults, pale, words
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.scales import load_corpora
+from workflow.report.answers.words import label
+from workflow.report.builders import builder_inputs, describe_origin, load_builder
+from workflow.report.figures._style import canvas, plt, set_log, share_legend
+from workflow.report.pages.answer import draw_figures
+from workflow.report.pages.engine import draw_steps
+from workflow.scripts.figure import add_foot
+from workflow.tasks.spec import TASKS
+
+FAST = {"limit", "explicit_sparse_figure3", "aiayn_attention", "spans_at_borders", "steps"}  # one scale's, of each kind
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def drawn(scale: str, names: set[str] | None = None) -> Iterator[tuple[str, Callable]]:
+    """(name, figure) of what the report of a scale shows; names: of these alone."""
+    frames = frames_of(scale)
+    asked = {name: load_ablation(name) for name in known_ablations() if name in set(frames.runs["ablation"])}
+    for name in dict.fromkeys(figure for ablation in asked.values() for figure in ablation.figures):
+        if names is None or name in names:
+            builder = load_builder("figures", name)
+            figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
+            used = builder.used(frames.runs) if "runs" in builder.READS else None
+            add_foot(figure, describe_origin(builder, frames, used)[0])
+            yield name, figure
+    for name, ablation in asked.items():
+        if names is None or f"answer to {name}" in names:
+            runs = frames.runs[frames.runs["ablation"] == name]
+            for part, _, _, figure in draw_figures(runs, TASKS[ablation.task]):
+                yield f"{part} of {name}", figure
+    if names is None or "steps" in names:
+        yield from (("steps", draw_steps(content)) for content in wholes(scale, "steps"))
+
+
+def names_within(texts: list[str]) -> list[str]:
+    """Ids of data sets, variants and tasks that stand in a text where their titles should."""
+    titles = dict.fromkeys(TASKS, "")
+    for task in TASKS:
+        catalogue = load_corpora(task)
+        titles |= {name: catalogue.title(name) for name in catalogue.entries}
+    titles |= {name: label(name) for each in known_ablations() for name in load_ablation(each).variants}
+    ids = {name for name, title in titles.items() if name != title and len(name) > 1}
+    known = sorted({title for title in titles.values() if title}, key=len, reverse=True)
+    found = []
+    for text in texts:
+        rest = text.replace("\n", " ")
+        for title in known:
+            rest = rest.replace(title, "")
+        parts = {part.strip() for part in re.split(r"[,:;()]| for | not ", rest)}
+        tokens = {token for token in re.split(r"[^\w-]+", rest) if not token.isalpha()}
+        found += [f"an id: {name} in {text}" for name in ids & (parts | tokens)]
+    return found
+
+
+def all_faults(figure) -> list[str]:
+    found = faults(figure)
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    found += pale(file.getvalue()) + names_within(words(figure))
+    plt.close(figure)
+    return found
+
+
+def test_a_few_figures_of_the_report_can_be_read():
+    found = {name: all_faults(figure) for name, figure in drawn(SCALES[0], FAST)}
+    assert set(found) == FAST and not any(found.values()), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_figure_of_the_report_can_be_read(scale):
+    found = {name: all_faults(figure) for name, figure in drawn(scale)}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def of(found: list[str], *starts: str) -> bool:
+    return all(any(line.startswith(start) for line in found) for start in starts)
+
+
+def test_what_is_wrong_is_found():
+    """Each fault that a figure had once, made again."""
+    figure, axes = canvas()
+    axes.plot([1, 1000], [1, 1000], color="#777777", label="fixed")
+    axes.set_xscale("log")
+    axes.set_title("fixed, words for text8")
+    found = all_faults(figure)
+    assert of(found, "raw mathematics: $", "an id: fixed", "an id: words")
+    figure, axes = canvas()
+    for name in ("one", "two"):
+        axes.plot([1, 2, 3], [1, 2, 1], label=name)
+    axes.legend(loc="upper center")
+    axes.text(2, 1.2, "a word")
+    axes.text(2, 1.2, "another word")
+    found = faults(figure)
+    assert of(found, "under the legend: one", "hidden: one behind two", "one over the other: a word")
+    figure, axes = canvas(height=1.2)
+    axes.set_position((0.8, 0.4, 0.1, 0.1))
+    figure.text(0.99, 0.5, "over the edge")
+    assert of(faults(figure), "axes cover", "cut by the edge: over")
+
+
+def test_a_good_figure_has_no_fault():
+    figure, axes = canvas()
+    axes.plot([1, 100, 10_000], [0.001, 0.1, 5000], color="#3f90da", label="fixed span")
+    axes.plot([1, 100, 10_000], np.array([0.001, 0.1, 5000]) / 9, ls="--", color="#832db6", label="one of many words")
+    set_log(axes.xaxis)
+    set_log(axes.yaxis)
+    share_legend(figure)
+    assert not all_faults(figure)
+
+
+def test_a_colour_is_seen_on_light_and_on_dark():
+    assert not pale('<path style="stroke: #92dadd"/><text style="fill: #1b1b1b"/>')
+    assert pale('<path style="stroke: teal"/>') and pale('<path stroke="#000000"/>')
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_records_of_a_scale_can_be_read(scale):
+    assert len(recorded(scale).runs) and len(frames_of(scale).layers)
