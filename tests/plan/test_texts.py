@@ -20,7 +20,7 @@ from workflow.tasks.spec import TASKS
     ],
 )
 def test_a_badge_says_what_was_read(text, badge):
-    assert badge_of(*text).badge == badge
+    assert badge_of(text[0], [text[1]], text[2]).badge == badge
 
 
 @pytest.mark.parametrize("task", TASKS)

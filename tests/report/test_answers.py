@@ -12,10 +12,11 @@ from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
 from workflow.report.pages.answer import draw_figures
 from workflow.results.runs_table import as_frame, with_text
+from workflow.results.statistics import FEWEST
 from workflow.tasks.spec import TASKS
 
 CHAR_LM, TRANSLATION = TASKS["char_lm"], TASKS["translation"]
-T2 = 4.302653  # Student's t at 97.5 % with two degrees of freedom
+T2, T4 = 4.302653, 2.776445  # Student's t at 97.5 % with two degrees of freedom, and with four
 
 
 def scored(variant: str, *values: float, **changes) -> list[dict]:
@@ -42,13 +43,13 @@ def test_differences_are_paired_by_seed_and_their_interval_is_students():
 
 
 def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
-    """Differences -.1, -.12 on one text and -.5, -.52 on the other: mean -.31, each .01 from the mean of its text."""
+    """Differences -.10, -.12, -.11 on one text, -.50, -.52, -.51 on the other: mean -.31, df = 6 - 2, s^2 = 1e-4."""
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
-    rows = [*scored("short", 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, **texts[1])]
-    rows += [*scored("long", 1.9, 1.88, **texts[0]), *scored("long", 1.5, 1.48, **texts[1])]
+    rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
+    rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
     rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
     effect = compare(with_text(as_frame(rows)), "dev_bpc")[0].effect
-    assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T2 * 0.01 / math.sqrt(2))
+    assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T4 * 0.01 / math.sqrt(6))
     said = say(rows)
     assert said.status == "Found" and "long is 0.310 bpc better than short" in said.sentence
     assert "Difference in bpc by text: long −0.110 on a for text8 and −0.510 on b for enwik8." in said.remarks
@@ -56,7 +57,7 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
 
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
     spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
-    near = scored("adaptive", 2.0, 2.2, mean_span=20.0, max_span=41.0, paper_corpus="text8", corpus="a", **spans)
+    near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, paper_corpus="text8", corpus="a", **spans)
     far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, paper_corpus="enwik8", corpus="b", **spans)
     far = [row | {"digest": f"{row['digest']}-b", "mean_span": 10.0 * row["seed"]} for row in far]  # 10, 20, 30
     said = say([*near, *far])
@@ -69,11 +70,11 @@ def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
 
 
 def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
-    rows = [*scored("fixed", 2.0, 2.2, corpus="a"), *scored("fixed", 2.3, 2.5, corpus="b")]
+    rows = [*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")]
     said = say([row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows])
     assert said.status == "Nothing to compare"
     assert said.sentence == (
-        "one variant was run; fixed span reaches 2.100 and 2.400 bpc, over 2 seeds on a and b at scale test."
+        "one variant was run; fixed span reaches 2.100 and 2.400 bpc, over 3 seeds on a and b at scale test."
     )
 
 
@@ -81,8 +82,8 @@ def test_of_one_seed_of_one_variant_it_says_the_score_text_by_text_also_over_a_g
     rows = [*scored("fixed", 2.0, S=8), *scored("fixed", 2.0, S=64), *scored("fixed", 2.4, S=8, corpus="b")]
     said = say([row | {"digest": f"{row['digest']}-{row['S']}-{row['corpus']}"} for row in rows])
     assert said.sentence == (
-        "one seed cannot tell an effect from chance; fixed span reaches 2.000 and 2.400 bpc, over 1 seed on words "
-        "and b at scale test."
+        "1 seed cannot tell an effect from chance, which takes 3 on each text; fixed span reaches 2.000 and 2.400 bpc, "
+        "over 1 seed on words and b at scale test."
     )
 
 
@@ -114,10 +115,38 @@ def test_one_whose_interval_holds_zero_is_not_answered_yet():
     )
 
 
-def test_one_seed_is_not_enough():
-    said = say([*scored("short", 2.0), *scored("long", 1.5)])
-    assert said.status == "Not answered yet" and "one seed cannot tell an effect from chance" in said.sentence
-    assert "long is 0.5000 bpc better than short, over 1 seed on words" in said.sentence
+@pytest.mark.parametrize("seeds", range(1, 6))
+def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
+    """On one text or two, compared or along a grid; of fewer the sentence says how many, and how many it takes."""
+    noise = [seed / 1000 for seed in range(seeds)]
+    rows = [*scored("short", *(2.0 + x for x in noise)), *scored("long", *(1.5 - x for x in noise))]
+    rows = [row | {"digest": f"{row['digest']}-a"} for row in rows]
+    more = [row | {"corpus": "b", "paper_corpus": "enwik8", "digest": f"{row['digest']}-b"} for row in rows]
+    grid = [
+        row | {"S": S, "digest": f"{row['digest']}-{S}", "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)
+    ]
+    for case in (rows, [*rows, *more], grid, [row for row in grid if row["variant"] == "short"]):
+        said = say(case)
+        assert (said.status == "Found") == (seeds >= FEWEST), said
+        if seeds < FEWEST:
+            assert f"{seeds} seed{'s' * (seeds > 1)} cannot tell an effect from chance, which takes 3" in said.sentence
+    uneven = say([*rows, *more[:1], *more[seeds : seeds + 1]])  # a second text with one seed
+    assert uneven.status == "Not answered yet"
+
+
+def test_variants_with_fewer_seeds_than_others_are_named():
+    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49), *scored("other", 3.0, 3.1)])
+    assert said.status == "Found" and "other" not in said.sentence and "over 2 to 3 seeds on words" in said.sentence
+    assert "Fewer than 3 seeds on a text, too few to tell: other at S = 64." in said.remarks
+
+
+def test_one_text_under_two_names_of_the_papers_is_one_text():
+    rows = [*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49)]
+    again = [row | {"paper_corpus": "enwik8"} for row in rows]
+    assert say([*rows, *again]) == say(rows)
+    once, twice = (variant_table(as_frame(each), "dev_bpc", {})["lines"] for each in (rows, [*rows, *again]))
+    assert [line["points"] for line in twice] == [line["points"] for line in once]
+    assert {line["text"] for line in twice} == {"words for enwik8 and text8"}
 
 
 def test_what_was_found_while_runs_still_learn_is_so_far():

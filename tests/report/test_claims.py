@@ -9,7 +9,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.claims import known_claims
 from workflow.report.claims.ledger import collect_evidence, is_as_claimed, judge
-from workflow.report.claims.samples import effects_of, read_sample
+from workflow.report.claims.samples import pair_up, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.results.runs_table import Frames, as_frame
 
@@ -80,8 +80,11 @@ def test_a_claim_that_asserts_nothing_is_refused(changes, message):
 def test_pairs_share_a_seed():
     runs = both(than=(2.3, 2.4))
     ours, than = (read_sample(claim(), side, Frames(runs, None)) for side in (claim().ours, claim().than))
-    assert [*effects_of(claim(), ours, than).values()] == pytest.approx([-0.3, -0.3])
-    assert [*effects_of(claim(by="ratio"), ours, than).values()] == pytest.approx([2.0 / 2.3, 2.1 / 2.4])
+    for by, effects in (("difference", [-0.3, -0.3]), ("ratio", [2.0 / 2.3, 2.1 / 2.4])):
+        pairs = pair_up(claim(by=by), ours, than)
+        assert [pair["effect"] for pair in pairs] == pytest.approx(effects)
+    assert [pair["turn"] for pair in pairs] == [0, 1] and [pair["ours"] for pair in pairs] == [2.0, 2.1]
+    assert pairs[0]["runs"] == {"ours": ["span_limit-adaptive-64-None-0"], "than": ["span_limit-fixed-64-None-0"]}
 
 
 def test_a_slope_is_the_power_of_s():
@@ -142,7 +145,7 @@ def test_what_is_counted_once_has_no_seeds():
 def test_counts_on_two_texts_are_no_sample(on_enwik8, verdict):
     """They differ because the spans do, which is no chance: all texts, or none, are as claimed."""
     text8 = both().assign(memory_train_bytes=[5.0] * 3 + [10] * 3)
-    enwik8 = text8.assign(paper_corpus="enwik8", digest="e", configuration=["e"] * 3 + ["f"] * 3)
+    enwik8 = text8.assign(paper_corpus="enwik8", corpus="sources", digest="e", configuration=["e"] * 3 + ["f"] * 3)
     enwik8["memory_train_bytes"] = [on_enwik8] * 3 + [10] * 3
     line = evidence_of(claim(measure="memory_train_bytes", by="ratio"), pd.concat([text8, enwik8]))
     assert (line["n"], line["verdict"], line["p"]) == (2, verdict, None)
@@ -164,7 +167,8 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
 @pytest.mark.parametrize(
     "rows, changes, why",
     [
-        (both(ours=(2.0,), than=(2.5,)), {}, "one pair has no interval"),
+        (both(ours=(2.0,), than=(2.5,)), {}, "1 seed on a text: an interval takes 3"),
+        (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "2 seeds on a text: an interval takes 3"),
         (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
     ],
@@ -260,8 +264,8 @@ def test_what_contradicts_a_claim_while_runs_still_learn_comes_too_early():
 
 def test_a_ratio_is_weighed_in_logarithms():
     asserted = claim(by="ratio", bound=2, expect="more")
-    line = evidence_of(asserted, both(ours=(4.0, 8.0), than=(1.0, 1.0)).assign(mean_span=40.0))
-    assert line["effect"] == pytest.approx(32**0.5) and line["low"] * line["high"] == pytest.approx(32)
+    line = evidence_of(asserted, both(ours=(4.0, 8.0, 2.0), than=(1.0, 1.0, 1.0)).assign(mean_span=40.0))
+    assert line["effect"] == pytest.approx(4) and line["low"] * line["high"] == pytest.approx(16)
     assert is_as_claimed(asserted, 2.1) and not is_as_claimed(asserted, 1.9)
     near = claim(by="ratio", bound=0.98, expect="equal", within=0.05)
     assert is_as_claimed(near, 0.98 * 1.049) and is_as_claimed(near, 0.98 / 1.049)  # as much up as down

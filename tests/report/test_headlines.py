@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests._runs import as_frame, run
 from tests.report.test_claims import claim
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
@@ -18,7 +17,7 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
     """A judged claim of one set of results."""
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
-    evidence["otherwise_on"] = []
+    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None}
     base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
     headline = {"printed": -0.04, "seen": SEEN, "failed": FAILED}
@@ -44,10 +43,9 @@ def test_a_sentence_names_the_texts_that_say_otherwise():
     assert seen["text"].endswith("2.160. Not so on text8-3mb.")
 
 
-def rows_of(*lines: dict, runs=None) -> list[dict]:
+def rows_of(*lines: dict) -> list[dict]:
     """The rows of the forest plot of one paper."""
-    runs = as_frame([run(variant="adaptive", seed=seed) for seed in (1, 2)]) if runs is None else runs
-    (paper,) = forest_of(Ledger("laptop", [], [*lines]), runs)
+    (paper,) = forest_of(Ledger("laptop", [], [*lines]))
     return paper["rows"]
 
 
@@ -92,17 +90,35 @@ def test_marks_lie_in_order_along_the_axis_of_a_claim():
     assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)
 
 
-def test_a_row_says_what_its_interval_is_over_and_which_text_was_read():
-    runs = as_frame([run(variant="adaptive", seed=seed) for seed in (1, 2, 3)])
-    told = line("a", "reproduced", -0.16, digests=[*runs["digest"]])
-    (row,) = rows_of(told, runs=runs)
-    assert row["basis"] == "3 seeds" and row["asked"] == "lower" and row["texts"]
-    assert row["written"] == {"low": "-0.26", "effect": "-0.16", "high": "-0.06", "printed": "-0.040"}
-    (timed,) = rows_of(told | {"measure": ["train_tokens_per_s"]}, runs=runs)
-    assert timed["basis"] == "3 turns of timing"
-    sets = [*told["sets"], told["sets"][0] | {"set": "small"}]
-    (other,) = rows_of(told | {"strongest": "small", "sets": sets}, runs=runs)
-    assert (other["basis"], other["texts"]) == ("3 pairs", "")
+def pairs(on: dict[str, int], of: str = "seed") -> dict:
+    """Evidence over so many pairs on each text."""
+    made = [{"text": text, "turn": turn} for text, number in on.items() for turn in range(number)]
+    return {"pairs": made, "of": of, "texts": [*on]}
+
+
+@pytest.mark.parametrize(
+    "evidence, basis",
+    [
+        (pairs({"a": 3}), "3 seeds"),
+        (pairs({"a": 1}), "1 seed"),
+        (pairs({"a": 3, "b": 3}), "3 seeds on each of 2 texts"),
+        (pairs({"a": 12, "b": 3}), "3 to 12 seeds on each of 2 texts"),
+        (pairs({"layers": 8}, of="turn"), "8 turns"),
+    ],
+)
+def test_a_row_says_what_its_interval_is_over_and_which_text_was_read(evidence, basis):
+    """Of the set that speaks, whether that is this report's own or another."""
+    told = line("a", "reproduced", -0.16)
+    for strongest in ("laptop", "small"):
+        sets = [told["sets"][0] | {"set": strongest} | evidence]
+        (row,) = rows_of(told | {"strongest": strongest, "sets": sets})
+        assert (row["basis"], row["texts"]) == (basis, "; ".join(evidence["texts"])) and row["asked"] == "lower"
+        assert [row["written"][key] for key in ("low", "effect", "high", "printed")] == [
+            "-0.26",
+            "-0.16",
+            "-0.06",
+            "-0.040",
+        ]
 
 
 def test_ratios_lie_on_a_logarithmic_axis():
@@ -141,13 +157,23 @@ def test_an_unknown_figure_in_a_sentence_is_refused():
         claim(headline={"seen": "It is {sise} better."})
 
 
-def test_the_sentence_on_the_text_of_known_limit():
-    rows = {"adaptive, S = 256": (1.24, 200.0, 86.0), "fixed, S = 256": (1.23, 400.0, 256.0)}
-    columns = ("test", "executed", "avg. span")
-    cells = [
-        {"row": r, "column": c, "value": v} for r, values in rows.items() for c, v in zip(columns, values, strict=True)
-    ]
+def limit_cell(row: str, column: str, value: float, half: float | None = None) -> dict:
+    """Of the table `limit`, as a page reads it."""
+    low, high = (None, None) if half is None else (value - half, value + half)
+    cell = {"row": row, "column": column, "value": value, "low": low, "high": high, "points": None, "n": 12}
+    return cell | {"unit": "", "kind": "measured", "published_value": None, "comparable": False}
+
+
+@pytest.mark.parametrize(
+    "half, said",
+    [(0.0025, "0.0081 ± 0.0025 bpc worse over 12 seeds"), (0.01, "cannot be told apart (0.008 ± 0.010 bpc)")],
+)
+def test_the_sentence_on_the_text_of_known_limit(half, said):
+    at = "adaptive, S = 256"
+    cells = [limit_cell(at, "test", 1.2349, 0.0016), limit_cell("fixed, S = 256", "test", 1.2268, 0.0016)]
+    cells += [limit_cell(at, "difference to fixed", 0.0081, half), limit_cell(at, "executed, to fixed", 0.674)]
+    cells += [limit_cell(at, "avg. span", 84.4, 2.3)]
     assert find_limit(cells) is None  # without the best reader there is no limit
-    text = find_limit([*cells, {"row": "best reader, all of the past", "column": "test", "value": 1.18}])
-    assert "is known, 1.180 bits per character" in text and "score 1.240 and fixed ones 1.230" in text
-    assert "take 50 % of the multiply-adds" in text and "reach 86 characters" in text
+    text = find_limit([*cells, limit_cell("best reader, all of the past", "test", 1.18)])
+    assert "is known, 1.1800 bits per character" in text and "score 1.2349 and fixed ones 1.2268, " in text
+    assert said in text and "take 0.674 times the multiply-adds" in text and "reach 84.4 characters" in text

@@ -9,7 +9,6 @@ from tests import _site
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import ablation_of, costs_claimed, known_claims
 from workflow.plan.other_results import find_other_results
@@ -17,7 +16,7 @@ from workflow.report.claims.ledger import VERDICTS, collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
 from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import evidence, ledger
+from workflow.scripts import ledger
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +59,8 @@ def test_an_ablation_run_alone_has_evidence_of_its_costs_alone(name, make):
 
 def judged(verdict: str, effect: float | None = 1.0) -> dict:
     line = {"name": "x", "ablation": "models", "verdict": verdict, "why": "", "effect": effect, "n": 3}
-    return line | {"low": None, "high": None, "ours": None, "than": None, "by_text": None, "claimed": [None, 0.0]}
+    line |= dict.fromkeys(("low", "high", "p", "holm", "detectable", "ours", "than", "by_text", "of"))
+    return line | {"claimed": [None, 0.0], "pairs": [], "texts": [], "digests": []}
 
 
 @pytest.mark.parametrize(
@@ -97,17 +97,6 @@ def test_a_set_that_measured_nothing_of_a_claim_is_left_out():
     others = [{"set": "small", "scale": "small", "claims": [judged("cannot tell", effect=None)]}]
     (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), others)
     assert [each["set"] for each in line["sets"]] == ["laptop"]
-
-
-def test_what_came_with_the_project_is_evidence(tmp_path):
-    evidence.main(["overnight", str(PRECOMPUTED / "overnight"), str(tmp_path / "e.json")])
-    content = json.loads((tmp_path / "e.json").read_text())
-    assert content["scale"] == "overnight" and [line["name"] for line in content["claims"]] == known_claims()
-    ledger.main([str(tmp_path / "l.json"), "--set", "laptop", "--scale", "laptop", str(tmp_path / "e.json")])
-    lines = {line["name"]: line for line in json.loads((tmp_path / "l.json").read_text())["claims"]}
-    for claim in ("span_far_below_limit", "attention_is_faster_than_recurrence"):  # of runs, and of layers
-        assert lines[claim]["strongest"] == "overnight", claim
-    assert [each["set"] for each in lines["span_far_below_limit"]["sets"]] == ["overnight", "laptop"]
 
 
 def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):

@@ -36,7 +36,7 @@ def split_by_ablation(merged: pd.DataFrame) -> list[dict]:
 
 def _line(row: dict, columns: list[tuple[str, str, str]]) -> dict:
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if pd.notna(row[axis])]
-    name = ", ".join([f"{row['variant']} on {name_text(row['paper_corpus'], row['corpus'])}", *grid])
+    name = ", ".join([f"{row['variant']} on {name_text(row['corpus'], row['paper_corpus'])}", *grid])
     cells = [
         (row[quantity], (row[f"{quantity}_high"] - row[f"{quantity}_low"]) / 2, unit) for quantity, _, unit in columns
     ]

@@ -43,7 +43,7 @@ def read_states(results: Path, runs: Path, logs: Path, now: float | None = None)
 def _read_state(row: dict, runs: Path, logs: Path, now: float) -> State:
     digest, job = row["digest"], parse(JOBS[row["job"]["task"]], row["job"], f"plan.json: {row['digest']}")
     grid = "".join(f", {key} = {row[key]}" for key in ("S", "k") if row[key] is not None)
-    text = badge_of(job.task, row["paper_corpus"], row["corpus"])
+    text = badge_of(job.task, [row["paper_corpus"]], row["corpus"])
     name = f"{row['ablation']}: {row['variant']} on {text.badge}{grid}, seed {job.seed}"
     record, log = runs / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():

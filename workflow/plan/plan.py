@@ -1,7 +1,7 @@
 """How the config becomes jobs. Pure: no torch, nothing written.
 
 config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job
-share its digest, and so its run.
+share its digest, and so its run, and every seed that either takes.
 """
 
 from itertools import product
@@ -73,7 +73,21 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     if not rows:
         papers = ", ".join(config.papers or ["any paper"])
         raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see config/ablations/")
-    return _recorded(list(rows.values()), config) if config.train == "nothing" else list(rows.values())
+    every = _with_every_seed(list(rows.values()))
+    return _recorded(every, config) if config.train == "nothing" else every
+
+
+def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
+    """The rows, each configuration with the seeds of the ablation that takes most: what speaks of it says the same."""
+    jobs: dict[str, dict[str, AnyJob]] = {}
+    for row in rows:
+        jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
+    first: dict[tuple, PlanRow] = {}
+    for row in rows:
+        first.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), row)
+    return [
+        row.model_copy(update={"job": job}) for row in first.values() for job in jobs[row.job.configuration].values()
+    ]
 
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:

@@ -1,8 +1,10 @@
 """What was really read, in the few words of a badge with a line that explains it: from config/tasks/*.yaml.
 
-A text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de".
+A text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de". It has one badge, whatever it
+stands in for.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -20,11 +22,12 @@ class Badge:
     about: str
 
 
-def badge_of(task: str, paper_corpus: str, corpus: str) -> Badge:
-    """paper_corpus: the data set that the paper reads; corpus: the one that was read, by its name in the plan."""
+def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
+    """paper_corpora: the data sets that the papers read; corpus: the one that was read, by its name in the plan."""
     catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
-    title, own = catalogue.title(corpus), corpus == paper_corpus or catalogue.is_part(corpus, paper_corpus)
-    return Badge(title if own else f"{title}, not {catalogue.title(paper_corpus)}", catalogue.about(corpus))
+    others = [each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)]
+    names = [catalogue.title(corpus), *dict.fromkeys(catalogue.title(each) for each in others)]
+    return Badge(", not ".join(names), catalogue.about(corpus))
 
 
 @cache

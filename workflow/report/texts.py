@@ -2,17 +2,24 @@
 
 import pandas as pd
 
-from workflow.plan.texts import badge_of
-
-TEXT = ["task", "paper_corpus", "corpus"]
+from workflow.plan.texts import Badge, badge_of
 
 
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
     """badge and about of every text that the runs read, each once, by name."""
-    if runs is None or not len(runs):
-        return []
-    read = {badge_of(*text) for text in runs[TEXT].drop_duplicates().itertuples(index=False)}
+    read = set() if runs is None else set(_badges(runs).values())
     return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
+
+
+def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
+    """By task and text: one, whatever the text stands in for in these runs."""
+    groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()
+    return {(task, corpus): badge_of(task, sorted(papers), corpus) for (task, corpus), papers in groups.items()}
+
+
+def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
+    """By text: its badge. runs: of one task."""
+    return {corpus: each.badge for (_, corpus), each in _badges(runs).items()}
 
 
 def name_badges(runs: pd.DataFrame | None) -> str:
@@ -22,7 +29,8 @@ def name_badges(runs: pd.DataFrame | None) -> str:
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with `text`, the badge of what each read."""
-    texts = [badge_of(*text).badge for text in runs[TEXT].itertuples(index=False)]
+    read = _badges(runs)
+    texts = [read[text].badge for text in runs[["task", "corpus"]].itertuples(index=False, name=None)]
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
 
 

@@ -172,25 +172,39 @@ def _key(kind: str, row: dict) -> tuple:
     return (row["configuration"], row["ablation"]) if kind == "throughput" else (row["configuration"],)
 
 
-def name_text(paper_corpus: str, corpus: str) -> str:
-    """`words for text8` where a scale's own text stands in for that of the paper."""
-    return corpus if corpus == paper_corpus else f"{corpus} for {paper_corpus}"
+def name_text(corpus: str, *paper_corpora: str) -> str:
+    """`words for text8` where a scale's own text stands in for that of the paper, or for several."""
+    others = [each for each in paper_corpora if each != corpus]
+    return f"{corpus} for {' and '.join(others)}" if others else corpus
 
 
 def with_text(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `text`: what was read, and what it stands in for."""
-    texts = [name_text(*pair) for pair in zip(runs["paper_corpus"], runs["corpus"], strict=True)]
-    return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
+    """The runs of one ablation with `text`: what was read, and what it stands in for.
+
+    A text counts once, whatever it stands in for: a run of it has one row for each variant that asks for it.
+    """
+    names = {
+        corpus: name_text(corpus, *sorted(papers))
+        for corpus, papers in runs.groupby("corpus")["paper_corpus"].unique().items()
+    }
+    once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
+    return once.assign(text=once["corpus"].map(names).astype(object))
+
+
+def count_seeds(runs: pd.DataFrame) -> str:
+    """`3 seeds`, or `3 to 12 seeds` where configurations have more or fewer."""
+    counts = runs.groupby("configuration")["seed"].nunique()
+    few, many = int(counts.min()), int(counts.max())
+    return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
 
 
 def describe(runs: pd.DataFrame, texts: str = "") -> str:
     """Scale, device and seeds behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
-    seeds = runs["seed"].nunique()
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
     scale, device = (", ".join(sorted(runs[column].unique())) for column in ("scale", "device"))
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
-    line = f"scale {scale}; {device}; {seeds} seed{'s' * (seeds > 1)}; {steps} steps; text: {texts}"
+    line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     return f"{line}; scored on {scored} of the test set" if scored else line

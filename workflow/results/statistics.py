@@ -2,25 +2,38 @@
 
 Few seeds are the rule here: an interval, in tables, figures and claims alike, is Student's, which is wide for so few.
 Pairs of several blocks (texts) scatter around the mean of their own: that an effect is larger on one text than on
-another says nothing of how well it is known on these.
+another says nothing of how well it is known on these. Each block counts alike, however many pairs it has.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
-FEWEST = 3  # seeds from which an interval is shown: of fewer it is wider than what it is about, and says nothing
+FEWEST = (
+    3  # seeds on a text from which there is an interval: of fewer it is wider than what it is about, and says nothing
+)
+
+
+def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
+    """The mean of the blocks' means."""
+    return fmean(fmean(block) for block in _blocked(values, blocks))
+
+
+def fewest_on_a_text(texts: Sequence[str]) -> int:
+    """How many pairs the text with the fewest has. texts: of each pair."""
+    return min(Counter(texts).values(), default=0)
 
 
 def mean_interval(
     values: Sequence[float], blocks: Sequence[str] | None = None
 ) -> tuple[float, float | None, float | None]:
     """Mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values."""
-    mean, n = sum(values) / len(values), len(values)
-    if n < 2:
+    mean = mean_of(values, blocks)
+    if len(values) < 2:
         return mean, None, None
     half = stdtrit(_freedom(values, blocks), 1 - LEVEL / 2) * _error(values, blocks)
     return mean, mean - half, mean + half
@@ -52,19 +65,20 @@ def half_width(low, high):
 
 def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
     """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
-    apart = abs(sum(values) / len(values) - against) / _error(values, blocks)
+    apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
 def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
     """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
-    beyond = abs(sum(values) / len(values) - against) - within
+    beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
 
 def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
     """The smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
-    return smallest_effect(scatter(values, blocks), len(values), len(values) - _freedom(values, blocks))
+    n = len(values)
+    return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks))
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
@@ -97,7 +111,9 @@ def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    return scatter(values, blocks) / len(values) ** 0.5
+    """Of the mean: of n pairs in blocks of one size, their scatter by the root of n."""
+    sizes = [len(block) for block in _blocked(values, blocks)]
+    return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
 
 
 def holm(p_values: list[float]) -> list[float]:

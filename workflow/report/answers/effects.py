@@ -5,7 +5,16 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.results.statistics import LEVEL, half_width, mean_interval, p_of, scatter
+from workflow.results.statistics import (
+    FEWEST,
+    LEVEL,
+    fewest_on_a_text,
+    half_width,
+    mean_interval,
+    mean_of,
+    p_of,
+    scatter,
+)
 
 GRID = ("S", "k")
 
@@ -14,7 +23,8 @@ GRID = ("S", "k")
 class Effect:
     """A mean of paired differences with its 95 % interval and p.
 
-    n: pairs. No interval and no p where no text has two pairs. by_text: the mean on each text.
+    n: pairs. fewest: of the text with the fewest; no interval and no p where those are too few to tell an effect from
+    chance. by_text: the mean on each text.
     """
 
     mean: float
@@ -22,6 +32,7 @@ class Effect:
     high: float | None
     p: float | None
     n: int
+    fewest: int
     by_text: dict[str, float]
 
     @property
@@ -57,16 +68,18 @@ def effect_of(differences: pd.Series) -> Effect | None:
         return None
     values, texts = differences.tolist(), differences.index.get_level_values("text").tolist()
     by_text = differences.groupby(level="text", sort=False).mean().to_dict()
-    if len(values) < 2 or max(map(texts.count, texts)) < 2:
-        return Effect(sum(values) / len(values), None, None, None, len(values), by_text)
+    n, fewest = len(values), fewest_on_a_text(texts)
+    if fewest < FEWEST:
+        return Effect(mean_of(values, texts), None, None, None, n, fewest, by_text)
     mean, low, high = mean_interval(values, texts)
     p = p_of(values, blocks=texts) if scatter(values, texts) else float(mean == 0)
-    return Effect(mean, low, high, p, len(values), by_text)
+    return Effect(mean, low, high, p, n, fewest, by_text)
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
     """The quantity of each run less that of the base's run, by (text, seed); without runs that failed on one side."""
-    return (_by_text_and_seed(runs, quantity) - _by_text_and_seed(base, quantity)).dropna()
+    ours, than = (_by_text_and_seed(side, quantity) for side in (runs, base))
+    return (ours - than.reindex(ours.index)).dropna()  # in the order of the runs, whichever seeds the base has
 
 
 def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:

@@ -84,8 +84,10 @@ def _means(score: Score, comparison: Comparison) -> str:
     if runs["text"].nunique() > 1:
         return ""
     sides = (runs[runs["variant"] == comparison.variant], beside(runs, comparison.S, comparison.k))
-    means = [to_digits(side[score.quantity].mean(), comparison.effect.half) for side in sides]
-    return f"{means[0]} against {means[1]}, "
+    shared = set(sides[0]["seed"]) & set(sides[1]["seed"])  # those of the pairs that the effect is a mean over
+    means = [side.loc[side["seed"].isin(shared), score.quantity].mean() for side in sides]
+    ours, than = (to_digits(mean, comparison.effect.half) for mean in means)
+    return f"{ours} against {than}, "
 
 
 def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:

@@ -7,7 +7,7 @@ from workflow.report.answers.words import count, join, label, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
 from workflow.results.span_growth import learned_spans, stayed
-from workflow.results.statistics import LEVEL, holm
+from workflow.results.statistics import FEWEST, LEVEL, holm
 
 COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
 WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
@@ -37,6 +37,15 @@ def chance(comparisons: list[Comparison]) -> list[str]:
         f"{count(len(ps), 'comparison')} were made, of which some look like effects by chance: {told} can be told from "
         f"chance one by one, {left} after Holm's correction for their number."
     ]
+
+
+def few(comparisons: list[Comparison]) -> list[str]:
+    """Of some comparisons, where others have enough, that a text has too few seeds."""
+    effects = {f"{label(each.variant)}{each.place}": each.effect for each in comparisons if each.effect}
+    short = [name for name, effect in effects.items() if effect.p is None]
+    if not 0 < len(short) < len(effects):
+        return []
+    return [f"Fewer than {FEWEST} seeds on a text, too few to tell: {join(short)}."]
 
 
 def same_runs(runs: pd.DataFrame) -> list[str]:

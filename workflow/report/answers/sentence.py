@@ -8,13 +8,12 @@ from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
 from workflow.report.answers.words import count, intervals, join, label, to_digits
-from workflow.results.runs_table import with_text
+from workflow.results.runs_table import count_seeds, with_text
 from workflow.results.span_growth import learned_spans, stayed
-from workflow.results.statistics import half_width, over_seeds
+from workflow.results.statistics import FEWEST, half_width, over_seeds
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
-CHANCE = "one seed cannot tell an effect from chance"
 FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothing to compare"
 
 
@@ -34,17 +33,18 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
     score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
-    changes = _changes(score) if _several_seeds(finished) else []
+    changes = _changes(score)
     alone = not comparisons and not changes
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
-    still = remarks.learning(finished)
+    still = remarks.learning(_behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
     texts = [*finished["corpus"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
-    basis = f"over {count(finished['seed'].nunique(), 'seed')} on {mean}{join(texts)}"
+    basis = f"over {count_seeds(finished)} on {mean}{join(texts)}"
     also = [
         *remarks.by_text(comparisons, unit),
         *remarks.chance(comparisons),
+        *remarks.few(comparisons),
         *remarks.same_runs(runs),
         *remarks.costs(finished),
     ]
@@ -54,8 +54,12 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
 
 
-def _several_seeds(finished: pd.DataFrame) -> bool:
-    return finished["seed"].nunique() > 1
+def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
+    """The runs that an answer stands on: of a comparison those that have a pair, along a grid all."""
+    if not comparisons:
+        return finished
+    paired = finished.groupby(["text", "seed"])["variant"].transform("nunique") > 1
+    return finished[paired | finished["variant"].isin([variant for _, variant, _ in changes])]
 
 
 def _say(score: Score, comparisons: list[Comparison], changes: list, finished: pd.DataFrame) -> tuple[str, str]:
@@ -65,17 +69,19 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
         failed = score.first not in set(finished["variant"])
         why = "has ended well" if failed else "has the text and seed of a run of another variant"
         return UNANSWERED, f"no run of {label(score.first)}, with which the others are compared, {why}"
-    if not _several_seeds(finished):
-        return UNANSWERED, _one_seed(score, paired)
-    told = any(effect.told for effect in (*(each.effect for each in paired), *(effect for *_, effect in changes)))
-    parts = [describe_comparisons(score, paired)] if paired else []
+    weighed = [each for each in paired if each.effect.p is not None]
+    if not weighed and not changes:
+        return UNANSWERED, _few_seeds(score, paired)
+    told = any(effect.told for effect in (*(each.effect for each in weighed), *(effect for *_, effect in changes)))
+    parts = [describe_comparisons(score, weighed)] if weighed else []
     return FOUND if told else UNANSWERED, "; ".join([*parts, *_describe_changes(score, changes)])
 
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
     """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
-    if not _several_seeds(finished):
-        return UNANSWERED, f"{CHANCE}; {_level(score, finished)}"
+    seeds = int(finished.groupby("corpus")["seed"].nunique().min())
+    if seeds < FEWEST:
+        return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"
     learned = learned_spans(finished[finished["mean_span"].notna()])
     if not len(learned) or stayed(learned):
         return ALONE, f"one variant was run; {_level(score, finished)}"
@@ -98,21 +104,29 @@ def _level(score: Score, finished: pd.DataFrame) -> str:
     return f"{label(finished['variant'].iloc[0])} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 
-def _one_seed(score: Score, paired: list[Comparison]) -> str:
-    """Why one seed is not enough, and the largest difference that it shows."""
+def _too_few(seeds: int) -> str:
+    return f"{count(seeds, 'seed')} cannot tell an effect from chance, which takes {FEWEST} on each text"
+
+
+def _few_seeds(score: Score, paired: list[Comparison]) -> str:
+    """Why so few are not enough, and the largest difference that they show."""
     widest = max(paired, key=lambda each: abs(each.effect.mean))
     place = widest.place if axes_of(score.runs) else ""
-    return f"{CHANCE}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
+    return f"{_too_few(widest.effect.fewest)}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
         f"{score.direction(widest.effect)} than {label(score.first)}"
     )
 
 
 def _changes(score: Score) -> list[tuple[str, str, Effect]]:
-    """From the smallest S, or k, to the largest, of a few variants: the ends, the variant, and what it changes by."""
+    """From the smallest S, or k, to the largest, of a few variants: the ends, the variant, and what it changes by.
+
+    Without those of too few seeds.
+    """
     changes = []
     for axis in axes_of(score.runs):
         for variant, rows in list(score.runs.groupby("variant", sort=False))[:NAMED]:
-            if effect := change_along(rows, axis, score.quantity):
+            effect = change_along(rows, axis, score.quantity)
+            if effect and effect.p is not None:
                 changes.append((f"from {axis} = {rows[axis].min():g} to {rows[axis].max():g}", variant, effect))
     return changes
 

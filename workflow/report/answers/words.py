@@ -5,6 +5,7 @@ import math
 import pandas as pd
 
 from workflow.report.figures._colours import LABELS
+from workflow.results.statistics import FEWEST
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -28,9 +29,9 @@ def to_digits(value: float | None, half: float | None = None) -> str:
 
 
 def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
-    """`95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; of one pair there is none."""
+    """`95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; of few pairs there is none."""
     said = [
-        "none (one pair)"
+        f"none (fewer than {FEWEST} pairs)"
         if low is None
         else f"{to_digits(low, (high - low) / 2)} to {to_digits(high, (high - low) / 2)}"
         for low, high in bounds

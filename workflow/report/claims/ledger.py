@@ -1,24 +1,53 @@
 """The ledger: every claim with its verdict and the evidence for it. A pure function of runs and layers."""
 
 import math
+from statistics import fmean
 
 from workflow.papers.published import find, load_analytic
+from workflow.report.answers.words import count
 from workflow.report.claims.expectation import claimed_range, describe_expectation, is_as_claimed, unit_of
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.measures import COUNTED, LAYERS
-from workflow.report.claims.samples import Sample, effects_of, read_sample
+from workflow.report.claims.samples import Sample, kind_of_pairs, pair_up, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.tables.analytic import rounds_to
-from workflow.report.texts import with_badge
+from workflow.report.texts import names_of_texts
 from workflow.results.flatness import FLAT
 from workflow.results.runs_table import Frames
-from workflow.results.statistics import LEVEL, detectable_effect, holm, mean_interval, p_equal, p_of, scatter
+from workflow.results.statistics import (
+    FEWEST,
+    LEVEL,
+    detectable_effect,
+    fewest_on_a_text,
+    holm,
+    mean_interval,
+    mean_of,
+    p_equal,
+    p_of,
+    scatter,
+)
 
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
+ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure")
 NOT_RUN = "{} was not run"
 EMPTY = dict.fromkeys(
-    ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why", "unit", "late_gain", "by_text")
+    (
+        "effect",
+        "low",
+        "high",
+        "n",
+        "p",
+        "holm",
+        "detectable",
+        "ours",
+        "than",
+        "why",
+        "unit",
+        "late_gain",
+        "by_text",
+        "of",
+    )
 )
 
 
@@ -34,10 +63,12 @@ def judge_all(lines: list[dict]) -> list[dict]:
 def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     """Everything that needs no other claim: the samples of both sides, the effect, its interval and p.
 
+    pairs: as of `pair_up`, `of` what each is: a seed, a turn or a measurement. texts: the badges of those they read.
     verdict is None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
-    line |= {"name": name, "digests": [], "verdict": None, "expected": describe_expectation(claim)}
+    line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
+    line |= {"expected": describe_expectation(claim)}
     line |= {"headline": read_headline(claim), "claimed": claimed_range(claim)}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
@@ -47,70 +78,86 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
         return line | {"verdict": "not tested", "why": NOT_RUN.format(claim.ablation)}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
-    line |= _means(samples)
     if elsewhere := _not_tested(claim, samples, frames):
         return line | {"verdict": "not tested", "why": elsewhere}
     missing = _missing(claim, samples)
-    effects = {} if missing else effects_of(claim, *samples)
-    if missing or not effects:
+    pairs = [] if missing else pair_up(claim, *samples)
+    if missing or not pairs:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    if claim.by == "ratio" and min(effects.values()) <= 0:
+    line |= {"pairs": pairs, "of": kind_of_pairs(claim)} | _means(pairs)
+    effects = [pair["effect"] for pair in pairs]
+    if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    line["by_text"] = _by_text(claim, effects, frames)
-    return line | weigh(claim, effects) | _training(claim, samples) | _untested(claim, samples, effects)
+    names = {} if claim.ablation == LAYERS else names_of_texts(frames.runs[frames.runs["ablation"] == claim.ablation])
+    line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
+    line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
+    return line | _untested(claim, samples, effects)
 
 
-def weigh(claim: Claim, effects: dict[tuple, float]) -> dict:
+def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     """Mean effect over the pairs, interval, p and the smallest detectable effect; ratios are weighed as logarithms.
 
-    Each text is a block: pairs scatter around the mean of their own.
+    texts: of each pair. Each text is a block: pairs scatter around the mean of their own.
     """
-    ratio, texts = claim.by == "ratio", [text for text, _ in effects]
-    values = [math.log(effect) if ratio else effect for effect in effects.values()]
+    ratio = claim.by == "ratio"
+    values = [math.log(effect) if ratio else effect for effect in effects]
     against = math.log(claim.against) if ratio else claim.against
     restore = math.exp if ratio else float
-    if len(values) < 2 or not scatter(values, texts) or claim.measured(claim.ours) in COUNTED:
-        mean = restore(sum(values) / len(values))
-        return {"effect": mean, "n": len(values)} | _judge_constant(claim, list(effects.values()))
+    alone = {"effect": restore(mean_of(values, texts)), "n": len(values)}
+    varies, counted = len(values) < 2 or scatter(values, texts) > 0, claim.measured(claim.ours) in COUNTED
+    few = fewest_on_a_text(texts)
+    if few < FEWEST and not counted and (varies or claim.is_about_quality):
+        return alone | _judge_few(claim, effects, few)
+    if counted or not varies:
+        return alone | _judge_constant(claim, effects)
     mean, low, high = (restore(value) for value in mean_interval(values, texts))
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
     detectable = restore(detectable_effect(values, texts)) if claim.within is None else None  # an equality has none
     return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": detectable}
 
 
-def _untested(claim: Claim, samples: list[Sample | None], effects: dict[tuple, float]) -> dict:
+def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
     """The verdict where spans have not grown, or where all runs agree: the claim was not tested."""
     if any(sample.stuck for sample in samples if sample):
         return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
     neutral = float(claim.by == "ratio")
-    if claim.expect != "equal" and all(effect == neutral for effect in effects.values()):
+    if claim.expect != "equal" and all(effect == neutral for effect in effects):
         return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
     return {}
 
 
-def _training(claim: Claim, samples: list[Sample | None]) -> dict:
-    """How much the runs were still learning, of a claim about quality."""
+def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
+    """How much the runs behind the pairs were still learning, of a claim about quality."""
     if not claim.is_about_quality:
         return {}
-    return {"late_gain": max(sample.late_gain for sample in samples if sample)}
+    gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
+    paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
+    return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
 
 
 def _judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """The verdict where nothing is sampled: a count needs no interval, and one sampled pair says nothing.
-
-    One score may still be held against a printed one, but is at most consistent with it.
-    """
+    """The verdict where nothing is sampled: a count needs no interval."""
     agree = [is_as_claimed(claim, effect) for effect in effects]
     as_claimed = all(agree)
     if any(agree) and not as_claimed:
         return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
-    if len(effects) < 2 and claim.measured(claim.ours) not in COUNTED:
-        if claim.than is not None:
-            return {"verdict": "cannot tell", "why": "one pair has no interval: it takes two seeds, texts or turns"}
-        verdict, where = ("consistent", "as claimed") if as_claimed else ("not reproduced", "not as claimed")
-        what = f"the best of {claim.best_of} seeds" if claim.best_of else "one seed"
-        return {"verdict": verdict, "why": f"{where}, by {what}, which has no interval"}
     return {"verdict": "reproduced" if as_claimed else "not reproduced", "why": "it does not vary between seeds"}
+
+
+def _judge_few(claim: Claim, effects: list[float], few: int) -> dict:
+    """The verdict where a text has too few pairs for an interval: they say nothing.
+
+    A score may still be held against a printed one, but is at most consistent with it.
+    """
+    kind = kind_of_pairs(claim)
+    if claim.than is not None:
+        return {"verdict": "cannot tell", "why": f"{count(few, kind)} on a text: an interval takes {FEWEST}"}
+    agree = {is_as_claimed(claim, effect) for effect in effects}
+    if len(agree) > 1:
+        return {"verdict": "cannot tell", "why": f"as claimed in some of {count(len(effects), kind)}, not in others"}
+    verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
+    what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
+    return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}
 
 
 def judge(line: dict, claim: Claim) -> dict:
@@ -161,22 +208,23 @@ def recompute(claim: Claim) -> dict:
     return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
 
 
-def _by_text(claim: Claim, effects: dict[tuple, float], frames: Frames) -> dict | None:
+def _texts(pairs: list[dict]) -> list[str]:
+    """Of each pair."""
+    return [pair["text"] for pair in pairs]
+
+
+def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
     """Text -> mean effect on it; None of a single text, and of layers, which read none."""
-    texts = list(dict.fromkeys(text for text, _ in effects))
-    if claim.ablation == LAYERS or len(texts) < 2:
-        return None
-    runs = with_badge(frames.runs[frames.runs["ablation"] == claim.ablation])
-    names = dict(zip(runs["paper_corpus"], runs["text"], strict=True))
-    on = {text: [effect for (place, _), effect in effects.items() if place == text] for text in texts}
-    return {names[text]: float(sum(values) / len(values)) for text, values in on.items()}
+    on: dict[str, list[float]] = {}
+    for pair in pairs:
+        on.setdefault(pair["text"], []).append(pair["effect"])
+    return {names[text]: fmean(values) for text, values in on.items()} if len(on) > 1 else None
 
 
-def _means(samples: list[Sample | None]) -> dict:
-    """The mean of each side."""
-    values = [list(sample.values.values()) if sample else [] for sample in samples]
-    means = [sum(side) / len(side) if side else None for side in values]
-    return dict(zip(("ours", "than"), means, strict=True))
+def _means(pairs: list[dict]) -> dict:
+    """The mean of each side over the pairs."""
+    sides = {side: [pair[side] for pair in pairs] for side in ("ours", "than")}
+    return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
 
 
 def _was_run(claim: Claim, frames: Frames) -> bool:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
-from workflow.report.claims.ledger import CLAIMED, EMPTY
+from workflow.report.claims.ledger import ALWAYS, CLAIMED, EMPTY
 
-LINE = frozenset({*EMPTY, *CLAIMED, "name", "digests", "verdict", "expected", "headline", "claimed", "measure"})
+LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 
 
 def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dict:

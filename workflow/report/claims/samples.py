@@ -1,11 +1,11 @@
 """From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
-from workflow.report.claims.measures import LAYERS, TURNS, read_measure, split_turns
+from workflow.report.claims.measures import COUNTED, LAYERS, TURNS, read_measure, split_turns
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent
@@ -13,21 +13,26 @@ from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.span_growth import stayed
 
-COLUMNS = ["paper_corpus", "turn", "S", "value", "digest"]
+COLUMNS = ["corpus", "turn", "S", "value", "digest"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One side of a claim. values: by (text, seed), of timings by (text, turn). digests: of the runs behind them.
+    """One side of a claim. values: by (text, seed), of timings by (text, turn). runs: the digests behind each value.
 
+    A text is what was read, and counts once whatever it stands in for.
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
-    late_gain: the most that the last quarter of the updates still brought to one of its runs, in bits.
+    late_gains: by digest, what the last quarter of the updates still brought, in bits.
     """
 
     values: dict[tuple, float]
-    digests: list[str]
+    runs: dict[tuple, list[str]]
     stuck: bool = False
-    late_gain: float = 0.0
+    late_gains: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def digests(self) -> set[str]:
+        return {digest for digests in self.runs.values() for digest in digests}
 
 
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
@@ -38,27 +43,30 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     rows = _select_runs(claim, side, frames.runs)
     finished = rows[rows["status"] == "ok"]
     points = _finite(_points_of_runs(finished, measure))
-    points = _drop_incomplete(points, rows)
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
-    gain = finished["late_gain"].max()
-    return _fold(claim, points, stuck=stayed(finished), late_gain=0.0 if pd.isna(gain) else float(gain))
+    points = _drop_incomplete(points, rows)
+    gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
+    return _fold(claim, points, stuck=stayed(finished), late_gains=gains)
 
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
     """One value for each text and seed, or turn: a mean over the grid, or the exponent of its growth."""
     points, fold = _finite(points), _slope if claim.by == "slope" else _mean
-    folded = {key: fold(group) for key, group in points.groupby(["paper_corpus", "turn"], sort=True)}
-    digests = points["digest"].dropna().unique().tolist()
-    values = {key: value for key, value in folded.items() if value is not None}
-    return Sample(_best(values, claim) if claim.best_of else values, digests, **training)
+    groups = dict([*points.groupby(["corpus", "turn"], sort=True)])
+    values = {key: value for key, group in groups.items() if (value := fold(group)) is not None}
+    runs = {key: groups[key]["digest"].dropna().unique().tolist() for key in groups}
+    sample = Sample(values, runs, **training)
+    return _best_of(sample, claim) if claim.best_of else sample
 
 
-def _best(values: dict[tuple, float], claim: Claim) -> dict[tuple, float]:
+def _best_of(sample: Sample, claim: Claim) -> Sample:
     """The best of the first `best_of` seeds on each text; none of a text with fewer."""
     best = max if REGISTRY[claim.measure].better == "higher" else min
-    texts = {text: [value for (each, _), value in values.items() if each == text] for text, _ in values}
-    chosen = {text: scores[: claim.best_of] for text, scores in texts.items() if len(scores) >= claim.best_of}
-    return {(text, 0): best(scores) for text, scores in chosen.items()}
+    seeds = {text: [key for key in sample.values if key[0] == text][: claim.best_of] for text, _ in sample.values}
+    chosen = {(text, 0): keys for text, keys in seeds.items() if len(keys) == claim.best_of}
+    runs = {key: [digest for each in keys for digest in sample.runs[each]] for key, keys in chosen.items()}
+    values = {key: best(sample.values[each] for each in keys) for key, keys in chosen.items()}
+    return replace(sample, values=values, runs=sample.runs | runs)
 
 
 def _finite(points: pd.DataFrame) -> pd.DataFrame:
@@ -67,10 +75,10 @@ def _finite(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the seeds that lack a cell of the grid because a run failed: their mean would be over other cells."""
-    expected = rows.groupby("paper_corpus")["configuration"].nunique()
-    present = points.groupby(["paper_corpus", "turn"])["value"].transform("size")
-    return points[present == points["paper_corpus"].map(expected)]
+    """Without the seeds that lack a cell of the grid, as where a run failed: their mean would be over other cells."""
+    expected = rows.groupby("corpus")["configuration"].nunique()
+    present = points.groupby(["corpus", "turn"])["value"].transform("size")
+    return points[present == points["corpus"].map(expected)]
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
@@ -117,7 +125,7 @@ def _points_of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.Data
     """As `_points_of_runs`; S is the length n."""
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     wanted = rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)
-    rows = rows[wanted].assign(paper_corpus=LAYERS, digest=None)
+    rows = rows[wanted].assign(corpus=LAYERS, digest=None)
     pairs = zip(rows["turns"], rows[measure], strict=True)
     values = [turns if measure == "ms" and isinstance(turns, list) else [value] for turns, value in pairs]
     turns = [list(range(len(each))) for each in values]
@@ -133,11 +141,32 @@ def _slope(points: pd.DataFrame) -> float | None:
     return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
 
 
-def effects_of(claim: Claim, ours: Sample, than: Sample | None) -> dict[tuple, float]:
-    """The effect of each pair: values of the same text and seed, or of the same turn."""
+def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> list[dict]:
+    """A line for each text and seed, or turn, that both sides have: their values, the effect, the runs behind them."""
+    keys = [key for key in ours.values if than is None or key in than.values]
+    return [
+        {
+            **dict(zip(("text", "turn"), key, strict=True)),
+            "ours": ours.values[key],
+            "than": than.values[key] if than else None,
+            "effect": _effect(claim, ours.values[key], than.values[key] if than else None),
+            "runs": {"ours": ours.runs[key], "than": than.runs[key] if than else []},
+        }
+        for key in keys
+    ]
+
+
+def _effect(claim: Claim, ours: float, than: float | None) -> float:
     if than is None:
-        return dict(ours.values)
-    pairs = {key: (value, than.values[key]) for key, value in ours.values.items() if key in than.values}
+        return ours
     if claim.by == "ratio":
-        return {key: a / b if a > 0 and b > 0 else 0.0 for key, (a, b) in pairs.items()}
-    return {key: a - b for key, (a, b) in pairs.items()}
+        return ours / than if ours > 0 and than > 0 else 0.0
+    return ours - than
+
+
+def kind_of_pairs(claim: Claim) -> str:
+    """What a pair is of, beside the text: `seed`, `turn` of a timing, or `measurement` of what is counted once."""
+    measure = claim.measured(claim.ours)
+    if measure in TURNS or measure == "ms":
+        return "turn"
+    return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

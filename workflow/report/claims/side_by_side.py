@@ -6,7 +6,8 @@ Where none can, its own, or, where it was not tested, that of the strongest whic
 from workflow.plan.other_results import strength
 
 TELLING = ("reproduced", "consistent", "not reproduced")
-SHOWN = ("verdict", "why", "effect", "low", "high", "n", "ours", "than")
+SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
+SHOWN += ("by_text", "texts", "pairs", "of", "digests")
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
@@ -29,6 +30,11 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
     tested = [each for each in (mine, *sets) if each["verdict"] != "not tested"]
     best = (telling or tested or [mine])[0]
     return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
+
+
+def speaking(line: dict) -> dict:
+    """Of a line with its sets, the evidence of the set whose verdict is shown."""
+    return next(each for each in line["sets"] if each["set"] == line["strongest"])
 
 
 def _of_set(name: str, scale: str, line: dict) -> dict:

@@ -48,7 +48,7 @@ def _line(run, task: TaskSpec) -> dict:
         "reason": run.reason,
         "S": None if pd.isna(run.S) else int(run.S),
         "k": None if pd.isna(run.k) else int(run.k),
-        "text": name_text(run.paper_corpus, run.corpus),
+        "text": name_text(run.corpus, run.paper_corpus),
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
         "scores": [(getattr(run, quantity), unit) for quantity, _, unit in task.score_columns],
         "seconds": run.seconds,

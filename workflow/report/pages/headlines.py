@@ -2,19 +2,20 @@
 
 import math
 
-import pandas as pd
-
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
-from workflow.report.claims.measures import TURNS
+from workflow.report.answers.words import count
+from workflow.report.claims.side_by_side import speaking
+from workflow.report.layout import list_columns, text_of
 from workflow.report.pages.artefacts import read_table
+from workflow.report.pages.claim_numbers import name_basis, write_numbers
 from workflow.report.pages.ledger import Ledger
-from workflow.report.pages.numbers import form_of, number
+from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
-from workflow.report.texts import name_badges
 
 SEEN = ("reproduced", "consistent")
-BEST = "best reader, all of the past"  # a row of the table `limit`
+BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
+ADAPTIVE = {"ours": "test", "difference": "difference to fixed", "work": "executed, to fixed", "span": "avg. span"}
 MOST = 5  # sentences of an opening
 MARGIN = 0.08  # of an axis, on either side of what it shows
 
@@ -22,7 +23,7 @@ MARGIN = 0.08  # of an axis, on either side of what it shows
 def list_headlines(lines: list[dict]) -> list[dict]:
     """The headline claims of a ledger, each with `evidence`: the effect in the strongest set that can tell."""
     headlines = [line for line in lines if line["headline"]]
-    return [line | {"evidence": _evidence(line)} for line in headlines]
+    return [line | {"evidence": speaking(line)} for line in headlines]
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
@@ -59,11 +60,6 @@ def _of_paper(lines: list[dict], paper: str) -> list[dict]:
     return [line for line in lines if line["paper"] == paper]
 
 
-def _evidence(line: dict) -> dict:
-    """Of the strongest set that can tell; of the own one where none can, or where there is only a formula."""
-    return next((each for each in line["sets"] if each["set"] == line["strongest"]), line)
-
-
 def _sentence(line: dict) -> str | None:
     if line["overall"] in SEEN:
         return line["headline"]["seen"]
@@ -71,17 +67,8 @@ def _sentence(line: dict) -> str | None:
 
 
 def _finding(line: dict) -> dict:
-    evidence, unit = line["evidence"], line["unit"]
-    effect, low, high = (evidence[key] for key in ("effect", "low", "high"))
-    form = form_of([effect], [] if low is None else [(high - low) / 2], unit)
-    figures = {
-        "size": "" if effect is None else f"{form.text(abs(effect))} {unit}",
-        "share": "" if effect is None else f"{100 * effect:.0f} %",
-        "times": "" if effect is None else f"{_two_digits(effect)} times",
-        "ours": number(evidence["ours"], unit),
-        "than": number(evidence["than"], unit),
-    }
-    text = _sentence(line).format(**figures)
+    evidence = line["evidence"]
+    text = _sentence(line).format(**write_numbers(evidence, line["unit"] or ""))
     if evidence["otherwise_on"]:
         text += f" Not so on {' and '.join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
@@ -91,12 +78,6 @@ def _finding(line: dict) -> dict:
     }
 
 
-def _two_digits(value: float) -> str:
-    """6.7, 12, 0.13"""
-    digits = max(0, 1 - math.floor(math.log10(abs(value)))) if value else 0
-    return f"{value:.{digits}f}"
-
-
 def read_limit(site: Site) -> str | None:
     """The sentence on the text of known limit; None where its table was not made."""
     path = site.results / "tables" / "limit.json"
@@ -104,34 +85,41 @@ def read_limit(site: Site) -> str | None:
 
 
 def find_limit(cells: list[dict]) -> str | None:
-    """What the table `limit` says of adaptive and fixed spans at the largest S; None where it has no such rows."""
-    values = {(cell["row"], cell["column"]): cell["value"] for cell in cells}
-    rows = [row for row, _ in values if row.startswith("adaptive, S = ")]
-    if not rows:
+    """What the table `limit` says of adaptive and fixed spans at the largest S, in its digits; None without them."""
+    forms = {column.title: column.form for column in list_columns(cells)}
+    shown = {(cell["row"], cell["column"]): cell for cell in cells if cell["value"] is not None}
+    spans = [int(row.removeprefix("adaptive, S = ")) for row, _ in shown if row.startswith("adaptive, S = ")]
+    S = max(spans, default=0)
+    places = {name: (f"adaptive, S = {S}", column) for name, column in ADAPTIVE.items()}
+    places |= {"theirs": (f"fixed, S = {S}", "test"), "best": (BEST, "test")}
+    if not set(places.values()) <= shown.keys():
         return None
-    S = max(int(row.removeprefix("adaptive, S = ")) for row in rows)
-    adaptive, fixed = f"adaptive, S = {S}", f"fixed, S = {S}"
-    figures = [values.get((row, column)) for row in (adaptive, fixed) for column in ("test", "executed")]
-    span, best = values.get((adaptive, "avg. span")), values.get((BEST, "test"))
-    if None in (*figures, span, best):
-        return None
-    ours, our_work, theirs, their_work = figures
+    said = {name: forms[place[1]].text(shown[place]["value"]) for name, place in places.items()}
+    difference = shown[places["difference"]]
     return (
-        f"On a text whose best possible prediction is known, {number(best, 'bpc')} bits per character, adaptive spans "
-        f"of at most {S} characters score {number(ours, 'bpc')} and fixed ones {number(theirs, 'bpc')}. The adaptive "
-        f"ones take {100 * our_work / their_work:.0f} % of the multiply-adds of the fixed ones, and reach "
-        f"{span:.0f} characters on average."
+        f"On a text whose best possible prediction is known, {said['best']} bits per character, adaptive spans of at "
+        f"most {S} characters score {said['ours']} and fixed ones {said['theirs']}, {_tell(difference, forms)} over "
+        f"{count(difference['n'], 'seed')}. The adaptive ones take {said['work']} times the multiply-adds of the fixed "
+        f"ones, and reach {said['span']} characters on average."
     )
 
 
-def forest_of(ledger: Ledger, runs: pd.DataFrame) -> list[dict]:
+def _tell(difference: dict, forms: dict) -> str:
+    """Whether a difference can be told from chance, and its size with half its interval."""
+    text, low, high = text_of(difference, forms[difference["column"]]), difference["low"], difference["high"]
+    if low is None or low <= 0 <= high:
+        return f"which cannot be told apart ({text} bpc)"
+    return f"{text.removeprefix('-')} bpc {'worse' if low > 0 else 'better'}"
+
+
+def forest_of(ledger: Ledger) -> list[dict]:
     """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
-    headlines = [line | {"is_own": line["strongest"] == ledger.set} for line in list_headlines(ledger.claims)]
+    headlines = list_headlines(ledger.claims)
     by_paper = [(paper.title, _of_paper(headlines, name)) for name, paper in papers().items()]
-    return [{"title": title, "rows": [_row(line, runs) for line in rows]} for title, rows in by_paper if rows]
+    return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 
-def _row(line: dict, runs: pd.DataFrame) -> dict:
+def _row(line: dict) -> dict:
     """low, effect, high, printed: places from 0 to 100. span: (from, to), the stretch that the paper claims."""
     evidence, printed = line["evidence"], line["headline"]["printed"]
     numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
@@ -139,32 +127,17 @@ def _row(line: dict, runs: pd.DataFrame) -> dict:
     low, high = line["claimed"]
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
     places = {name: axis.place(value) for name, value in numbers.items()}
-    shown = {"numbers": numbers, "places": places, "span": claimed, "written": _write(numbers, line["unit"])}
-    return line | shown | _basis(line, runs[runs["digest"].isin(line["digests"])])
+    written = write_numbers(evidence, line["unit"] or "") | {"printed": number(printed, line["unit"])}
+    shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
+    return line | shown | {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence)}
 
 
-def _write(numbers: dict, unit: str) -> dict[str, str]:
-    """The numbers as text, with the digits of their interval."""
-    low, high = numbers["low"], numbers["high"]
-    form = form_of([numbers["effect"]], [] if low is None else [(high - low) / 2], unit)
-    printed = number(numbers["printed"], unit)
-    return {name: printed if name == "printed" else form.text(value) for name, value in numbers.items()}
-
-
-def _basis(line: dict, runs: pd.DataFrame) -> dict:
-    """texts: what was really read. basis: what the interval is over. asked: what the paper claims, in a word or two."""
+def _asked(line: dict) -> str:
+    """What the paper claims, in a word or two."""
     low, high = line["claimed"]
     neutral = float(line["by"] == "ratio")
     bound, word = (high, "lower") if low is None else (low, "higher")
-    asked = "equal" if None not in (low, high) else word if bound == neutral else f"{word} than {number(bound)}"
-    pairs, seeds, texts = line["evidence"]["n"] or 0, runs["seed"].nunique(), runs["paper_corpus"].nunique()
-    if not line["is_own"]:
-        return {"texts": "", "basis": f"{pairs:.0f} pairs", "asked": asked}
-    if not len(runs) or any(measure in TURNS for measure in line["measure"]):
-        basis = f"{pairs:.0f} turns of timing"
-    else:
-        basis = f"{seeds} seed{'s' * (seeds != 1)}" + (f" on each of {texts} texts" if texts > 1 else "")
-    return {"texts": name_badges(runs), "basis": basis, "asked": asked}
+    return "equal" if None not in (low, high) else word if bound == neutral else f"{word} than {number(bound)}"
 
 
 class _Axis:

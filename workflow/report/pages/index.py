@@ -27,7 +27,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
         "limit": read_limit(site) if OPENING in ablations else None,
         "own": ledger.set if ledger else None,
         "findings": list_findings(ledger.claims) if ledger else [],
-        "forest_rows": forest_of(ledger, runs) if ledger else [],
+        "forest_rows": forest_of(ledger) if ledger else [],
         "measured": count_verdicts(ledger.measured) if ledger else [],
         "by_formula": count_verdicts(ledger.by_formula) if ledger else [],
         "scale": ", ".join(sorted(runs["scale"].unique())),

@@ -10,9 +10,12 @@ from workflow.plan.reads import reads
 from workflow.report.claims.ledger import NOT_RUN, VERDICTS
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
+from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages.artefacts import runs_at
+from workflow.report.pages.claim_numbers import name_basis, write_numbers, write_pairs
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
+from workflow.results.precomputed import precomputed
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
             {
                 "title": paper.title,
                 "page": f"papers/{name}.html" if name in with_page else None,
-                "lines": [_line(line) for line in lines if line["paper"] == name],
+                "lines": [_line(line, ledger.set) for line in lines if line["paper"] == name],
             }
             for name, paper in papers().items()
         ],
@@ -75,12 +78,25 @@ def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
     return {"title": "What the papers claim, and what was found", "ledger": content}
 
 
-def _line(line: dict) -> dict:
-    """With what the paper prints, in words, and the pages of the numbers and of the runs behind it."""
+def _line(line: dict, own: str) -> dict:
+    """With what the paper prints, in words, and the pages of its numbers; with the numbers of the set that speaks.
+
+    own: the set that this report is about; of another the runs have no page here, but a record.
+    """
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
     about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line)}
-    return {**line, **about, "rank": VERDICTS.index(line["overall"]), "runs_at": runs_at(line["ablation"])}
+    about |= {"rank": VERDICTS.index(line["overall"]), "runs_at": runs_at(line["ablation"])}
+    evidence, unit = speaking(line), line["unit"] or ""
+    about |= {"written": write_numbers(evidence, unit), "basis": name_basis(evidence), "unit": unit}
+    about |= {"pairs": write_pairs(evidence, line["by"], unit), "linked": evidence.get("set", own) == own}
+    return line | evidence | about | {"records": [] if about["linked"] else _records(evidence["digests"])}
+
+
+def _records(digests: list[str]) -> list[str]:
+    """The folders of the project that these runs' records came in."""
+    paths = [path for digest in digests if (path := precomputed(digest)) is not None]
+    return sorted({f"results/precomputed/{path.parent.name}" for path in paths})
 
 
 def _page(line: dict) -> str | None:

@@ -33,7 +33,7 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
         "question": load_ablation(row["ablation"]).question,
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
-        "texts": [asdict(badge_of(row["task"], row["paper_corpus"], row["corpus"]))],
+        "texts": [asdict(badge_of(row["task"], [row["paper_corpus"]], row["corpus"]))],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
         "scores": _lines(record.metrics),
         "facts": _fact_lines(record.facts),
@@ -93,7 +93,7 @@ def _origin(record: Record) -> dict:
 def _label(row: dict) -> str:
     """Variant, text, S, k and seed."""
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
-    text = name_text(row["paper_corpus"], row["corpus"])
+    text = name_text(row["corpus"], row["paper_corpus"])
     return ", ".join([f"{row['variant']} on {text}", *grid, f"seed {row['seed']}"])
 
 
