@@ -60,7 +60,7 @@ def test_scores_of_summed_counts():
 def test_the_figure_shows_pictures_and_the_sharpest_pieces():
     lines = explicit_sparse_captions.data(everything())
     pixels, weights = lines[lines["weight"].isna()], lines[lines["weight"].notna()]
-    assert list(lines["variant"].unique()) == ["softmax", "top_k"] and set(lines["caption"]) == {"a red ring"}
+    assert list(lines["variant"].unique()) == ["softmax", "top-k"] and set(lines["caption"]) == {"a red ring"}
     assert pixels[["red", "green", "blue"]].to_numpy()[:4].tolist() == [
         [255, 0, 0],
         [0, 255, 0],

@@ -22,7 +22,8 @@ from workflow.results.precomputed import precomputed
 class PlanRow(FrozenModel):
     """One row of the plan: which ablation asks for which job.
 
-    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file.
+    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file. label,
+    colour: of the variant, where its ablation gives them.
     """
 
     ablation: Name
@@ -32,6 +33,8 @@ class PlanRow(FrozenModel):
     corpus: str
     S: int | None
     k: int | None
+    label: str | None = None
+    colour: str | None = None
     job: AnyJob
 
     def record(self) -> dict:
@@ -124,18 +127,18 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
     ablation = ablation.model_copy(update={"seeds": scale.seeds_of.get(name, ablation.seeds)})
     paid = scale.variants.get(name, ablation.variants)
-    for (paper_corpus, corpus), (label, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None or label not in paid:
+    for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
+        if corpus is None or called not in paid:
             continue
-        about = {"ablation": name, "paper": ablation.paper, "variant": label}
-        about |= {"paper_corpus": paper_corpus, "corpus": corpus}
+        about = {"ablation": name, "paper": ablation.paper, "variant": called}
+        about |= {"paper_corpus": paper_corpus, "corpus": corpus, "label": variant.label, "colour": variant.colour}
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)
             for S, k, job in _jobs_of(variant, recipe, ablation, scale, data):
                 yield PlanRow(**about, S=S, k=k, job=job)
         except ConfigError as error:
-            raise ConfigError(f"ablation {name}, variant {label}, scale {scale.scale}: {error}") from None
+            raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:

@@ -175,5 +175,6 @@ class PlannedRuns:
 
 
 def _digest(rows: list[PlanRow]) -> str:
-    lines = [f"{row.ablation} {row.variant} {row.paper_corpus} {row.S} {row.k} {row.job.digest}" for row in rows]
+    asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+    lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

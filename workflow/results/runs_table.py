@@ -30,6 +30,7 @@ def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
 def _row(planned: dict, record: Record) -> dict:
     job, cost = record.job, record.cost
     row = {key: planned[key] for key in PLANNED}
+    row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.reason}
     row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit}
@@ -154,7 +155,7 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
 
     Throughput is measured ablation by ablation, so its rows name theirs.
     """
-    costed = [dict(row) for row in rows]
+    costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
     for kind, measured in (costs or {}).items():
         by_key = {_key(kind, row): row for row in measured}
         for row in costed:

@@ -4,9 +4,9 @@ import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.look import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
-from workflow.report.answers.words import label
 from workflow.report.figures._colours import INK
 from workflow.report.figures._style import fold, set_count_ticks, set_log, thin_names
+from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
 
@@ -20,6 +20,7 @@ FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """The scores with each cost that differs between configurations; no row where none does, none was measured, or
     configurations are few."""
+    runs = as_named(runs)
     scores = scores_of(runs, quantity)
     finished = with_badge(runs[runs["status"] == "ok"])
     keys, kept = ["text", "variant", "S", "k"], []
@@ -86,4 +87,4 @@ def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:
         as_good = signs[1] * rows["mean"] <= signs[1] * row.mean
         if not number or not (cheaper & as_good).any():
             right = getattr(row, cost) > rows[cost].median()  # its name stays inside of the panel
-            _name(panel, label(row.variant), row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")
+            _name(panel, row.variant, row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, axes_of
-from workflow.report.answers.words import count, join, label, to_digits
+from workflow.report.answers.words import count, join, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
 from workflow.results.span_growth import learned_spans, stayed
@@ -23,7 +23,7 @@ def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
     lines = []
     for variant, effect in last.items():
         parts = [f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()]
-        lines.append(f"{label(variant)} {join(parts)}")
+        lines.append(f"{variant} {join(parts)}")
     return [f"Difference in {unit} by text: {'; '.join(lines)}."]
 
 
@@ -41,7 +41,7 @@ def chance(comparisons: list[Comparison]) -> list[str]:
 
 def few(comparisons: list[Comparison]) -> list[str]:
     """Of some comparisons, where others have enough, that a text has too few seeds."""
-    effects = {f"{label(each.variant)}{each.place}": each.effect for each in comparisons if each.effect}
+    effects = {f"{each.variant}{each.place}": each.effect for each in comparisons if each.effect}
     short = [name for name, effect in effects.items() if effect.p is None]
     if not 0 < len(short) < len(effects):
         return []
@@ -52,10 +52,8 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
     """The variants that are the first one at this scale: they name its very jobs."""
     first = runs["variant"].iloc[0]
     known = set(runs.loc[runs["variant"] == first, "digest"])
-    same = [label(variant) for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
-    return (
-        [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {label(first)} at this scale."] if same else []
-    )
+    same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
+    return [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."] if same else []
 
 
 def costs(finished: pd.DataFrame) -> list[str]:
@@ -70,7 +68,7 @@ def costs(finished: pd.DataFrame) -> list[str]:
             lines.append(f"{WORDS.get(quantity, REGISTRY[quantity].title)} {_list_ratios(ratios)}")
     at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
     where = f" at {at}" if at else ""
-    return [f"Costs{where} as ratios to {label(first)}: {'; '.join(lines)}."] if lines else []
+    return [f"Costs{where} as ratios to {first}: {'; '.join(lines)}."] if lines else []
 
 
 def growth(finished: pd.DataFrame) -> list[str]:
@@ -83,7 +81,7 @@ def growth(finished: pd.DataFrame) -> list[str]:
                 low, high = (_mean(rows[rows[axis] == end], "macs_executed") for end in ends)
                 ratios[variant] = high / low
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            times = join([f"{ratio:.2f} times with {label(variant)}" for variant, ratio in ratios.items()])
+            times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
             lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the executed multiply-adds become {times}.")
     return lines
 
@@ -91,7 +89,7 @@ def growth(finished: pd.DataFrame) -> list[str]:
 def _list_ratios(ratios: dict[str, float]) -> str:
     if len(ratios) == 1:
         return f"{next(iter(ratios.values())):.2f}"
-    named = {f"{label(variant)} {ratio:.2f}": ratio for variant, ratio in ratios.items()}
+    named = {f"{variant} {ratio:.2f}": ratio for variant, ratio in ratios.items()}
     if len(named) <= NAMED:
         return f"({join([*named])})"
     return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
@@ -116,7 +114,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
-        lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
+        lines.append(f"{variant} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
     return [f"Average span reached, in {tokens}: {join(lines)}."] if lines else []
 
 

@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 import pandas as pd
 
-from workflow.report.figures._maps import BLUES, NAMES, pick_compared
+from workflow.report.figures._maps import BLUES, pick_compared
 from workflow.report.figures._style import WIDTH, canvas, draw_message
 
 READS = ("runs",)
@@ -31,7 +31,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
     for run in used(runs).itertuples():
         for look in [look for look in run.looks if look["pixels"] and look["pieces"]][:PICTURES]:
             caption = "".join(look["pieces"]).replace("▁", " ").strip()
-            of_picture = {"picture": look["name"], "variant": run.variant, "caption": caption}
+            of_picture = {"picture": look["name"], "variant": run.label, "caption": caption}
             lines += [of_picture | line for line in (*_pixels(look["pixels"]), *_weights(look))]
     return pd.DataFrame(lines, columns=COLUMNS)
 
@@ -69,7 +69,7 @@ def draw(data: pd.DataFrame):
     figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.25, squeeze=False)
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
         row[0].imshow(_grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
-        title = textwrap.fill(f"{NAMES[variant]}: {lines['caption'].iloc[0]}", 26)
+        title = textwrap.fill(f"{variant}: {lines['caption'].iloc[0]}", 26)
         row[0].set_title(title, fontsize=7, parse_math=False)
         for panel, (_, piece) in zip(row[1:], lines.dropna(subset=["weight"]).groupby("place"), strict=False):
             weights = np.ma.masked_less_equal(_grid(piece, ["weight"])[..., 0], 0)

@@ -25,7 +25,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         for depth, layer in enumerate(_maps.list_layers(run.maps, "cross")):
             heads = np.array(run.maps["cross"][layer])
             head = _maps.find_sharpest(heads)
-            panel = f"{_maps.NAMES[run.variant]}, decoder layer {layer}, head {head + 1}"
+            panel = f"{run.label}, decoder layer {layer}, head {head + 1}"
             rows = _maps.make_rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
             panels.append((depth, rows))
     panels.sort(key=lambda panel: panel[0])

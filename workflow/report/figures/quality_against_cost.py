@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS, INK, LABELS
+from workflow.report.figures._colours import INK
 from workflow.report.figures._style import canvas, draw_message, draw_points, set_log, share_legend
+from workflow.report.figures._variants import as_named
 from workflow.report.tables._cells import pick, summarise, take_rows
 from workflow.results.statistics import half_width
 
@@ -26,9 +27,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """variant, dev bpc (mean, low, high, n) and the three costs; executed multiply-adds are a mean over seeds."""
-    runs = used(runs)
-    quality = summarise(runs, ["variant"], "dev_bpc")
+    """variant, colour, dev bpc (mean, low, high, n) and three costs; executed multiply-adds are a mean over seeds."""
+    runs = as_named(used(runs))
+    quality = summarise(runs, ["variant", "colour"], "dev_bpc")
     for cost, _ in PANELS:
         seeds = [pick(runs, variant=variant, status="ok") for variant in quality["variant"]]
         quality[cost] = [take_rows(rows, cost)[cost].astype(float).mean() for rows in seeds]
@@ -56,10 +57,8 @@ def draw(data: pd.DataFrame):
 
 def _draw_point(panel, point: dict, cost: str, number: int) -> None:
     """The mean with its interval, or with the points of few seeds."""
-    variant, half = point["variant"], half_width(point["low"], point["high"])
-    known = sorted(LABELS).index(variant) if variant in LABELS else number
-    colour = COLOURS.get(variant, INK)
-    style = {"fmt": MARKS[known % len(MARKS)], "ms": 6, "mec": INK, "mew": 0.5, "color": colour, "lw": 0.9}
+    half = half_width(point["low"], point["high"])
+    style = {"fmt": MARKS[number % len(MARKS)], "ms": 6, "mec": INK, "mew": 0.5, "color": point["colour"], "lw": 0.9}
     bar = None if pd.isna(half) else half
-    panel.errorbar(point[cost], point["mean"], bar, label=LABELS.get(variant, variant), **style)
-    draw_points(panel, pd.DataFrame([point]), cost, colour)
+    panel.errorbar(point[cost], point["mean"], bar, label=point["variant"], **style)
+    draw_points(panel, pd.DataFrame([point]), cost, point["colour"])

@@ -77,7 +77,7 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
 
 def _failure(run, status: str, reason: str) -> dict:
     page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
-    return {"page": page, "label": f"{run.ablation}: {run.variant}", "status": status, "reason": reason}
+    return {"page": page, "label": f"{run.ablation}: {run.label}", "status": status, "reason": reason}
 
 
 def analytic_page() -> dict:
