@@ -16,8 +16,9 @@ from workflow.config.strict import read_json
 from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
+from workflow.report.pages.analytic import analytic_page
 from workflow.report.pages.engine import engine_page, steps_page
-from workflow.report.pages.index import ablations_in, analytic_page, index_page
+from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.learning import draw_curve
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
