@@ -1,11 +1,13 @@
 """What is wrong with a figure, by matplotlib's own layout: its texts, how much of it is axes, what lies on what."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
 from matplotlib.collections import PathCollection
+from matplotlib.container import ErrorbarContainer
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -19,6 +21,7 @@ LINES, LETTERS = 3.0, 4.5  # least contrast with the paper (WCAG 1.4.11 and 1.4.
 MATHS = re.compile(r"\\[a-z]+|\$[^$]*[\\^_{][^$]*\$")
 TOUCH = 1.0  # pixels by which two boxes may meet, or a letter reach over the edge
 DRAWN = 4.0  # pixels between two places of a line that are looked at
+FEW = 3  # points, or seeds that are drawn one by one
 LEAST = 0.5  # of a figure, without its legend and its foot, that its axes cover
 
 
@@ -29,7 +32,7 @@ def faults(figure) -> list[str]:
     texts = [text for text in _texts(figure) if text.get_text().strip()]
     found = [f"raw mathematics: {text.get_text()}" for text in texts if MATHS.search(text.get_text())]
     found += _cut_or_over_another(figure, texts)
-    found += _small(figure)
+    found += _small(figure) + _empty(figure)
     for axes in _visible(figure):
         found += _covered(figure, axes) + _hidden(axes)
     return found
@@ -97,6 +100,21 @@ def _small(figure) -> list[str]:
     return [f"axes cover {share:.0%} of it"] if share < LEAST else []
 
 
+def _empty(figure) -> list[str]:
+    """Figures of a point or two in each of their axes, which a table says as well; lines of one name in a heap."""
+    shown = [axes for axes in _visible(figure) if axes.axison or axes.has_data()]
+    points = [
+        sum(len(line.get_xdata()) for line in axes.lines)
+        + sum(len(each.get_offsets()) for each in axes.collections if isinstance(each, PathCollection))
+        + sum(np.size(each.get_array()) for each in (*axes.images, *axes.collections) if each.get_array() is not None)
+        for axes in shown
+    ]
+    named = [Counter(line.get_label() for line in axes.lines if len(line.get_xdata()) > FEW) for axes in shown]
+    heaps = [name for names in named for name, number in names.items() if number >= FEW and not name.startswith("_")]
+    few = ["nothing to see: too few points"] if points and max(points) < FEW else []
+    return few + [f"nothing to see: lines in a heap, {name}" for name in heaps]
+
+
 def _area(whole: Bbox, around: list) -> float:
     return whole.width * whole.height - _taken(whole, around)
 
@@ -140,19 +158,21 @@ def _places(line) -> np.ndarray:
 
 
 def _hidden(axes) -> list[str]:
-    """Series that lie under another over their whole length: a solid line as wide hides what is beneath it."""
-    lines = [line for line in axes.lines if line.get_visible() and not line.get_label().startswith("_")]
-    at = {line: _places(line) for line in lines}
+    """Series that lie under another over their whole length: an opaque, solid line as wide hides what is beneath it."""
+    names = {each.lines[0]: each.get_label() for each in axes.containers if isinstance(each, ErrorbarContainer)}
+    names = {line: names.get(line, line.get_label()) for line in axes.lines if line.get_visible()}
+    at = {line: _places(line) for line, name in names.items() if not name.startswith("_")}
     return [
-        f"hidden: {under.get_label()} behind {over.get_label()}"
-        for under, over in combinations(lines, 2)
-        if under.get_label() != over.get_label() and _hides(over, under) and _within(at[under], at[over], over)
+        f"hidden: {names[under]} behind {names[over]}"
+        for under, over in combinations(at, 2)
+        if names[under] != names[over] and _hides(over, under) and _within(at[under], at[over], over)
     ]
 
 
 def _hides(over, under) -> bool:
     return (
-        over.get_linestyle() in ("-", under.get_linestyle())
+        over.get_alpha() in (None, 1)
+        and over.get_linestyle() in ("-", under.get_linestyle())
         and over.get_linewidth() >= under.get_linewidth()
         and (over.get_zorder() >= under.get_zorder())
     )

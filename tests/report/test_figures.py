@@ -111,22 +111,6 @@ def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
     assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", builder_names("figures"))
-def test_no_tick_label_lies_on_another(name):
-    """Drawn at their size."""
-    builder = load_builder("figures", name)
-    figure = builder.draw(builder.data(*builder_inputs("figures", name, all_frames())))
-    figure.canvas.draw()
-    for panel in figure.axes:
-        for axis in (panel.xaxis, panel.yaxis):
-            low, high = sorted(axis.get_view_interval())
-            ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
-            labels = [tick.label1 for tick in ticks if tick.label1.get_text() and tick.label1.get_visible()]
-            boxes = [label.get_window_extent() for label in labels]
-            assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i]), (name, axis)
-
-
 def test_curves_stand_beside_the_released_logs():
     curves = top_k_adaptive_span_curves.data(everything())
     assert set(curves["source"]) == {"measured", "published"}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests._runs import translated
-from workflow.report.figures import _maps, explicit_sparse_figure1, explicit_sparse_figure4
+from workflow.report.figures import _maps, aiayn_attention, explicit_sparse_figure1, explicit_sparse_figure4
 from workflow.report.figures._style import plt
 from workflow.results.runs_table import as_frame
 
@@ -57,6 +57,33 @@ def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
     assert not len(_maps.pick_compared(as_frame(nothing)))
+
+
+def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
+    """No weight is the page itself, light or dark; the least that is one can be told from it."""
+    from_page = [_maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
+    assert (
+        _maps.BLUES(np.ma.masked)[3] == 0 < from_page[0] < 0.1 and from_page == sorted(from_page) and from_page[-1] == 1
+    )
+
+
+def test_what_a_head_attends_to_is_said_by_rule():
+    words = ["the", "red", "box", "<eos>"]
+    assert aiayn_attention.say_focus(np.eye(4, k=1) + np.eye(4, k=-3), words) == "looks at the next word (100 %)"
+    assert aiayn_attention.say_focus(np.eye(4), words) == "looks at the word itself (100 %)"
+    assert (
+        aiayn_attention.say_focus(np.array([[0, 0, 0, 1.0]] * 4), words) == "looks at “<eos>” from every word (100 %)"
+    )
+    spread = np.full((4, 4), 0.25)
+    spread[0] = [0.1, 0.1, 0.7, 0.1]
+    assert aiayn_attention.say_focus(spread, words) == "“the” looks at “box” (70 %)"
+
+
+def test_the_sharpest_heads_of_all_layers_are_drawn():
+    """Entropies in bits: 1.0 and .6 in layer 1, 0 and 1 in layer 12."""
+    rows = as_frame([looked(ablation="transformer", variant="base", paper_corpus="wmt14-ende")])
+    shown = aiayn_attention.data(rows)[["layer", "head"]].drop_duplicates()
+    assert list(shown.itertuples(index=False, name=None)) == [(12, 1), (1, 2), (1, 1), (12, 2)]
 
 
 def test_sixteen_long_pieces_can_be_read_on_both_axes():

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tests._records import SCALES, frames_of, recorded, wholes
+from tests._records import SCALES, frames_of, wholes
 from tests.report._pictures import faults, pale, words
-from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.config.files import ROOT
+from workflow.plan.ablations import builder_names, known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._style import canvas, plt, set_log, share_legend
@@ -89,6 +90,26 @@ def test_every_figure_of_the_report_can_be_read(scale):
     assert not {name: lines for name, lines in found.items() if lines}
 
 
+def test_there_is_one_way_to_a_logarithmic_axis():
+    """`_style.set_log` and `set_powers`, whose labels are no mathematics."""
+    own = re.compile(r"set_[xy]scale|semilog|loglog|LogLocator|LogFormatter")
+    files = [path for folder in ("report", "scripts", "cli") for path in (ROOT / "workflow" / folder).rglob("*.py")]
+    with_own = {path.name for path in files if own.search(path.read_text(encoding="utf-8"))}
+    assert with_own == {"_style.py", "learning.py"}  # the latter draws SVG itself, with numbers as ticks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
+    frames, shares = frames_of(scale), {}
+    for name in builder_names("tables"):
+        builder = load_builder("tables", name)
+        cells = builder.build(*builder_inputs("tables", name, frames))
+        values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []
+        shares |= {f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100}
+    assert not shares
+
+
 def of(found: list[str], *starts: str) -> bool:
     return all(any(line.startswith(start) for line in found) for start in starts)
 
@@ -109,6 +130,13 @@ def test_what_is_wrong_is_found():
     axes.text(2, 1.2, "another word")
     found = faults(figure)
     assert of(found, "under the legend: one", "hidden: one behind two", "one over the other: a word")
+    figure, axes = canvas()
+    for seed in range(3):
+        axes.plot([1, 2, 3, 4], [seed, 2, 1, 0], label="a seed")
+    assert of(faults(figure), "nothing to see: lines in a heap")
+    figure, axes = canvas()
+    axes.plot([1, 2], [1, 2], "o")
+    assert of(faults(figure), "nothing to see: too few")
     figure, axes = canvas(height=1.2)
     axes.set_position((0.8, 0.4, 0.1, 0.1))
     figure.text(0.99, 0.5, "over the edge")
@@ -128,8 +156,3 @@ def test_a_good_figure_has_no_fault():
 def test_a_colour_is_seen_on_light_and_on_dark():
     assert not pale('<path style="stroke: #92dadd"/><text style="fill: #1b1b1b"/>')
     assert pale('<path style="stroke: teal"/>') and pale('<path stroke="#000000"/>')
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_the_records_of_a_scale_can_be_read(scale):
-    assert len(recorded(scale).runs) and len(frames_of(scale).layers)

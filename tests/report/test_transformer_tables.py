@@ -97,11 +97,13 @@ def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
     assert cell["published_source"] == "inferred" and pd.isna(cell["difference_pct"])
 
 
-def test_the_heads_shown_are_of_the_last_layer_and_of_a_seed_that_ended_well():
+def test_the_heads_shown_are_the_sharpest_of_all_layers_and_of_a_seed_that_ended_well():
     runs = as_frame([base(1, status="diverged", reason="x"), base(2), base(3)])
     weights = aiayn_attention.data(runs)
     assert aiayn_attention.used(runs)["seed"].tolist() == [2]
-    assert set(weights["layer"]) == {3} and weights["head"].nunique() == 2
-    head = weights[weights["head"] == 1].pivot(index="query_piece", columns="key_piece", values="weight")
-    assert head.loc["▁zwei", "▁zwei"] == 1 and head.loc["▁zwei", "<eos>"] == 0
+    assert list(weights["layer"].unique()) == [3, 1] and weights["head"].nunique() == 2
+    head = weights[(weights["layer"] == 3) & (weights["head"] == 1)].pivot(
+        index="query_piece", columns="key_piece", values="weight"
+    )
+    assert head.loc["zwei", "zwei"] == 1 and head.loc["zwei", "<eos>"] == 0
     assert not len(aiayn_attention.data(as_frame([base(1) | {"maps": {}}])))

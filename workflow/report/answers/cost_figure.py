@@ -65,7 +65,7 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
         colour = line.colour if len(lines) <= LEGEND else INK
         bars = (mine["high"] - mine["mean"]).fillna(0)
         style = {"marker": line.mark if len(lines) <= LEGEND else "o", "mec": INK, "mew": 0.4, "elinewidth": 0.9}
-        panel.errorbar(mine[cost], mine["mean"], bars, label=line.name, ms=6, lw=0.9, color=colour, **style)
+        panel.errorbar(mine[cost], mine["mean"], bars, label=line.name, ms=6, lw=0.9, alpha=0.7, color=colour, **style)
         for row in mine.itertuples() if len(mine) > 1 else ():
             _name(panel, f"{getattr(row, axis):g}", row, cost, OFFSETS[number % len(OFFSETS)])
     far_apart = rows[cost].max() > FAR * rows[cost].min()

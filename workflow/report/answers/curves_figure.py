@@ -90,7 +90,7 @@ def _by_variant(data: pd.DataFrame):
     number, columns = (texts * variants, variants) if in_rows else (len(groups), min(WIDE, len(groups)))
     names = [[variant, text][: min(2, texts)] for (text, variant), _ in groups]
     titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
-    height = 2.2 + LINE * max(title.count("\n") for title in titles)
+    height = 2.4 + LINE * max(title.count("\n") for title in titles)
     share = "row" if in_rows else texts == 1
     figure, axes = panels(number, columns, height, sharex=share, sharey=share)
     looks = _looks(data, axis)

@@ -49,7 +49,7 @@ def draw(data: pd.DataFrame, ylabel: str):
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
     panels = data.groupby("text", sort=False)
-    figure, axes = canvas(len(panels), height=3.1)
+    figure, axes = canvas(len(panels), height=3.5)
     for panel, (text, points) in zip(axes, panels, strict=True):
         for variant in VARIANTS:
             line = points[points["variant"] == variant]

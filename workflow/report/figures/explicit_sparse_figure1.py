@@ -10,8 +10,8 @@ TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "
     "queries, for one sentence, written for this project or of test; two nets, one seed. Keys: how many a query looks "
-    "at, k of them in the lower map; a white one has no weight. ▁ begins a word. Comparable with the paper: that "
-    "top-k leaves pieces out; not the sentence, which is another."
+    "at, k of them in the lower map; one without colour has no weight. ▁ begins a word. Comparable with the paper: "
+    "that top-k leaves pieces out; not the sentence, which is another."
 )
 
 

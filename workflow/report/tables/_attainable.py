@@ -34,9 +34,11 @@ def paying_window(best_reader: pd.DataFrame) -> int | None:
 def with_share(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     """The runs with `above_best`, their test bpc above that of the best reader, and `share`, in %.
 
-    share: of what can be gained, from the reader of its word alone to the best, what the run has gained.
+    share: of what can be gained, from the reader of its word alone to the best, what the run has gained; nothing where
+    it is worse than the former. Above 100 % no net can be: one that is has seen what it predicts.
     """
     best, words = best_bpc(best_reader), words_bpc(best_reader)
     if best is None or words is None:
         return runs.assign(above_best=None, share=None)
-    return runs.assign(above_best=runs["test_bpc"] - best, share=100 * (words - runs["test_bpc"]) / (words - best))
+    gained = (words - runs["test_bpc"]).clip(lower=0)
+    return runs.assign(above_best=runs["test_bpc"] - best, share=100 * gained / (words - best))
