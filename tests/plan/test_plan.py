@@ -87,6 +87,23 @@ def test_a_scale_may_take_other_seeds_for_an_ablation():
     assert load_ablation("transformer_variations").seeds == 3 and seeds == {"transformer_variations": {*range(1, 7)}}
 
 
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight"])
+def test_a_configuration_has_the_same_seeds_in_every_question(scale):
+    """As many as the question takes that asks for most, so that what is said of it is the same; and no run is new."""
+    rows = plan(load_config({**BASE, "scale": scale}))
+    of_all, of_one, own = {}, {}, set()
+    for row in rows:
+        of_all.setdefault(row.job.configuration, set()).add(row.job.seed)
+        of_one.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), []).append(row.job.seed)
+    for (*_, configuration), seeds in of_one.items():
+        assert sorted(seeds) == sorted(of_all[configuration])
+    for name in {row.ablation for row in rows}:
+        alone = plan(load_config({**BASE, "scale": scale, "ablations": [name]}))
+        own |= {row.job.digest for row in alone}
+        assert {row.job.digest for row in alone} <= {row.job.digest for row in rows if row.ablation == name}
+    assert own == {row.job.digest for row in rows}
+
+
 def test_a_corpus_has_its_own_recipe_and_an_ablation_another_there(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
     at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}

@@ -10,7 +10,6 @@ import pytest
 
 from workflow.compare.result_set import read_set
 from workflow.config.files import PRECOMPUTED
-from workflow.papers import known_papers
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside
@@ -125,7 +124,7 @@ def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, 
     """Of the set that speaks, whichever it is, in the same digits; and its pairs, by which they can be made again."""
     monkeypatch.setattr(headlines, "MOST", 1000)
     found = read_ledger(judged[scale] / "ledger.json")
-    context = ledger_page(Site(judged[scale], judged[scale] / "pages"), found, set(known_papers()))
+    context = ledger_page(Site(judged[scale], judged[scale] / "pages"), found, [])
     page = render("ledger.html.j2", "ledger.html", shared=[], **context)
     rows = {row.partition('"')[0]: row for row in page.split('<tr id="claim-')[1:]}
     findings = headlines.list_findings(found.claims)

@@ -50,8 +50,8 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    seeds: how many of the scale's seeds, null for all. by_name: whether it is left out unless the `ablations` of config
-    or scale name it.
+    seeds: how many of the scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations`
+    of config or scale name it.
     """
 
     question: str

@@ -118,15 +118,24 @@ class Targets:
             return [f"{self.results}/layers.json"] if group == LAYERS else []
         return self._files(group, ("runs", *costs_claimed(group)))
 
+    def claim_files(self, group: str) -> list[str]:
+        """What a claim of this group is judged by, and the page of its question; a formula needs no other results."""
+        others = [] if group == FORMULAS else self.evidence_files
+        pages = [self.page_of(group)] if group in self.ablations else []
+        return [f"{self.results}/claims/{group}.json", *others, *pages]
+
     @cached_property
     def other_results(self) -> dict[str, OtherResults]:
         """Sets of results that stand beside this one in the ledger."""
         return find_other_results(self.folder, self.config.other_results)
 
     @property
+    def evidence_files(self) -> list[str]:
+        return [f"{self.results}/evidence/{name}.json" for name in self.other_results]
+
+    @property
     def ledger_inputs(self) -> list[str]:
-        claims = [f"{self.results}/claims/{group}.json" for group in self.claim_groups]
-        return claims + [f"{self.results}/evidence/{name}.json" for name in self.other_results]
+        return [*(f"{self.results}/claims/{group}.json" for group in self.claim_groups), *self.evidence_files]
 
     # pages
 
@@ -192,7 +201,7 @@ class Targets:
                 names.setdefault(name, []).append(f"{self.results}/{kind}/{name}.{ending}")
         for name in known_claims():
             if (group := ablation_of(name)) in self.claim_groups:
-                names.setdefault(name, []).append(f"{self.results}/claims/{group}.json")
+                names.setdefault(name, []).extend(self.claim_files(group))
         for name in self.ablations:
             names.setdefault(name, []).append(self.page_of(name))
         return names | {paper: [f"{self.reports}/papers/{paper}.html"] for paper in self.papers}

@@ -12,27 +12,21 @@ import pandas as pd
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.strict import read_json
 from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
-from workflow.report.pages.analytic import analytic_page
-from workflow.report.pages.engine import engine_page, steps_page
-from workflow.report.pages.index import ablations_in, index_page
+from workflow.report.pages.engine import engine_page
 from workflow.report.pages.learning import draw_curve
-from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
-from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.predictions import predictions_page
 from workflow.report.pages.root import write_root
 from workflow.report.pages.run import find_uses, run_page
+from workflow.report.pages.shared import ENGINE, read_report, write_shared
 from workflow.report.pages.site import Site
-from workflow.report.pages.status import status_page
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import read_frames
 
-ENGINE = ("sizes", "allocator", "gate", "origin")
 PREDICTIONS = ("scale", "origin", "fitted_to", "here", "devices", "paper")
 MEASURED = {"engine": (engine_page, ENGINE), "predictions": (predictions_page, PREDICTIONS)}  # page, keys of its file
 NAMES = {"ablation": known_ablations, "paper": known_papers}  # kinds of page that take a name
@@ -58,31 +52,6 @@ def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
     for page in (site.reports / "ablations" / name).glob("*.html"):
         if page.stem not in (*rows, "index"):
             page.unlink()
-
-
-def read_report(path: Path, script: str, keys: tuple[str, ...]) -> dict:
-    """What a script wrote."""
-    content = read_json(path)
-    for key in keys:
-        if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a report as workflow.scripts.{script} writes it: no '{key}'")
-    return content
-
-
-def write_shared(site: Site, runs: pd.DataFrame) -> None:
-    """The index, and the pages beside it."""
-    ledger, timed = read_ledger(site.results / "ledger.json"), site.results / "steps.json"
-    steps = steps_page(read_report(timed, "engine", ENGINE), site.offer(timed)) if timed.exists() else None
-    pages = {
-        "index": index_page(site, runs, ledger, steps),
-        **({"ledger": ledger_page(site, ledger, set(runs["paper"]))} if ledger else {}),
-        "analytic": analytic_page(),
-        "status": status_page(site, ablations_in(runs).values()),
-        "pivot": pivot_page(runs),
-        **({"steps": steps} if steps else {}),
-    }
-    for name, context in pages.items():
-        site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 
 
 def write_measured(site: Site, name: str) -> None:

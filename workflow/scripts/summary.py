@@ -1,6 +1,8 @@
-"""Print what was found, what failed, and where the report is: `python -m workflow.scripts.summary SCALE`.
+"""Print what was found, what failed, and where it stands: `python -m workflow.scripts.summary SCALE [--asked NAME...]`.
 
-Run after every workflow. Writes reports/index.html, which leads to the reports of every scale.
+Run after every workflow. Of what was asked for by name it prints the answer, the verdict or the files; of everything
+the project's findings. Writes the index of a scale anew where questions were asked for by name, and reports/index.html,
+which leads to the reports of every scale.
 """
 
 from pathlib import Path
@@ -9,9 +11,13 @@ from textwrap import fill
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.plan import read_plan
+from workflow.report.claims.measures import LAYERS
+from workflow.report.pages.asked import Asked
 from workflow.report.pages.headlines import list_findings, read_limit
 from workflow.report.pages.ledger import count_verdicts, read_ledger
 from workflow.report.pages.root import write_root
+from workflow.report.pages.run import link_questions
+from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
@@ -20,20 +26,23 @@ from workflow.results.rows import read_rows
 WIDTH = 100  # characters of a line in the terminal
 
 
-def list_failures(results: Path, runs: Path) -> list[str]:
-    """One line per failed run of the plan, and per failed measurement. results: of one scale."""
+def list_failures(results: Path, runs: Path, questions: set[str] | None = None) -> list[str]:
+    """One line per failed run of the plan, and per failed measurement. results: of one scale. questions: None, all."""
     path = results / "plan.json"
     if not path.exists():
         return []
-    plan = read_plan(path)
+    plan = [row for row in read_plan(path) if questions is None or row["ablation"] in questions]
     names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
     configurations = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
     states = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
     lines = [f"{names[digest]}: {reason}" for digest, reason in states.items() if reason]
-    for kind in (*COSTS, "layers"):
-        files = [results / "layers.json"] if kind == "layers" else sorted((results / kind).glob("*.json"))
-        for file in (file for file in files if file.exists()):
-            lines += _measure_failures(file, kind, configurations)
+    files = [(kind, file) for kind in COSTS for file in sorted((results / kind).glob("*.json"))]
+    if questions is not None:  # timings are a file for each question
+        files = [(kind, file) for kind, file in files if kind != "throughput" or file.stem in questions]
+    if (layers := results / "layers.json").exists() and (questions is None or LAYERS in questions):
+        files.append(("layers", layers))
+    for kind, file in files:
+        lines += _measure_failures(file, kind, configurations)
     return [" ".join(line.split()) for line in lines]
 
 
@@ -90,17 +99,37 @@ def steps_ended(results: Path, failed: bool) -> str:
     return f"nothing was run, for no plan was made; see logs/{results.name}/plan.log"
 
 
+def read_asked(words: list[str]) -> list[Asked]:
+    """What was asked for by name; nothing where that is everything, or a name of another workflow's."""
+    return [] if "all" in words else [each for each in map(Asked, words) if each.is_known]
+
+
+def print_found(site: Site, asked: list[Asked]) -> None:
+    """What was asked for by name, each thing with its lines, else the project's findings."""
+    found = [told for each in asked for told in each.tell(site)]
+    for lines in found if asked else [[line] for line in list_findings_of(site)]:
+        for number, line in enumerate(lines):
+            begin = "  " if number else "- "
+            print(fill(line, WIDTH, initial_indent=begin, subsequent_indent="  ", break_long_words=False))
+
+
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
+    parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; none: everything")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--steps-failed", action="store_true", help="said where no run failed")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
-    site = Site(options.results / options.scale, options.reports / options.scale)
-    for line in list_findings_of(site):
-        print(fill(line, WIDTH, initial_indent="- ", subsequent_indent="  "))
-    lines = list_failures(site.results, options.results / "runs")
+    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    asked = read_asked(options.asked)
+    if any(each.has_page for each in asked) and not options.steps_failed:
+        write_made(site)
+    link_questions(site.reports)
+    if not (asked and options.steps_failed):  # what was asked for is then not all made
+        print_found(site, asked)
+    questions = {name for each in asked for name in each.questions} if asked else None
+    lines = list_failures(site.results, options.results / "runs", questions)
     well = steps_ended(site.results, options.steps_failed)
     print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
     written = write_root(options.results, options.reports)

@@ -4,19 +4,17 @@ import math
 from statistics import fmean
 
 from workflow.papers.published import find, load_analytic
-from workflow.report.answers.words import count
-from workflow.report.claims.expectation import claimed_range, describe_expectation, is_as_claimed, unit_of
+from workflow.report.claims.expectation import claimed_range, describe_expectation, unit_of
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.measures import COUNTED, LAYERS
 from workflow.report.claims.samples import Sample, kind_of_pairs, pair_up, read_sample
 from workflow.report.claims.schema import Claim, load_claim
+from workflow.report.claims.verdicts import judge, judge_constant, judge_few
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts
-from workflow.results.flatness import FLAT
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
     FEWEST,
-    LEVEL,
     detectable_effect,
     fewest_on_a_text,
     holm,
@@ -27,7 +25,6 @@ from workflow.results.statistics import (
     scatter,
 )
 
-VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
 ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure")
 NOT_RUN = "{} was not run"
@@ -107,9 +104,9 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     varies, counted = len(values) < 2 or scatter(values, texts) > 0, claim.measured(claim.ours) in COUNTED
     few = fewest_on_a_text(texts)
     if few < FEWEST and not counted and (varies or claim.is_about_quality):
-        return alone | _judge_few(claim, effects, few)
+        return alone | judge_few(claim, effects, few)
     if counted or not varies:
-        return alone | _judge_constant(claim, effects)
+        return alone | judge_constant(claim, effects)
     mean, low, high = (restore(value) for value in mean_interval(values, texts))
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
     detectable = restore(detectable_effect(values, texts)) if claim.within is None else None  # an equality has none
@@ -133,63 +130,6 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
     gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
     paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
     return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
-
-
-def _judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """The verdict where nothing is sampled: a count needs no interval."""
-    agree = [is_as_claimed(claim, effect) for effect in effects]
-    as_claimed = all(agree)
-    if any(agree) and not as_claimed:
-        return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
-    return {"verdict": "reproduced" if as_claimed else "not reproduced", "why": "it does not vary between seeds"}
-
-
-def _judge_few(claim: Claim, effects: list[float], few: int) -> dict:
-    """The verdict where a text has too few pairs for an interval: they say nothing.
-
-    A score may still be held against a printed one, but is at most consistent with it.
-    """
-    kind = kind_of_pairs(claim)
-    if claim.than is not None:
-        return {"verdict": "cannot tell", "why": f"{count(few, kind)} on a text: an interval takes {FEWEST}"}
-    agree = {is_as_claimed(claim, effect) for effect in effects}
-    if len(agree) > 1:
-        return {"verdict": "cannot tell", "why": f"as claimed in some of {count(len(effects), kind)}, not in others"}
-    verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
-    what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
-    return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}
-
-
-def judge(line: dict, claim: Claim) -> dict:
-    """The verdict of a claim that was tested."""
-    toward = is_as_claimed(claim, line["effect"])
-    clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
-    if toward and clear:
-        return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
-    if toward and likely:
-        return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
-    if _contradicts(line, claim):
-        if likely or claim.expect == "equal":
-            return _too_early(line) or {"verdict": "not reproduced", "why": "the interval lies on the other side"}
-        return {"verdict": "cannot tell", "why": "the interval lies on the other side, but p is above .05"}
-    return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
-
-
-def _too_early(line: dict) -> dict | None:
-    """The verdict where the runs were still learning when they ended."""
-    gain = line["late_gain"] or 0.0
-    if gain <= FLAT:
-        return None
-    why = f"the interval lies on the other side, but the last quarter of training still brought {gain:.2g} bits"
-    return {"verdict": "too early", "why": why}
-
-
-def _contradicts(line: dict, claim: Claim) -> bool:
-    """Whether no value in the interval is as claimed."""
-    outside = not is_as_claimed(claim, line["low"]) and not is_as_claimed(claim, line["high"])
-    if claim.expect != "equal":
-        return outside
-    return outside and (line["low"] > claim.against) == (line["high"] > claim.against)
 
 
 def recompute(claim: Claim) -> dict:

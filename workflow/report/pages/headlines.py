@@ -99,8 +99,8 @@ def find_limit(cells: list[dict]) -> str | None:
     return (
         f"On a text whose best possible prediction is known, {said['best']} bits per character, adaptive spans of at "
         f"most {S} characters score {said['ours']} and fixed ones {said['theirs']}, {_tell(difference, forms)} over "
-        f"{count(difference['n'], 'seed')}. The adaptive ones take {said['work']} times the multiply-adds of the fixed "
-        f"ones, and reach {said['span']} characters on average."
+        f"{count(int(difference['n']), 'seed')}. The adaptive ones take {said['work']} times the multiply-adds of the "
+        f"fixed ones, and reach {said['span']} characters on average."
     )
 
 

@@ -1,16 +1,18 @@
 """The page of the ledger: every claim of the papers, its verdict, and the evidence in a line."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.papers.published import find, papers
-from workflow.plan.ablations import builder_names
+from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.ledger import NOT_RUN, VERDICTS
+from workflow.report.claims.ledger import NOT_RUN
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.side_by_side import speaking
+from workflow.report.claims.verdicts import VERDICTS
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.claim_numbers import name_basis, write_numbers, write_pairs
 from workflow.report.pages.numbers import number
@@ -56,8 +58,10 @@ def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
     return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
-def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
-    """with_page: papers that have a page to lead to."""
+def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> dict:
+    """ablations: those that have a page to lead to, as their papers have."""
+    with_page = {ablation.paper for ablation in ablations}
+    tables = {table for ablation in ablations for table in ablation.tables}
     lines, path = ledger.claims, site.results / "ledger.json"
     content = {
         "set": ledger.set,
@@ -69,7 +73,7 @@ def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
             {
                 "title": paper.title,
                 "page": f"papers/{name}.html" if name in with_page else None,
-                "lines": [_line(line, ledger.set) for line in lines if line["paper"] == name],
+                "lines": [_line(line, ledger.set, tables) for line in lines if line["paper"] == name],
             }
             for name, paper in papers().items()
         ],
@@ -78,14 +82,14 @@ def ledger_page(site: Site, ledger: Ledger, with_page: set[str]) -> dict:
     return {"title": "What the papers claim, and what was found", "ledger": content}
 
 
-def _line(line: dict, own: str) -> dict:
+def _line(line: dict, own: str, tables: set[str]) -> dict:
     """With what the paper prints, in words, and the pages of its numbers; with the numbers of the set that speaks.
 
-    own: the set that this report is about; of another the runs have no page here, but a record.
+    own: the set that this report is about; of another the runs have no page here, but a record. tables: on its pages.
     """
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
-    about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line)}
+    about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line, tables)}
     about |= {"rank": VERDICTS.index(line["overall"]), "runs_at": runs_at(line["ablation"])}
     evidence, unit = speaking(line), line["unit"] or ""
     about |= {"written": write_numbers(evidence, unit), "basis": name_basis(evidence), "unit": unit}
@@ -99,11 +103,11 @@ def _records(digests: list[str]) -> list[str]:
     return sorted({f"results/precomputed/{path.parent.name}" for path in paths})
 
 
-def _page(line: dict) -> str | None:
+def _page(line: dict, tables: set[str]) -> str | None:
     """Where the claim's numbers stand: the page of its ablation, the table of layers, or the formulas."""
     if line["ablation"] == LAYERS:
-        table = next(name for name in builder_names("tables") if "layers" in reads("tables", name))
-        return f"papers/{line['paper']}.html#table-{table}" if line["ours"] is not None else None
+        table = next((name for name in sorted(tables) if "layers" in reads("tables", name)), None)
+        return f"papers/{line['paper']}.html#table-{table}" if table else None
     if line["ablation"] is None:
         return "analytic.html"
     return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None

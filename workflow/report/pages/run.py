@@ -1,11 +1,14 @@
 """The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
+import re
 from dataclasses import asdict
+from pathlib import Path
 
 import pandas as pd
 
 from workflow.config.choices import AXES
+from workflow.config.strict import read_json
 from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
 from workflow.report.builders import load_builder
@@ -13,7 +16,7 @@ from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.numbers import missing, number
 from workflow.report.pages.site import Site
 from workflow.results import provenance
-from workflow.results.record import Record
+from workflow.results.record import Record, write_if_changed
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
@@ -21,6 +24,7 @@ from workflow.tasks.spec import TASKS
 SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
+QUESTION = re.compile(r'<span class="question">([\w-]+)</span>')  # as the template of a run's page has it
 Line = tuple[str, object, str]  # title, value, unit
 
 
@@ -97,11 +101,37 @@ def _label(row: dict) -> str:
     return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
 
 
+def find_questions(site: Site) -> dict[str, list[str]]:
+    """By run: all ablations of the plan that ask for it."""
+    path, asked = site.results / "plan.json", {}
+    for row in read_json(path) if path.exists() else []:
+        asked.setdefault(row["digest"], {})[row["ablation"]] = None
+    return {digest: [*names] for digest, names in asked.items()}
+
+
+def link_questions(reports: Path) -> None:
+    """Make the names of other questions, on the pages of runs, links to their pages, as far as those were written."""
+    questions = {page.parent.name for page in reports.glob("ablations/*/index.html")}
+
+    def link(mark: re.Match) -> str:
+        return f'<a href="../{mark[1]}/index.html">{mark[1]}</a>' if mark[1] in questions else mark[0]
+
+    for page in reports.glob("ablations/*/*.html"):
+        if page.name != "index.html":
+            write_if_changed(page, QUESTION.sub(link, page.read_text(encoding="utf-8")))
+
+
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """Where each run is used within its ablation: digest -> kind -> (address beside the run's page, text)."""
+    """Where each run is used within its ablation: digest -> kind -> (address beside the run's page, text).
+
+    questions: names of the others that ask for it.
+    """
     uses = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
+    asked = find_questions(site)
+    for digest, kinds in uses.items():
+        kinds["questions"] = [each for each in asked.get(digest, ()) if each != name]
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
-        others = [(each.digest, each.seed) for each in group.head(SEEDS + 1).itertuples()]
+        others = [(each.digest, each.seed) for each in group.sort_values("seed").head(SEEDS + 1).itertuples()]
         for run in group["digest"]:
             links = [(f"{digest}.html", f"seed {seed}") for digest, seed in others if digest != run]
             uses[run]["seeds"] += links[:SEEDS]

@@ -1,0 +1,93 @@
+"""What was asked for by name, in words for the terminal: the answer, the verdict, and where they stand."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from workflow.papers import known_papers
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.claims import ablation_of, known_claims
+from workflow.report.answers.sentence import answer_of
+from workflow.report.claims.side_by_side import speaking
+from workflow.report.pages.claim_numbers import name_basis, write_numbers
+from workflow.report.pages.ledger import read_ledger
+from workflow.report.pages.site import Site
+from workflow.results.runs_table import read_frames
+from workflow.tasks.spec import TASKS
+
+OF_ALL, OF_NONE = ("bundle",), ("engine", "predictions")  # targets that are no name of the config, by their questions
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One target of the command line, which may be the name of several things."""
+
+    name: str
+
+    @cached_property
+    def owners(self) -> dict[str, str]:
+        """tables, figures: the question that the table, or figure, of this name answers."""
+        known = {each: load_ablation(each) for each in known_ablations()}
+        kinds = ("tables", "figures")
+        return {kind: each for kind in kinds for each, one in known.items() if self.name in getattr(one, kind)}
+
+    @property
+    def is_claim(self) -> bool:
+        return self.name in known_claims()
+
+    @property
+    def questions(self) -> set[str]:
+        """Those whose runs it stands on."""
+        asked = set(self.owners.values()) | ({self.name} & {*known_ablations()})
+        asked |= {ablation_of(self.name)} if self.is_claim else set()
+        if self.name in known_papers():
+            asked |= {each for each in known_ablations() if load_ablation(each).paper == self.name}
+        return {*known_ablations()} if self.name in OF_ALL else asked
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is a name of the config, a target beside them, or a file."""
+        return bool(self.questions) or self.name in OF_NONE or "/" in self.name
+
+    @property
+    def has_page(self) -> bool:
+        """Whether an index has something to say of it."""
+        return self.is_claim or self.name in (*known_ablations(), *known_papers())
+
+    def tell(self, site: Site) -> list[list[str]]:
+        """For each thing of this name that was made what is said of it: paragraphs, the last the path of a file."""
+        told = [_tell_question(site, self.name)] if self.name in known_ablations() else []
+        told += [_tell_claim(site, self.name)] if self.is_claim else []
+        files = {"tables": "csv", "figures": "svg"}
+        told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
+        told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_papers() else []
+        told += [[str(site.reports / f"{self.name}.html")]] if self.name in OF_NONE else []
+        told += [[str(site.results / f"{self.name}.zip")]] if self.name in OF_ALL else []
+        told += [[self.name]] if "/" in self.name else []
+        return [each for each in told if each and Path(each[-1].partition("#")[0]).exists()]
+
+
+def _tell_question(site: Site, name: str) -> list[str]:
+    rows = site.results / "ablations" / f"{name}.json"
+    if not rows.exists():
+        return []
+    ablation = load_ablation(name)
+    answer = answer_of(read_frames([rows]).runs, TASKS[ablation.task])
+    page = site.reports / "ablations" / name / "index.html"
+    return [ablation.question, f"{answer.status}: {answer.sentence}", str(page)]
+
+
+def _tell_claim(site: Site, name: str) -> list[str]:
+    ledger = read_ledger(site.results / "ledger.json")
+    line = next((line for line in ledger.claims if line["name"] == name), None) if ledger else None
+    if line is None:
+        return []
+    evidence = speaking(line)
+    written = write_numbers(evidence, line["unit"] or "")
+    elsewhere = "" if line["strongest"] == ledger.set else f" at scale {line['strongest']}"
+    numbers = f"{written['effect']} {line['unit']}" + (
+        f" ({written['low']} to {written['high']})" if evidence["low"] is not None else ""
+    )
+    effect = f"; effect {numbers}, {name_basis(evidence)}" if evidence["pairs"] else ""
+    verdict = f"{line['overall']}{elsewhere}: {evidence['why']}{effect}"
+    return [line["claim"], verdict, f"{site.reports / 'ledger.html'}#claim-{name}"]
