@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures._colours import COLOURS, GREY, INK
-from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis
+from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.tables._cells import pick, summarise
 
@@ -57,6 +57,7 @@ def draw(data: pd.DataFrame):
     figure, (quality, spans) = canvas(2, height=3.4, width_ratios=[1.5, 1])
     _draw_quality(quality, data)
     _draw_spans(spans, data)
+    share_legend(figure)
     return figure
 
 
@@ -73,7 +74,6 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
     axes.set_xlim(trained["S"].min() / 1.6, trained["S"].max() * 1.6)
     axes.set_xlabel("span limit S, or characters seen w")
     axes.set_ylabel("test bits per character")
-    axes.legend(fontsize=8)
 
 
 def _draw_spans(axes, data: pd.DataFrame) -> None:
