@@ -3,8 +3,18 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.look import Line, add_legend, aside, drawn_axis, lines_of, name_score, panels, texts_of
-from workflow.report.figures._colours import GREY
+from workflow.report.answers.look import (
+    LEGEND,
+    Line,
+    add_legend,
+    aside,
+    drawn_axis,
+    lines_of,
+    name_score,
+    panels,
+    texts_of,
+)
+from workflow.report.figures._colours import GREY, INK, is_shade
 from workflow.report.figures._style import canvas, draw_message, fold, set_powers
 from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
@@ -39,15 +49,16 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 
 def _draw_dots(data: pd.DataFrame, score: str):
     """Variants one below the other, the first on top, its mean as a line through all."""
-    texts = dict(texts_of(data))
+    texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
     height = 0.75 + ROW * max(map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
     for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
-            panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=row.colour, alpha=0.7)
+            colour = INK if many and is_shade(row.colour) else row.colour
+            panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
             bar = None if pd.isna(row.low) else row.high - row.mean
-            panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=row.colour)
+            panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
         panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)

@@ -15,10 +15,10 @@ READS = ("runs",)
 TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
     "Test pictures with the captions that both nets wrote, one seed, right and wrong ones. Below each picture stands "
-    "the nearest of its references; [brackets] are around the words that it has otherwise. Beside it, for the three "
-    "pieces whose attention is sharpest, the weights of the top layer on the patches of the picture, mean over heads, "
-    "all maps on one scale from 0 to the largest weight among them. ▁ begins a word. The paper shows none of this; "
-    "compare how far the weights spread."
+    "the nearest of its references; [brackets] are around the words that it has otherwise, which may be true as well. "
+    "Beside it, for the three pieces whose attention is sharpest, the weights of the top layer on the patches of the "
+    "picture, mean over heads, all maps on one scale from 0 to the largest weight among them. ▁ begins a word. The "
+    "paper shows none of this; compare how far the weights spread."
 )
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
 COLUMNS += ["red", "green", "blue"]
@@ -97,7 +97,7 @@ def draw(data: pd.DataFrame):
     groups = sorted(data.groupby(["picture", "variant"], sort=False), key=lambda group: order.index(group[0][0]))
     top = data["weight"].max()
     size = WIDTH / (1 + PIECES)
-    figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.5, squeeze=False)
+    figure, axes = canvas(1 + PIECES, rows=len(groups), width=size, height=size * 1.6, squeeze=False)
     for row, ((_, variant), lines) in zip(axes, groups, strict=True):
         row[0].imshow(_grid(lines[lines["weight"].isna()], ["red", "green", "blue"]) / 255, interpolation="nearest")
         caption, reference = lines["caption"].iloc[0], lines["reference"].iloc[0]
