@@ -23,6 +23,12 @@ NET = {"layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "d_k": None, "d_v": N
 NET |= {"smoothing": 0.1, "sentences": None}
 
 
+def label_of(ablation: str, variant: str) -> str:
+    """As the ablation has it, if there is one of this name."""
+    variants = load_ablation(ablation).variants if ablation in known_ablations() else {}
+    return (variants[variant].label if variant in variants else None) or variant
+
+
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
     """One row of the runs table, with every cost; numbers chosen, not measured."""
     row = {
@@ -31,6 +37,8 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
         "task": "char_lm",
         "paper": "adaptive_span",
         "variant": variant,
+        "label": label_of(ablation, variant),
+        "colour": None,
         "paper_corpus": "text8",
         "corpus": "words",
         "S": S,

@@ -131,12 +131,16 @@ def test_bad_choices(axis, choice, line):
             "unknown corpus in config/scales/smoke/char_lm.yaml, corpora: 'txt8': did you mean 'text8'?",
         ),
         (
-            {"recipes_at": {"adaptive_spam": {}}},
-            "unknown paper in config/scales/smoke/char_lm.yaml, recipes_at: 'adaptive_spam': did you mean",
+            {"recipes_of": {"modls": {}}},
+            "unknown ablation in config/scales/smoke 'modls': did you mean 'models'?",
         ),
         (
-            {"recipes_at": {"adaptive_span": {"txt8": {}}}},
+            {"recipes_at": {"txt8": {}}},
             "unknown corpus in config/scales/smoke/char_lm.yaml, recipes_at: 'txt8': did you mean 'text8'?",
+        ),
+        (
+            {"recipes_of": {"models": {"txt8": {}}}},
+            "unknown corpus in config/scales/smoke/char_lm.yaml, recipes_of, models: 'txt8': did you mean 'text8'?",
         ),
         (
             {"recipes": {**SCALE["recipes"], "base": {**SCALE["recipes"]["base"], "attention": {"position": 5}}}},

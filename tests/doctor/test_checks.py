@@ -184,7 +184,7 @@ def test_a_locale_that_cannot_write_every_letter_is_wrong(monkeypatch):
 
 
 def test_a_scale_is_told_from_records_and_a_gpu_without_one_is_not_guessed(monkeypatch, tmp_path):
-    monkeypatch.setattr(scales, "BY_STRENGTH", ("smoke",))
+    monkeypatch.setattr(scales, "known_scales", lambda: ["smoke"])
     (found,) = scales.look_at_scales(tmp_path, "cpu")
     assert found.status == OK and "about" in found.said
     (found,) = scales.look_at_scales(tmp_path, "cuda")

@@ -1,10 +1,16 @@
 """The closed formulas against the numbers of the papers and of the reference."""
 
+import re
+from html import unescape
+from inspect import signature
+
 import pytest
 
 from workflow.config.files import ROOT
 from workflow.papers import formulas as f
 from workflow.papers.published import find, load_analytic
+from workflow.report.pages.analytic import analytic_page
+from workflow.report.pages.site import render
 from workflow.report.tables.analytic import build, rounds_to
 
 SMALL = {"L": 12, "d": 512, "ff": 2048}
@@ -108,3 +114,18 @@ def test_what_37_000_rows_alone_would_give():
 def test_recomputed_values_name_published_ones():
     for key in load_analytic().recomputed:
         assert find(key).kind == "analytic"
+
+
+def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
+    page = analytic_page()
+    counts = page["counts"]
+    assert counts["all"] == counts["printed"] + counts["inferred"]
+    assert counts["printed"] == counts["as_printed"] + counts["otherwise"] + counts["open"]
+    assert sum(len(formula["rows"]) for formula in page["formulas"]) + len(page["open"]) == counts["all"]
+    html = render("analytic.html.j2", "analytic.html", shared=[], **page)
+    assert f"The papers print {counts['printed']} of them: {counts['as_printed']} are recomputed" in html
+    assert "<pre>mac(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)</pre>" in html
+    for formula in page["formulas"]:
+        assert formula["text"] in unescape(html) and formula["about"].split(".")[0] in unescape(html)
+        names = set(re.findall(r"[a-zA-Z_]\w*", formula["text"].partition(" = ")[2]))
+        assert set(signature(f.FORMULAS[formula["name"]]).parameters) <= names  # every setting stands in it

@@ -7,8 +7,9 @@ import pytest
 from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
+from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.config import load_config
+from workflow.plan.config import known_scales, load_config
 from workflow.plan.names import refuse_unknown
 from workflow.plan.plan import plan
 from workflow.plan.scales import Scale, load_scale
@@ -86,16 +87,46 @@ def test_a_scale_may_take_other_seeds_for_an_ablation():
     assert load_ablation("transformer_variations").seeds == 3 and seeds == {"transformer_variations": {*range(1, 7)}}
 
 
-def test_a_paper_has_its_own_recipe_on_a_corpus(monkeypatch):
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight"])
+def test_a_configuration_has_the_same_seeds_in_every_question(scale):
+    """As many as the question takes that asks for most, so that what is said of it is the same; and no run is new."""
+    rows = plan(load_config({**BASE, "scale": scale}))
+    of_all, of_one, own = {}, {}, set()
+    for row in rows:
+        of_all.setdefault(row.job.configuration, set()).add(row.job.seed)
+        of_one.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), []).append(row.job.seed)
+    for (*_, configuration), seeds in of_one.items():
+        assert sorted(seeds) == sorted(of_all[configuration])
+    for name in {row.ablation for row in rows}:
+        alone = plan(load_config({**BASE, "scale": scale, "ablations": [name]}))
+        own |= {row.job.digest for row in alone}
+        assert {row.job.digest for row in alone} <= {row.job.digest for row in rows if row.ablation == name}
+    assert own == {row.job.digest for row in rows}
+
+
+def test_a_corpus_has_its_own_recipe_and_an_ablation_another_there(monkeypatch):
     """Its net and training replace what the scale says of the recipe, there and nowhere else."""
-    at = {"adaptive_span": {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}}
-    scale = parse(Scale, {**SCALE, "recipes_at": at}, "f")
+    at = {"text8": {"net": {"d_ff": 24}, "training": {"steps": 7}}}
+    of = {"models": {"text8": {"net": {"d_ff": 40}}}}
+    scale = parse(Scale, {**SCALE, "recipes_at": at, "recipes_of": of}, "f")
     monkeypatch.setattr("workflow.plan.config.Config.load_scales", lambda self: {"char_lm": scale})
     rows = plan(load_config({**BASE, "scale": "smoke", "tasks": ["char_lm"]}))
     for row in rows:
-        changed = (row.paper, row.paper_corpus) == ("adaptive_span", "text8")
-        assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (changed, changed)
+        own, there = row.ablation == "models", row.paper_corpus == "text8"
+        assert (row.job.net.d_ff == 24, row.job.training.steps == 7) == (there and not own,) * 2
+        assert (row.job.net.d_ff == 40) == (there and own)
     assert {row.paper_corpus for row in rows} >= {"text8", "enwik8"}
+
+
+@pytest.mark.parametrize("scale", known_scales())
+def test_the_paper_of_a_question_changes_no_job(scale, monkeypatch):
+    config = load_config({**BASE, "scale": scale, "ablations": known_ablations(), "train": "everything"})
+    asked, names = config.load_ablations(), known_papers()
+    before = [row.job.digest for row in plan(config, {})]
+    following = dict(zip(names, [*names[1:], names[0]], strict=True))
+    moved = {name: each.model_copy(update={"paper": following[each.paper]}) for name, each in asked.items()}
+    monkeypatch.setattr(type(config), "load_ablations", lambda self: moved)
+    assert [row.job.digest for row in plan(config, {})] == before
 
 
 def test_a_question_to_be_named_is_left_out_until_it_is():

@@ -15,8 +15,8 @@ from workflow.papers import published
 from workflow.plan import ablations, claims, sources
 from workflow.report.claims import schema
 
-READ_ONCE = (ablations.load_ablation, claims._content, schema.load_claim)
-PROJECTS_OWN = (sources.accepted, published.papers, published.load, published.load_analytic, published.load_conflicts)
+READ_ONCE = (ablations.load_ablation, claims._content, schema.load_claim, sources.accepted)
+READ_ONCE += (published.papers, published.load, published.load_analytic, published.load_conflicts)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def contents(folder: Path) -> dict[Path, bytes | None]:
 
 def forget(kind: Kind) -> None:
     """What is read once for each process is read again."""
-    for function in READ_ONCE + (PROJECTS_OWN if kind.patches else ()):
+    for function in READ_ONCE if kind.files or kind.patches else ():
         function.cache_clear()
 
 

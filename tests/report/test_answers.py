@@ -63,7 +63,7 @@ def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
     said = say([*near, *far])
     assert (said.status, said.sentence) == (
         "Found",
-        f"adaptive span reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads, and "
+        f"adaptive reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads, and "
         "41 and 50 with the longest of them, of at most 64, over 3 seeds on a and b at scale test.",
     )
     assert not [line for line in said.remarks if line.startswith("Average span")]  # a mean over texts, of the same
@@ -74,7 +74,7 @@ def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
     said = say([row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows])
     assert said.status == "Nothing to compare"
     assert said.sentence == (
-        "one variant was run; fixed span reaches 2.100 and 2.400 bpc, over 3 seeds on a and b at scale test."
+        "one variant was run; fixed reaches 2.100 and 2.400 bpc, over 3 seeds on a and b at scale test."
     )
 
 
@@ -82,7 +82,7 @@ def test_of_one_seed_of_one_variant_it_says_the_score_text_by_text_also_over_a_g
     rows = [*scored("fixed", 2.0, S=8), *scored("fixed", 2.0, S=64), *scored("fixed", 2.4, S=8, corpus="b")]
     said = say([row | {"digest": f"{row['digest']}-{row['S']}-{row['corpus']}"} for row in rows])
     assert said.sentence == (
-        "1 seed cannot tell an effect from chance, which takes 3 on each text; fixed span reaches 2.000 and 2.400 bpc, "
+        "1 seed cannot tell an effect from chance, which takes 3 on each text; fixed reaches 2.000 and 2.400 bpc, "
         "over 1 seed on words and b at scale test."
     )
 
@@ -184,7 +184,7 @@ def test_of_many_variants_it_is_counted_and_chance_is_named():
 
 def test_a_variant_of_the_very_runs_of_the_first_is_not_compared():
     rows = scored("base", 2.0, 2.1, 2.2)
-    said = say([*rows, *({**row, "variant": "same"} for row in rows), *scored("other", 3.0, 3.1, 3.3)])
+    said = say([*rows, *({**row, "variant": "same", "label": "same"} for row in rows), *scored("other", 3.0, 3.1, 3.3)])
     assert "same is the same as base at this scale." in said.remarks and "same" not in said.sentence
 
 
@@ -204,16 +204,17 @@ def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():
 
 
 def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
-    rows = [run(variant="adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
-    rows = [run(variant="transformer_xl", S=None), *rows]
+    rows = [run("quality_against_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
+    rows = [run("quality_against_cost", "transformer_xl", S=None), *rows]
     figure = effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc")
     text = texts_of(figure)
     assert "span limit S" in text and "adaptive span" in text and "Transformer-XL" in text
 
 
 def test_where_few_variants_are_on_a_grid_each_place_of_it_is_a_row():
-    rows = [run(variant="adaptive_top_k", seed=seed, k=k) for seed in (1, 2, 3) for k in (8, 32)]
-    rows += [run(variant=variant, seed=seed) for variant in ("adaptive", "fixed", "dynamic") for seed in (1, 2, 3)]
+    asked, others = "quality_against_cost", ("adaptive", "fixed", "dynamic")
+    rows = [run(asked, "adaptive_top_k", seed, k=k) for seed in (1, 2, 3) for k in (8, 32)]
+    rows += [run(asked, variant, seed) for variant in others for seed in (1, 2, 3)]
     text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
     assert "adaptive span, top-k, k = 8" in text and "adaptive span, top-k, k = 32" in text
     assert "number of kept keys" not in text and "fixed span, " not in text

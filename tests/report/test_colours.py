@@ -1,4 +1,4 @@
-"""One colour per variant: known for all that are drawn, told apart by colour-blind readers, and never used twice."""
+"""One colour for each attention: told apart by colour-blind readers, never used twice, the same in every question."""
 
 from itertools import combinations
 
@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from workflow.plan.ablations import load_ablation
-from workflow.report.figures._colours import COLOURS, LABELS, shades
+from tests._runs import run
+from workflow.config.choices import AXES
+from workflow.plan.ablations import known_ablations
+from workflow.plan.config import load_config
+from workflow.plan.plan import plan
+from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._variants import as_named, attention_of
+from workflow.results.runs_table import as_frame
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
 SEEN = {
@@ -42,10 +48,41 @@ def test_what_is_no_variant_goes_from_dark_to_light(reader):
     assert len(shades(1)) == 1
 
 
-def test_every_variant_that_is_drawn_has_its_colour_and_its_name():
-    ablations = ("quality_against_cost", "span_limit", "dynamic_span")
-    drawn = {variant for ablation in ablations for variant in load_ablation(ablation).variants}
-    assert drawn <= {*COLOURS} <= {*LABELS}
+def looks_of(variants: dict[str, dict]) -> dict[str, tuple[str, str]]:
+    """By variant, what it is called and its colour, where a question has such runs."""
+    named = as_named(as_frame([run("mine", name, **changes) for name, changes in variants.items()]))
+    return dict(zip(variants, zip(named["variant"], named["colour"], strict=True), strict=True))
+
+
+def test_a_colour_stands_for_an_attention_whatever_it_is_called():
+    variants = {
+        "xl": {"span": "adaptive"},
+        "a1": {"span": "fixed", "selection": "top_k"},
+        "fixed": {"span": "adaptive", "normaliser": "sparsemax"},
+        "published": {"span": "full", "net": "transformer_xl"},
+        "mine": {"span": "full", "colour": "#123456", "label": "Mine"},
+    }
+    assert looks_of(variants) == {
+        "xl": ("xl", COLOURS["adaptive"]),
+        "a1": ("a1", COLOURS["top_k"]),
+        "fixed": ("fixed", *shades(1)),
+        "published": ("published", COLOURS["transformer_xl"]),
+        "mine": ("Mine", "#123456"),
+    }
+
+
+def test_variants_of_one_attention_take_shades():
+    looks = looks_of({"short": {"span": "adaptive"}, "long": {"span": "adaptive"}, "plain": {"span": "fixed"}})
+    assert [colour for _, colour in looks.values()] == [*shades(2), COLOURS["fixed"]]
+
+
+def test_every_colour_is_that_of_an_attention_some_question_asks_for():
+    rows = plan(load_config({"scale": "laptop", "ablations": known_ablations(), "train": "everything"}), {})
+    kinds = {
+        attention_of({"net": row.job.net.name} | {axis: getattr(row.job.attention, axis)["name"] for axis in AXES})
+        for row in rows
+    }
+    assert {*COLOURS} - kinds == {"published"}
 
 
 def test_no_colour_means_two_things():

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests import _site
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
+from workflow.papers.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.report.pages.paper import order_in_paper
 from workflow.report.pages.site import Site
-from workflow.report.pages.status import artefacts, status_page
+from workflow.report.pages.status import status_page
 from workflow.scripts import summary
 
 
@@ -57,7 +58,7 @@ def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "engine", "pivot", "steps")}
     assert kinds == {*shared, "papers", "ablations", "documents"} and (reports / "index.html").exists()
-    assert {path.stem for path in (site / "papers").iterdir()} == set(PAPERS)
+    assert {path.stem for path in (site / "papers").iterdir()} == set(known_papers())
 
 
 def test_every_link_resolves_inside_the_reports(reports):
@@ -275,13 +276,13 @@ def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, si
 
 def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
     """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
-    numbered = [sum(title.startswith("Table") for title in listed) for listed in artefacts().values()]
-    assert numbered == [3, 5, 4]
-    listed = [artefact for paper in artefacts().values() for artefact in paper.values()]
+    numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in papers().items()}
+    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4}
+    listed = [artefact for paper in papers().values() for artefact in paper.artefacts.values()]
     named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
     built = {*builder_names("tables"), *builder_names("figures")}
     assert named <= built
-    theirs = {name for name in built if name.startswith(tuple(PAPERS))}
+    theirs = {name for name in built if name.startswith(tuple(known_papers()))}
     assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
     anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
     assert {anchor.partition("-")[2] for anchor in anchors} == named

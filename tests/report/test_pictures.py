@@ -12,7 +12,6 @@ from tests.report._pictures import faults, pale, words
 from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names, known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
-from workflow.report.answers.words import label
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._style import canvas, plt, set_log, share_legend
 from workflow.report.pages.answer import draw_figures
@@ -55,7 +54,8 @@ def names_within(texts: list[str]) -> list[str]:
     for task in TASKS:
         catalogue = load_corpora(task)
         titles |= {name: catalogue.title(name) for name in catalogue.entries}
-    titles |= {name: label(name) for each in known_ablations() for name in load_ablation(each).variants}
+    for each in known_ablations():
+        titles |= {name: variant.label or name for name, variant in load_ablation(each).variants.items()}
     ids = {name for name, title in titles.items() if name != title and len(name) > 1}
     known = sorted({title for title in titles.values() if title}, key=len, reverse=True)
     found = []

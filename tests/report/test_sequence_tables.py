@@ -2,11 +2,13 @@
 
 import pandas as pd
 import pytest
+from matplotlib.text import Text
 
 from tests._runs import LOOK, described, everything, failed, parsed
 from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.report.figures import explicit_sparse_captions
+from workflow.report.figures._style import plt
 from workflow.report.tables import aiayn_table4, explicit_sparse_table2
 from workflow.report.tables._paired import cider, f1
 from workflow.results.runs_table import as_frame
@@ -57,10 +59,28 @@ def test_scores_of_summed_counts():
     assert cider(np.array([200.0, 2.0])) == 100
 
 
+def test_a_caption_is_marked_where_the_nearest_reference_has_other_words():
+    """The second is true, and stands in no reference: the marks say what differs, not what is wrong."""
+    right = "a purple ring in the middle / the ring in the middle is large and purple / two things"
+    shown = [["scene 8", "a dog", "a cat"], ["scene 9", right, "the ring in the top right is large and purple"]]
+    look = LOOK | {"pieces": [f"▁{word}" for word in shown[1][2].split()], "weights": [[1.0, 0, 0, 0]] * 10}
+    rows = [described(variant=variant, looks=[look], shown=shown) for variant in ("softmax", "top_k")]
+    lines = explicit_sparse_captions.data(as_frame(rows))
+    assert set(lines["reference"]) == {"the ring in the middle is large and purple"}
+    mark = explicit_sparse_captions.mark
+    assert mark(lines["caption"].iloc[0], lines["reference"].iloc[0]) == (
+        "the ring in the [top right] is large and purple"
+    )
+    assert mark("a ring", "a ring") == "a ring" and mark("a ring", "a red ring") == "a [...] ring"
+    drawn = " ".join(text.get_text() for text in explicit_sparse_captions.draw(lines).findobj(Text))
+    assert "reference: the ring in the" in drawn and "[top" in drawn
+    plt.close("all")
+
+
 def test_the_figure_shows_pictures_and_the_sharpest_pieces():
     lines = explicit_sparse_captions.data(everything())
     pixels, weights = lines[lines["weight"].isna()], lines[lines["weight"].notna()]
-    assert list(lines["variant"].unique()) == ["softmax", "top_k"] and set(lines["caption"]) == {"a red ring"}
+    assert list(lines["variant"].unique()) == ["softmax", "top-k"] and set(lines["caption"]) == {"a red ring"}
     assert pixels[["red", "green", "blue"]].to_numpy()[:4].tolist() == [
         [255, 0, 0],
         [0, 255, 0],

@@ -94,7 +94,7 @@ def test_ratios_are_to_the_fixed_span():
     runs.loc[runs["variant"] == "sparsemax", "train_tokens_per_s"] = 430.0
     cells = quality_against_cost.build(runs)
     assert at(cells, "sparsemax", "training ratio")["value"] == pytest.approx(0.43)
-    assert at(cells, "fixed", "training ratio")["value"] == 1
+    assert at(cells, "fixed span", "training ratio")["value"] == 1
     assert at(cells, "sparsemax", "memory ratio")["value"] == 1
 
 

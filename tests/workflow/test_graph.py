@@ -115,9 +115,9 @@ def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
         assert digests(jobs_behind(graph, name)) == wanted, name
 
 
-def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(graph):
+def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(targets, graph):
     assert not jobs_behind(graph, "adaptive_span_figure2")["train"]
-    assert len(jobs_behind(graph, "adaptive_span_table1")["train"]) == 24
+    assert digests(jobs_behind(graph, "adaptive_span_table1")) == set(targets.runs.digests_of("models"))
 
 
 def test_everything_is_everything(targets, graph):

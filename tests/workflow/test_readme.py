@@ -29,7 +29,8 @@ def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):
     source = source.replace('"top_k": TopK}', '"top_k": TopK, "within_margin": WithinMargin}')
     assert source.count("WithinMargin") == 2  # imported once, named once
     place.write_text(source)
-    chosen = ("tests/models/test_contract.py", "-k", "within_margin and fixed")
+    files = ("tests/models/test_contract.py", "tests/models/test_effects.py")
+    chosen = (*files, "-k", "within_margin and (fixed or check)")
     tested = ended(copy, "pytest", "-q", "-p", "no:cacheprovider", *chosen)
     assert tested.returncode == 0 and "passed" in tested.stdout, tested.stdout[-2000:]
 

@@ -2,7 +2,8 @@
 
 FILE: a file of models/ or workflow/ whose change would make runs, measures or artefacts out of date. A line in
 config/accepted.yaml names the file, what it was and is, and why; the records of the runs that rest on it keep the line.
-The digest that it had is read from those records; --was gives it where there is none.
+Runs that failed are trained again all the same. The digest that it had is read from those records; --was gives it where
+there is none.
 """
 
 from pathlib import Path
@@ -40,8 +41,8 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
     if not path.is_file() or not path.resolve().is_relative_to(ROOT):
         raise ConfigError(f"{file}: no such file in {ROOT}")
     now, records = sources.file_digest(path), records_with(file, runs)
-    before = {was} if was else {record.origin.sources[file] for _, record in records}
-    before -= {sources.accepted_digest(file, now)}
+    made = {path: sources.accepted_digest(file, record.origin.sources[file]) for path, record in records}
+    before = ({sources.accepted_digest(file, was)} if was else {*made.values()}) - {sources.accepted_digest(file, now)}
     if not before:
         raise ConfigError(
             f"{file}: nothing to accept: no record was made with another version of it; give its old digest with --was"
@@ -56,11 +57,13 @@ def accept(file: str, why: str, runs: Path, was: str | None = None) -> list[str]
     content = [change.model_dump() for change in (*sources.accepted(), *changes)]
     write_text(sources.ACCEPTED, HEAD + yaml.safe_dump({"changes": content}, sort_keys=False, width=200))
     sources.accepted.cache_clear()
-    for record_path, record in records:
-        if record.origin.sources[file] in before:
-            record.origin.accepted.append(str(changes[0]))
-            write_record(record_path, record)
-    return [f"accepted: {changes[0]}", f"noted in {len(records)} records"]
+    resting = [(path, record) for path, record in records if made[path] in before]
+    well = [(path, record) for path, record in resting if record.status == "ok"]
+    for record_path, record in well:
+        record.origin.accepted.append(str(changes[0]))
+        write_record(record_path, record)
+    failed = [f"{len(resting) - len(well)} runs failed and are trained again"] if len(well) < len(resting) else []
+    return [f"accepted: {changes[0]}", f"noted in {len(well)} records", *failed]
 
 
 def main(argv: list[str] | None = None) -> None:

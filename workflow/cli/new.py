@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.plan.ablations import builder_names
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
@@ -60,7 +60,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} already has; choose another")
     if kind == "ablation":
         taken = {
-            *PAPERS,
+            *known_papers(),
             LAYERS,
             *builder_names("tables"),
             *builder_names("figures"),
@@ -112,7 +112,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     for path in begin(Path.cwd(), options.kind, options.name):
         print(f"written: {path.relative_to(Path.cwd())}")
-    then = "pytest tests/models/test_contract.py" if options.kind in REGISTRIES else "snakemake"
+    tests = "tests/models/test_contract.py tests/models/test_effects.py"
+    then = f"pytest {tests}" if options.kind in REGISTRIES else "snakemake"
     print(f"next: fill it in, then run {then}")
 
 

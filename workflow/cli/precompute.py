@@ -12,14 +12,13 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
 from workflow.config.strict import read_json, read_yaml
+from workflow.plan.reads import MAPS, reads
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import file_of_scale
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
-
-DRAWN = ("transformer", "translation")  # ablations of which figures draw the attention of one seed
 
 
 def copy_records(targets: Targets, results: Path, folder: Path) -> None:
@@ -35,8 +34,13 @@ def copy_records(targets: Targets, results: Path, folder: Path) -> None:
 
 
 def find_drawn(targets: Targets) -> set[str]:
-    """Digests of the first seed of `DRAWN`."""
-    rows = [row.job for row in targets.runs.rows if row.ablation in DRAWN]
+    """Digests of the first seed of the ablations whose attention a figure draws."""
+    drawn = {
+        targets.ablation_with("figures", name)
+        for name in targets.artefacts("figures")
+        if MAPS in reads("figures", name)
+    }
+    rows = [row.job for row in targets.runs.rows if row.ablation in drawn]
     first = min((job.seed for job in rows), default=None)
     return {job.digest for job in rows if job.seed == first}
 

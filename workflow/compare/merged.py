@@ -7,7 +7,7 @@ from workflow.report.tables._cells import summarise
 from workflow.results.runs_table import name_text
 from workflow.tasks.spec import TASKS
 
-BY = ["scale", "task", "paper", "ablation", "paper_corpus", "corpus", "variant", "S", "k", "device", "set"]
+BY = ["scale", "task", "paper", "ablation", "paper_corpus", "corpus", "variant", "label", "S", "k", "device", "set"]
 INTERVAL = ["mean", "low", "high"]
 
 
@@ -36,7 +36,7 @@ def split_by_ablation(merged: pd.DataFrame) -> list[dict]:
 
 def _line(row: dict, columns: list[tuple[str, str, str]]) -> dict:
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if pd.notna(row[axis])]
-    name = ", ".join([f"{row['variant']} on {name_text(row['corpus'], row['paper_corpus'])}", *grid])
+    name = ", ".join([f"{row['label']} on {name_text(row['corpus'], row['paper_corpus'])}", *grid])
     cells = [
         (row[quantity], (row[f"{quantity}_high"] - row[f"{quantity}_low"]) / 2, unit) for quantity, _, unit in columns
     ]

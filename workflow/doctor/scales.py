@@ -15,7 +15,7 @@ from workflow.monitor.forecast import Forecast
 from workflow.monitor.resources import memory_bytes
 from workflow.monitor.timed import read_timed
 from workflow.plan.config import known_scales
-from workflow.plan.other_results import BY_STRENGTH
+from workflow.plan.other_results import strength
 from workflow.plan.targets import Targets
 
 LONG, TOO_LONG = 86400, 30 * 86400  # seconds
@@ -29,7 +29,7 @@ def targets_of(scale: str, device: str) -> Targets:
 def look_at_scales(results: Path, device: str) -> Iterator[Finding]:
     """device: as for snakemake."""
     known = read_timed(results / "runs")
-    for scale in (name for name in BY_STRENGTH if name in known_scales()):
+    for scale in sorted(known_scales(), key=strength):
         targets = targets_of(scale, device)
         runs = [targets.runs.jobs[digest] for digest in targets.runs.trained]
         forecast = Forecast.of(runs, Estimator(known, gpu=bool(targets.config.gpus)), max(1, int(container.cores())))

@@ -78,7 +78,7 @@ def timing_seconds(targets: Targets) -> dict[str, float]:
     if how := targets.measures.get("translation"):
         seconds["layers"] = START + 4 * len(how.layer_lengths) * (BETWEEN + how.passes * how.seconds)
     if targets.of_scale.has_engine:
-        sizes = targets.measures["char_lm"].engine
+        sizes = targets.of_scale.engine
         seconds["steps"] = 10 + 0.001 * sum(sizes.lengths) * sizes.d_model / 64
     return seconds
 

@@ -18,7 +18,7 @@ OTHER_CORPUS = 0.1
 def per_update(job: Job) -> int:
     """Characters, or pieces with their padding, that an update learns from."""
     training = job.training
-    return training.block * training.batch if job.task == "char_lm" else training.tokens * training.accumulate
+    return training.block * training.batch if hasattr(training, "block") else training.tokens * training.accumulate
 
 
 def work(job: Job) -> float:

@@ -8,9 +8,9 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT
+from workflow.config.files import ROOT, config_file
 from workflow.config.strict import StrictModel, parse, read_yaml
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.papers.formulas import FORMULAS
 
 FOLDER = ROOT / "config" / "published"
@@ -41,9 +41,26 @@ class Published(StrictModel):
         return "digitised" if self.digitised else "inferred" if self.inferred else "published"
 
 
+class Artefact(StrictModel):
+    """What makes a table or figure of a paper. drawing: why nothing does."""
+
+    tables: list[str] = []
+    figures: list[str] = []
+    drawing: str | None = None
+
+    @model_validator(mode="after")
+    def is_made_or_explained(self):
+        if bool(self.drawing) == bool(self.tables or self.figures):
+            raise ValueError("takes tables or figures, or drawing, which says why nothing makes it")
+        return self
+
+
 class Paper(StrictModel):
+    """artefacts: every table and figure of the paper, by its name there."""
+
     paper: str
     title: str
+    artefacts: dict[str, Artefact] = {}
     values: list[Published]
 
 
@@ -85,7 +102,12 @@ class Context(StrictModel):
 
 @cache
 def papers() -> dict[str, Paper]:
-    return {name: parse(Paper, read_yaml(FOLDER / f"{name}.yaml"), f"config/published/{name}.yaml") for name in PAPERS}
+    return {name: _read(Paper, name) for name in known_papers()}
+
+
+def _read(model, name: str):
+    place = f"published/{name}.yaml"
+    return parse(model, read_yaml(config_file(place)), f"config/{place}")
 
 
 @cache
@@ -103,7 +125,7 @@ def load() -> dict[str, Published]:
 @cache
 def load_analytic() -> Analytic:
     """How the values that need no training are computed again."""
-    analytic = parse(Analytic, read_yaml(FOLDER / "analytic.yaml"), "config/published/analytic.yaml")
+    analytic = _read(Analytic, "analytic")
     for key in (*analytic.recomputed, *analytic.open):
         find(key)
     return analytic
@@ -112,8 +134,7 @@ def load_analytic() -> Analytic:
 @cache
 def load_conflicts() -> dict[str, str]:
     """What is known of two sources that disagree, by the id of the conflict."""
-    context = parse(Context, read_yaml(FOLDER / "context.yaml"), "config/published/context.yaml")
-    return {conflict["id"]: conflict["text"] for conflict in context.conflicts}
+    return {conflict["id"]: conflict["text"] for conflict in _read(Context, "context").conflicts}
 
 
 def find(key: str) -> Published:

@@ -8,10 +8,10 @@ from pydantic import Field, field_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT, config_file, config_names
 from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.tasks.spec import TASKS
 
-PaperName = Annotated[str, one_of("paper", PAPERS)]
+PaperName = Annotated[str, one_of("paper", known_papers)]
 Values = StrictInt | str | list[StrictInt] | None
 
 
@@ -20,7 +20,8 @@ class Variant(StrictModel):
 
     largest_S: the grid ends there for this variant, as where a paper trained nothing longer.
     net and training replace sizes of the recipe, `times` multiplies sizes of its net.
-    apply_to: see `Seq2SeqAttentionChoices`.
+    apply_to: see `Seq2SeqAttentionChoices`. label, colour: in tables and figures, where the name and what its attention
+    is do not say enough; no job knows them.
     """
 
     recipe: str = "base"
@@ -35,6 +36,8 @@ class Variant(StrictModel):
     net: dict[str, Any] = {}
     times: dict[str, float] = {}
     training: dict[str, Any] = {}
+    label: Annotated[str, Field(min_length=1, max_length=60)] | None = None
+    colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")] | None = None
 
 
 class Grid(StrictModel):
@@ -68,6 +71,17 @@ class Ablation(StrictModel):
         if not text.strip().endswith("?"):
             raise ConfigError(f"an ablation is a question; '{text}' does not end in a question mark")
         return text.strip()
+
+    @field_validator("variants")
+    @classmethod
+    def labels_differ(cls, variants):
+        seen: dict[str, str] = {}
+        for name, variant in variants.items():
+            shown = variant.label or name
+            if shown in seen:
+                raise ConfigError(f"variants {seen[shown]} and {name} are both shown as '{shown}'; give one a label")
+            seen[shown] = name
+        return variants
 
     @field_validator("tables", "figures")
     @classmethod

@@ -1,8 +1,10 @@
 """Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
 
+from workflow.config.errors import ConfigError
 from workflow.plan import sources
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.results.record import read_record
 from workflow.tasks.spec import TASKS
 
 TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
@@ -19,7 +21,9 @@ class Code:
         return sources.digest(sources.closure(f"{module}.py", rooms=("workflow/data",)))
 
     def of_run(self, digest: str) -> str:
-        return sources.digest(sources.of_run(self.runs.jobs[digest]))
+        """An accepted change makes no run out of date that ended well, and every other."""
+        files = sources.of_run(self.runs.jobs[digest])
+        return sources.digest_since(files, _made_from(digest) if sources.changes_in(files) else {})
 
     def of_cost(self, kind: str, configuration: str) -> str:
         """What measures a configuration, and what it measures."""
@@ -59,8 +63,8 @@ class Code:
     def of_artefact(self, kind: str, name: str) -> str:
         """kind: tables | figures."""
         builder = f"workflow/report/{kind}/{name}.py"
-        files = sources.of_report(kind.removesuffix("s"), builder) | sources.published_files()
-        return f"{sources.digest(files)} {sources.config_digest(*TEXTS)}"
+        files = sources.of_report(kind.removesuffix("s"), builder)
+        return f"{sources.digest(files)} {sources.config_digest(*TEXTS, *sources.published_places())}"
 
     def of_claims(self, group: str) -> str:
         return self._of_judging("claims", [name for name in known_claims() if ablation_of(name) == group])
@@ -69,11 +73,19 @@ class Code:
         return self._of_judging("evidence", known_claims())
 
     def _of_judging(self, script: str, claims: list[str]) -> str:
-        files = sources.of_report(script) | sources.published_files()
-        places = [*TEXTS, *(f"claims/{name}.yaml" for name in claims)]
-        return f"{sources.digest(files)} {sources.config_digest(*places)}"
+        places = [*TEXTS, *sources.published_places(), *(f"claims/{name}.yaml" for name in claims)]
+        return f"{sources.digest(sources.of_report(script))} {sources.config_digest(*places)}"
 
     def of_page(self, *ablations: str) -> str:
-        places = [*TEXTS, *(f"ablations/{name}.yaml" for name in ablations)]
-        files = sources.of_report("page") | sources.page_files() | sources.published_files()
+        places = [*TEXTS, *sources.published_places(), *(f"ablations/{name}.yaml" for name in ablations)]
+        files = sources.of_report("page") | sources.page_files()
         return f"{sources.digest(files)} {sources.config_digest(*places)}"
+
+
+def _made_from(digest: str) -> dict[str, str]:
+    """The sources of a run that ended well, by its record; none of one that failed or was not made."""
+    try:
+        record = read_record(f"results/runs/{digest}/record.json")
+    except (ConfigError, OSError):
+        return {}
+    return record.origin.sources if record.status == "ok" else {}

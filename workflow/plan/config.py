@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,12 @@ from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_names
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.data.sources.lookup import data_folders
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, load_corpora, load_scale
 from workflow.tasks.spec import TASKS
 
+Names = Annotated[list[str], Field(min_length=1)]
 TRAIN = ("nothing", "first_seed", "everything")  # of the runs whose record came with the project
 
 
@@ -24,8 +26,8 @@ class Config(StrictModel):
     """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
 
     scale: str = "laptop"
-    papers: list[str] = Field(list(PAPERS), min_length=1)
-    tasks: list[str] = Field(list(TASKS), min_length=1)
+    papers: Names | None = None
+    tasks: Names | None = None
     ablations: list[str] | None = None
     corpus: str | None = None
     data_dir: str | None = None
@@ -39,7 +41,7 @@ class Config(StrictModel):
         """Where results and reports lie: the scale, with the user's own corpus where there is one."""
         if self.corpus is None:
             return self.scale
-        catalogue = next((each for each in map(load_corpora, self.tasks) if each.knows(self.corpus)), None)
+        catalogue = next((each for each in map(load_corpora, self.tasks or TASKS) if each.knows(self.corpus)), None)
         return f"{self.scale}-{catalogue.slug(self.corpus)}" if catalogue else self.scale
 
     @property
@@ -60,9 +62,9 @@ class Config(StrictModel):
     @field_validator("papers", "tasks", "ablations")
     @classmethod
     def names_exist(cls, names, info):
-        valid = {"papers": PAPERS, "tasks": TASKS, "ablations": known_ablations()}[info.field_name]
+        valid = {"papers": known_papers, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
         for name in names or []:
-            check_known(info.field_name.removesuffix("s"), name, valid)
+            check_known(info.field_name.removesuffix("s"), name, valid())
         return names
 
     def load_ablations(self) -> dict[str, "Ablation"]:
@@ -77,16 +79,18 @@ class Config(StrictModel):
         default = [name for name, ablation in known.items() if name in named or not ablation.by_name]
         wanted = default if self.ablations is None else self.ablations
         for scale in scales.values():
-            for name in (*(scale.ablations or []), *scale.variants, *scale.seeds_of, *scale.train_first):
+            mentioned = (scale.ablations or (), scale.variants, scale.seeds_of, scale.recipes_of, scale.train_first)
+            for name in chain(*mentioned):
                 check_known(f"ablation in config/scales/{self.scale}", name, known)
             for name, variants in scale.variants.items():
                 for variant in variants:
                     check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
+        papers = known_papers() if self.papers is None else self.papers
         return {
             name: ablation
             for name, ablation in known.items()
-            if ablation.paper in self.papers and name in wanted and name in paid.get(ablation.task, ())
+            if ablation.paper in papers and name in wanted and name in paid.get(ablation.task, ())
         }
 
     @property
@@ -100,7 +104,7 @@ class Config(StrictModel):
         files = config_names(f"scales/{self.scale}")
         for name in files:
             check_known(f"task in config/scales/{self.scale}", name, TASKS)
-        return {name: load_scale(self.scale, name) for name in files if name in self.tasks}
+        return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}
 
 
 def known_scales() -> list[str]:

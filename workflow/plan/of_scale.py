@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.scales import Measure
+from workflow.plan.scales import Engine, Measure
 from workflow.results.precomputed import came_with, file_of_scale
 
 
@@ -23,13 +23,16 @@ class OfScale:
 
     def engine_sizes(self, *, short: bool) -> str:
         """The nets on which the engine is timed, as JSON. short: one layer, one round."""
-        sizes = self.measures["char_lm"].engine
-        return (sizes.model_copy(update={"layers": 1, "rounds": 1}) if short else sizes).model_dump_json()
+        return (self.engine.model_copy(update={"layers": 1, "rounds": 1}) if short else self.engine).model_dump_json()
+
+    @property
+    def engine(self) -> Engine | None:
+        """How the engine is timed, where one of the scale's files says it."""
+        return next((measure.engine for measure in self.measures.values() if measure.engine), None)
 
     @property
     def has_engine(self) -> bool:
-        """Whether the scale says how the engine is timed."""
-        return "char_lm" in self.measures and self.measures["char_lm"].engine is not None
+        return self.engine is not None
 
     @cached_property
     def settings(self) -> dict[str, str]:

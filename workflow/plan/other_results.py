@@ -3,12 +3,12 @@
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
-
-BY_STRENGTH = ("smoke", "laptop", "overnight", "small", "paper")  # of the evidence, weakest first
+from workflow.config.files import PRECOMPUTED, config_names
+from workflow.plan.scales import load_scale
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     return results
 
 
-def strength(scale: str) -> int:
-    """Of what is measured at a scale; one of the user's counts as `laptop`."""
-    return BY_STRENGTH.index(scale if scale in BY_STRENGTH else "laptop")
+@cache
+def strength(scale: str) -> float:
+    """Of what is measured at a scale: the work of its largest training. A scale that is not known here has none."""
+    return max((load_scale(scale, task).work for task in config_names(f"scales/{scale}")), default=0.0)

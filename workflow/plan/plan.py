@@ -13,7 +13,6 @@ from workflow.config.job import JOBS, AnyJob, section
 from workflow.config.job_schema import AttentionChoices
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.data.sources.catalogue import BaseCatalogue
-from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
 from workflow.plan.scales import Recipe, Scale, load_corpora
@@ -23,7 +22,8 @@ from workflow.results.precomputed import precomputed
 class PlanRow(FrozenModel):
     """One row of the plan: which ablation asks for which job.
 
-    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file.
+    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file. label,
+    colour: of the variant, where its ablation gives them.
     """
 
     ablation: Name
@@ -33,6 +33,8 @@ class PlanRow(FrozenModel):
     corpus: str
     S: int | None
     k: int | None
+    label: str | None = None
+    colour: str | None = None
     job: AnyJob
 
     def record(self) -> dict:
@@ -72,7 +74,8 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
             # a variant without S or k appears once however large the grid is
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
-        raise ConfigError(f"papers: no chosen ablation belongs to {', '.join(config.papers)}; see config/ablations/")
+        papers = ", ".join(config.papers or ["any paper"])
+        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see config/ablations/")
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
 
@@ -100,13 +103,12 @@ def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
 
 
 def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
-    """The scale's `corpora` and `recipes_at` name corpora that an ablation names, or may: those of the catalogue."""
+    """The scale names corpora that an ablation names, or may: those of the catalogue."""
     named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
     where = f"in config/scales/{config.scale}/{task}.yaml"
-    for paper in scale.recipes_at:
-        check_known(f"paper {where}, recipes_at:", paper, PAPERS)
-    recipes_at = [corpus for recipes in scale.recipes_at.values() for corpus in recipes]
-    for part, corpora in {"corpora": scale.corpora, "recipes_at": recipes_at}.items():
+    parts = {"corpora": scale.corpora, "recipes_at": scale.recipes_at}
+    parts |= {f"recipes_of, {name}": recipes for name, recipes in scale.recipes_of.items()}
+    for part, corpora in parts.items():
         for corpus in corpora:
             check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices))
 
@@ -125,17 +127,18 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
     ablation = ablation.model_copy(update={"seeds": scale.seeds_of.get(name, ablation.seeds)})
     paid = scale.variants.get(name, ablation.variants)
-    for (paper_corpus, corpus), (label, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None or label not in paid:
+    for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
+        if corpus is None or called not in paid:
             continue
-        about = {"ablation": name, "paper": ablation.paper, "variant": label}
-        about |= {"paper_corpus": paper_corpus, "corpus": corpus}
+        about = {"ablation": name, "paper": ablation.paper, "variant": called}
+        about |= {"paper_corpus": paper_corpus, "corpus": corpus, "label": variant.label, "colour": variant.colour}
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
-            for S, k, job in _jobs_of(variant, ablation, scale, paper_corpus, data):
+            recipe = scale.recipe(variant.recipe, name, paper_corpus)
+            for S, k, job in _jobs_of(variant, recipe, ablation, scale, data):
                 yield PlanRow(**about, S=S, k=k, job=job)
         except ConfigError as error:
-            raise ConfigError(f"ablation {name}, variant {label}, scale {scale.scale}: {error}") from None
+            raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
@@ -149,9 +152,9 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
         return "not at hand"
 
 
-def _jobs_of(variant: Variant, ablation: Ablation, scale: Scale, paper_corpus: str, data: dict):
-    """(S, k, job) over the grid of one variant on one corpus."""
-    recipe, task = scale.recipe(variant.recipe, ablation.paper, paper_corpus), ablation.task
+def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale, data: dict):
+    """(S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is there."""
+    task = ablation.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
         "training": {**scale.training, **recipe.training, **variant.training},

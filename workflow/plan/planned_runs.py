@@ -54,8 +54,12 @@ class PlannedRuns:
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
         """The data sets of an ablation, or of all, whose best reader is known: the names of their files."""
         rows = self.rows if ablation is None else self.rows_of(ablation)
-        texts = {row.job.corpus: row.corpus for row in rows if row.job.task == "char_lm"}
-        return [slug for slug, name in texts.items() if load_corpora("char_lm").entry(name).topics]
+        texts = {row.job.corpus: (row.job.task, row.corpus) for row in rows}
+        return [
+            slug
+            for slug, (task, name) in texts.items()
+            if getattr(load_corpora(task).entries.get(name), "topics", None)
+        ]
 
     def best_reader_options(self, slug: str) -> str:
         """What the best readers of a text see, and which part of it they read: windows, streams, tokens."""
@@ -210,5 +214,6 @@ def name_group(ablations: Iterable[str]) -> str:
 
 
 def _digest(rows: list[PlanRow]) -> str:
-    lines = [f"{row.ablation} {row.variant} {row.paper_corpus} {row.S} {row.k} {row.job.digest}" for row in rows]
+    asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+    lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

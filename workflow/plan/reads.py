@@ -1,6 +1,7 @@
 """What a table or figure reads, as its file says in `READS`, without importing it.
 
-READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. (): formulas alone.
+READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. (): formulas alone. "maps": the
+attention that is kept of one seed of the runs.
 """
 
 import ast
@@ -11,7 +12,8 @@ from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names
 from workflow.results.registry import COSTS, OF_TEXTS
 
-READABLE = ("runs", *COSTS, "layers", *OF_TEXTS)
+MAPS = "maps"
+READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 
 
 @cache

@@ -1,5 +1,6 @@
 """How hard we run: config/scales/SCALE/TASK.yaml, read strictly."""
 
+import math
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
@@ -94,8 +95,8 @@ class Scale(StrictModel):
     corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
     this scale can pay for, null for all. variants: by ablation, those of its variants that this scale can pay for.
     seeds_of: by ablation, how many of the seeds it takes here, where not as many as its own file says. train_first:
-    ablations whose first seed is trained here although its record came with the project. recipes_at: what one paper
-    does otherwise on one of its corpora.
+    ablations whose first seed is trained here although its record came with the project. recipes_at: by corpus, what
+    every recipe changes there. recipes_of: by ablation and corpus, what stands in place of that.
     """
 
     scale: str
@@ -111,7 +112,8 @@ class Scale(StrictModel):
     settings: Settings = {}
     settings_at: dict[StrictInt, Settings] = {}
     recipes: dict[str, Recipe]
-    recipes_at: dict[str, dict[str, Recipe]] = {}
+    recipes_at: dict[str, Recipe] = {}
+    recipes_of: dict[str, dict[str, Recipe]] = {}
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
@@ -130,11 +132,19 @@ class Scale(StrictModel):
             check_known("S in settings_at", S, info.data.get("S", [S]))
         return offered
 
-    def recipe(self, name: str, paper: str, corpus: str) -> Recipe:
-        """A recipe by name, as this paper follows it on this corpus."""
+    def recipe(self, name: str, ablation: str, corpus: str) -> Recipe:
+        """A recipe by name, as this ablation follows it on this corpus."""
         check_known("recipe", name, self.recipes)
-        here = self.recipes_at.get(paper, {}).get(corpus, Recipe())
+        here = self.recipes_of.get(ablation, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
         return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
+
+    @property
+    def work(self) -> float:
+        """Of training its first net, roughly, in multiply-adds: what it learns from x layers x width squared."""
+        recipe = next(iter(self.recipes.values()))
+        training = self.training | recipe.training
+        learned = math.prod(training.get(key, 1) for key in ("steps", "block", "batch", "tokens"))
+        return learned * recipe.net["layers"] * recipe.net["d_model"] ** 2
 
 
 def load_scale(scale: str, task: str) -> Scale:

@@ -6,7 +6,8 @@ registries are not followed. So a changed line in one choice of attention makes 
 others.
 
 A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has,
-and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line.
+and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line. A run that failed has no
+number, so nothing is accepted for it: it is trained again once a file has changed.
 """
 
 import ast
@@ -65,6 +66,7 @@ def accepted() -> tuple[AcceptedChange, ...]:
     return tuple(parse(AcceptedChanges, read_yaml(ACCEPTED), "config/accepted.yaml").changes)
 
 
+@cache
 def file_digest(path: Path) -> str:
     """Of the bytes that stand in a file now."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
@@ -80,19 +82,25 @@ def accepted_digest(file: str, digest: str) -> str:
     return digest
 
 
-@cache
-def _digest_of(file: str) -> str:
-    return accepted_digest(file, file_digest(ROOT / file))
-
-
 def digests(files: Iterable[str]) -> dict[str, str]:
-    """By file, what it counts with."""
-    return {file: _digest_of(file) for file in sorted(files)}
+    """By file, of what stands in it now."""
+    return {file: file_digest(ROOT / file) for file in sorted(files)}
 
 
 def digest(files: Iterable[str]) -> str:
-    """Of all of them together: 12 hexadecimal digits."""
-    lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
+    """Of all of them together, each as it counts: 12 hexadecimal digits."""
+    return _digest({file: accepted_digest(file, now) for file, now in digests(files).items()})
+
+
+def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
+    """The same, each as it is now, or as it was `made` where the two count alike."""
+    now = digests(files)
+    alike = [file for file in now if accepted_digest(file, made.get(file, "")) == accepted_digest(file, now[file])]
+    return _digest(now | {file: made[file] for file in alike})
+
+
+def _digest(versions: dict[str, str]) -> str:
+    lines = "".join(f"{file} {each}\n" for file, each in versions.items())
     return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
 
 
@@ -103,7 +111,7 @@ def changes_in(files: Iterable[str]) -> list[str]:
 
 
 def recorded(files: Iterable[str]) -> dict:
-    """What an origin keeps of them: source, sources, accepted."""
+    """What an origin keeps of them: source, as they count; sources, as they are; accepted, what lies between."""
     files = frozenset(files)
     return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
 
@@ -190,10 +198,9 @@ def files_under(*patterns: str) -> frozenset[str]:
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
 
 
-@cache
-def published_files() -> frozenset[str]:
-    """What the papers print."""
-    return files_under("config/published/*")
+def published_places() -> list[str]:
+    """What the papers print, under config/: the suite's files and those where it is run."""
+    return sorted({f"published/{path.name}" for base in (ROOT, Path()) for path in base.glob("config/published/*")})
 
 
 @cache

@@ -6,7 +6,6 @@ Every table, figure, claim and page depends on the runs, costs and code that it 
 from dataclasses import dataclass
 from functools import cached_property
 
-from workflow.papers import PAPERS
 from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
@@ -161,7 +160,7 @@ class Targets:
 
     @property
     def papers(self) -> list[str]:
-        return [paper for paper in PAPERS if self.ablations_of(paper)]
+        return sorted({ablation.paper for ablation in self.ablations.values()})
 
     def paper_page_inputs(self, paper: str) -> list[str]:
         names = self.ablations_of(paper)

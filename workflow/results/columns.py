@@ -34,6 +34,8 @@ _NAMED = {  # column: (type, meaning, source)
     "ablation": ("text", "the ablation that asks for the run; a run that two ask for has a row for each", PLAN),
     "paper": ("text", "the paper of the ablation", PLAN),
     "variant": ("text", "the variant of the ablation: what differs from the recipe", PLAN),
+    "label": ("text", "the variant as tables and figures show it", PLAN),
+    "colour": ("text", "its colour, where its ablation gives one", PLAN),
     "paper_corpus": ("text", "the text, pairs, pictures or trees of the paper", PLAN),
     "corpus": ("text", "what was read in its place at this scale", PLAN),
     "S": ("integer", "limit S: the farthest key that any head may see", PLAN),

@@ -31,6 +31,7 @@ def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
 def _row(planned: dict, record: Record) -> dict:
     job, cost = record.job, record.cost
     row = {key: planned[key] for key in PLANNED}
+    row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.reason}
     row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit}
@@ -151,7 +152,7 @@ def read_frames(paths: Iterable[Path]) -> Frames:
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
     """Runs as a frame, missing numbers NaN. costs: rows by kind; without a kind there are no columns of it."""
-    costed = [dict(row) for row in rows]
+    costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:
@@ -200,6 +201,5 @@ def describe(runs: pd.DataFrame, texts: str = "") -> str:
     steps = ", ".join(f"{count:,}" for count in sorted(runs["steps"].unique()))
     line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
-    what = "pictures" if set(runs["task"]) == {"captioning"} else "sentences"
-    line = f"{line}; scored on {scored} {what}" if scored else line
+    line = f"{line}; scored on {scored} of the test set" if scored else line
     return "; ".join([line, *describe_timings(runs)])

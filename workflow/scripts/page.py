@@ -12,7 +12,7 @@ import pandas as pd
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, check_known
-from workflow.papers import PAPERS
+from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.engine import engine_page
@@ -29,7 +29,7 @@ from workflow.results.runs_table import read_frames
 
 PREDICTIONS = ("scale", "origin", "fitted_to", "here", "devices", "paper")
 MEASURED = {"engine": (engine_page, ENGINE), "predictions": (predictions_page, PREDICTIONS)}  # page, keys of its file
-NAMES = {"ablation": known_ablations, "paper": lambda: PAPERS}  # kinds of page that take a name
+NAMES = {"ablation": known_ablations, "paper": known_papers}  # kinds of page that take a name
 
 
 def read_runs(inputs: list[Path]) -> pd.DataFrame:

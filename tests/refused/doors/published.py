@@ -1,10 +1,8 @@
 """What the papers print, and which changes of source were accepted: files of the project's own."""
 
 from tests.refused._kind import Kind
-from workflow.papers import published
 from workflow.plan import sources
 
-FOLDER = ((published, "FOLDER", "published"),)
 NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
 PAPER = {"paper": "adaptive_span", "title": "A", "values": [NUMBER]}
 COMMAND = "scripts.claims formulas out.json"
@@ -13,12 +11,7 @@ FILE = "models/attention/spans/full.py"
 
 
 def paper(says: str, content: object) -> Kind:
-    others = {f"published/{name}.yaml": {**PAPER, "values": []} for name in ("explicit_sparse", "aiayn")}
-    context = {"published/context.yaml": {"conflicts": [], "dropped_symbols": [], "related_values": []}}
-    analytic = {"published/analytic.yaml": {"recomputed": {}, "open": {"a.b": "why"}}}
-    return Kind(
-        COMMAND, says, {**others, **context, **analytic, "published/adaptive_span.yaml": content}, patches=FOLDER
-    )
+    return Kind(COMMAND, says, {"config/published/adaptive_span.yaml": content})
 
 
 def number(says: str, **changes) -> Kind:
@@ -33,12 +26,11 @@ def accepted(says: str, content: object) -> Kind:
 def formula(says: str, **changes) -> Kind:
     kind = paper(says, PAPER)
     entry = {"formula": "mac", "inputs": {}, **changes}
-    kind.files["published/analytic.yaml"] = {"recomputed": {"a.b": entry}}
+    kind.files["config/published/analytic.yaml"] = {"recomputed": {"a.b": entry}}
     return kind
 
 
 KINDS = {
-    "not there": Kind(COMMAND, "analytic.yaml: No such file", patches=FOLDER),
     "a list": paper("expected keys with values", [PAPER]),
     "an unknown key": paper("unknown key 'vals': did you mean 'values'?", {**PAPER, "vals": []}),
     "a number twice": paper("id 'a.b' appears twice", {**PAPER, "values": [NUMBER, NUMBER]}),

@@ -56,7 +56,7 @@ KINDS = {
     "a setting at no S": kind("unknown S in settings_at '31'", settings_at={31: {"adaptive": {}}}),
     "recipes are a list": kind("recipes = []: Input should be a valid dictionary", recipes=[]),
     "no recipe of the name": kind("unknown recipe 'base'", recipes={"bas": BASE}),
-    "a recipe of an unknown paper": kind("recipes_at: 'aiyan'", recipes_at={"aiyan": {}}),
+    "a recipe of an unknown ablation": kind("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
     "an unknown key of a recipe": recipe("unknown key 'nett': did you mean 'net'?", nett={}),
     "an unknown net": recipe("net: name = 'char_ml'", net={**BASE["net"], "name": "char_ml"}),
     "no layers": recipe("net: layers = 0: Input should be greater than 0", net={**BASE["net"], "layers": 0}),

@@ -4,9 +4,9 @@ import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.look import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
-from workflow.report.answers.words import label
 from workflow.report.figures._colours import INK
 from workflow.report.figures._style import fold, set_count_ticks, set_log, thin_names
+from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
@@ -26,6 +26,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
     COST_low, COST_high: the interval of a speed; of a count the value itself.
     """
+    runs = as_named(runs)
     scores = scores_of(runs, quantity)
     finished = with_badge(runs[runs["status"] == "ok"])
     kept = []
@@ -116,4 +117,4 @@ def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:
         beaten = (cheaper & (scores <= score)) | (~dearer & (scores < score))
         if not number or not beaten.any():
             right = getattr(row, cost) > rows[cost].median()  # its name stays inside of the panel
-            _name(panel, label(row.variant), row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")
+            _name(panel, row.variant, row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")

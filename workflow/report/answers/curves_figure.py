@@ -3,7 +3,6 @@
 import pandas as pd
 
 from workflow.report.answers.look import Line, add_legend, drawn_axis, lines_of, panels
-from workflow.report.answers.words import label
 from workflow.report.figures._colours import GREY, INK, shades
 from workflow.report.figures._style import (
     DASHES,
@@ -14,6 +13,7 @@ from workflow.report.figures._style import (
     set_count_ticks,
     set_log,
 )
+from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
 
@@ -21,14 +21,14 @@ TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row
 SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it
 START, ROOM = 0.15, 0.06  # the part of the updates that may be cut off on top; the room above and below the rest
-COLUMNS = ["text", "variant", "S", "k", "digest", "step", "value"]
+COLUMNS = ["text", "variant", "colour", "S", "k", "digest", "step", "value"]
 
 
 def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
     """A row per point: the loss on dev of every run, failed ones as far as they got. unit: of the task's curve."""
     rows = [
-        (run.text, run.variant, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
-        for run in with_badge(runs).itertuples()
+        (run.text, run.variant, run.colour, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
+        for run in with_badge(as_named(runs)).itertuples()
         for point in run.curve
         if point.get(f"dev_{unit}") is not None
     ]
@@ -88,7 +88,7 @@ def _by_variant(data: pd.DataFrame):
     groups = list(data.groupby(["text", "variant"], sort=False))
     in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text
     number, columns = (texts * variants, variants) if in_rows else (len(groups), min(WIDE, len(groups)))
-    names = [[label(variant), text][: min(2, texts)] for (text, variant), _ in groups]
+    names = [[variant, text][: min(2, texts)] for (text, variant), _ in groups]
     titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
     height = 2.4 + LINE * max(title.count("\n") for title in titles)
     share = "row" if in_rows else texts == 1
@@ -120,7 +120,7 @@ def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str 
     for place, runs in rows.groupby(axis or "variant", dropna=False):
         _plot_runs(panel, runs, **looks.get(place, {"color": INK, "ls": "-", "label": "the variant"}))
     if rows["variant"].iloc[0] != first and not (axis and compared[axis].nunique() > 1):  # a grid is compared by colour
-        _plot_runs(panel, compared, color=GREY, ls=":", label=label(first))
+        _plot_runs(panel, compared, color=GREY, ls=":", label=first)
 
 
 def _plot_runs(panel, runs: pd.DataFrame, color: str, ls: str, label: str) -> None:

@@ -3,27 +3,37 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.look import Line, add_legend, aside, drawn_axis, lines_of, name_score, panels, texts_of
-from workflow.report.answers.words import label
-from workflow.report.figures._colours import COLOURS, GREY, INK
+from workflow.report.answers.look import (
+    LEGEND,
+    Line,
+    add_legend,
+    aside,
+    drawn_axis,
+    lines_of,
+    name_score,
+    panels,
+    texts_of,
+)
+from workflow.report.figures._colours import GREY, INK, is_shade
 from workflow.report.figures._style import canvas, draw_message, fold, set_powers
+from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 
 ROW = 0.27  # inches of a variant
 SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
-COLUMNS = ["text", "variant", "S", "k", "mean", "low", "high", "points"]
+COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points"]
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """A row per text, variant, S and k with a run that ended well; points: of the seeds. No interval of few seeds."""
-    rows = []
+    runs, rows = as_named(runs), []
     for text, group in texts_of(with_badge(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
         for variant, S, k, members in places(group):
             points = members[quantity].astype(float).tolist()
             mean, low, high = mean_interval(points)
             bounds = (low, high) if len(points) >= FEWEST else (None, None)
-            rows.append((text, variant, S, k, mean, *bounds, points))
+            rows.append((text, variant, members["colour"].iloc[0], S, k, mean, *bounds, points))
     numbers = dict.fromkeys(("S", "k", "mean", "low", "high"), float)
     return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
 
@@ -39,13 +49,13 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 
 def _draw_dots(data: pd.DataFrame, score: str):
     """Variants one below the other, the first on top, its mean as a line through all."""
-    texts = dict(texts_of(data))
+    texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
     height = 0.75 + ROW * max(map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
     for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
-            colour = COLOURS.get(row.variant, INK)
+            colour = INK if many and is_shade(row.colour) else row.colour
             panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
             bar = None if pd.isna(row.low) else row.high - row.mean
             panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
@@ -63,7 +73,7 @@ def _names(rows: pd.DataFrame) -> list[str]:
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]
         places = [f"{axis} = {getattr(row, axis):g}" for axis in ("S", "k") if same[axis].nunique() > 1]
-        names.append(", ".join([label(row.variant), *places]))
+        names.append(", ".join([row.variant, *places]))
     return names
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import axes_of
-from workflow.report.answers.words import label
-from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._colours import is_shade, shades
 from workflow.report.figures._style import canvas
 from workflow.results.registry import REGISTRY
 
@@ -40,20 +39,24 @@ def drawn_axis(runs: pd.DataFrame) -> str | None:
 
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
-    """In the order of the ablation. A variant keeps the colour that it has elsewhere; without one it takes a shade."""
-    keys = []
+    """In the order of the ablation, in the colours of the variants; of one with several lines each takes a shade."""
+    keys, colours = [], {}
     for variant, rows in runs.groupby("variant", sort=False):
         others = sorted(rows["k" if axis == "S" else "S"].dropna().unique()) if axis else []
         keys += [(variant, other) for other in others] if len(others) > 1 else [(variant, None)]
-    plain = [(variant, other) for variant, other in keys if other is not None or variant not in COLOURS]
-    stepped = dict(zip(plain, shades(len(plain)), strict=True))
+        colours[variant] = rows["colour"].iloc[0]
+    if any(other is not None for _, other in keys):
+        plain = [(variant, other) for variant, other in keys if other is not None or is_shade(colours[variant])]
+        stepped = dict(zip(plain, shades(len(plain)), strict=True))
+    else:
+        stepped = {}
     other_axis = "k" if axis == "S" else "S"
     return [
         Line(
-            label(variant) if other is None else f"{label(variant)}, {other_axis} = {other:g}",
+            variant if other is None else f"{variant}, {other_axis} = {other:g}",
             variant,
             other,
-            stepped.get((variant, other)) or COLOURS[variant],
+            stepped.get((variant, other)) or colours[variant],
             MARKS[number % len(MARKS)],
         )
         for number, (variant, other) in enumerate(keys)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, beside
-from workflow.report.answers.words import intervals, join, label, to_digits
+from workflow.report.answers.words import intervals, join, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
@@ -55,7 +55,7 @@ def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
     said: dict[str, list[tuple[str, str | None, Effect]]] = {}  # what is said -> of whom, where, the effect there
     for variant, group in by_variant.items():
         words, where = _one(score, group[0]) if len(group) == 1 else _along(score, group)
-        said.setdefault(words, []).append((label(variant), where, group[-1].effect))
+        said.setdefault(words, []).append((variant, where, group[-1].effect))
     return "; ".join(_of_whom(score, words, whom) for words, whom in said.items())
 
 
@@ -71,7 +71,7 @@ def _of_whom(score: Score, words: str, whom: list[tuple[str, str | None, Effect]
 
 def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
     """Of a variant without a grid: what is said, `{}` for the verb, and where the differences in brackets are from."""
-    effect, first = comparison.effect, label(score.first)
+    effect, first = comparison.effect, score.first
     if not effect.told:
         return f"cannot be told apart from {first}", ""
     evidence = f"{_means(score, comparison)}{intervals([score.bounds(effect)])}"
@@ -98,7 +98,7 @@ def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:
         states.setdefault(score.state(each.effect), []).append(each)
     parts = []
     for state, members in states.items():
-        than = "it" if parts else label(score.first)
+        than = "it" if parts else score.first
         words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
         parts.append(f"{words} {_places(axes, members, group)}")
     named = members == [group[-1]]  # the last place was named just before
@@ -116,10 +116,10 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
 
 def _count(score: Score, last: list[Comparison]) -> str:
     """Of many variants: how many are better, worse and neither, and those farthest from the first."""
-    states, first = [score.state(each.effect) for each in last], label(score.first)
+    states, first = [score.state(each.effect) for each in last], score.first
     if set(states) == {ALIKE}:
         widest = max(last, key=lambda each: abs(each.effect.mean))
-        apart = f"the farthest from it is {label(widest.variant)} ({score.differences([widest.effect])})"
+        apart = f"the farthest from it is {widest.variant} ({score.differences([widest.effect])})"
         return f"none of {len(last)} variants can be told apart from {first}; {apart}"
     words = ", ".join(_part(states.count(state), state, first) for state in STATES if state in states)
     if len(set(states)) == 1:
@@ -145,4 +145,4 @@ def _verb(number: int) -> str:
 
 def _extreme(score: Score, comparison: Comparison) -> str:
     effect, bounds = comparison.effect, intervals([score.bounds(comparison.effect)])
-    return f"{label(comparison.variant)} is {score.size(effect)} {score.direction(effect)} ({bounds})"
+    return f"{comparison.variant} is {score.size(effect)} {score.direction(effect)} ({bounds})"

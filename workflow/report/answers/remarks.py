@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, axes_of
-from workflow.report.answers.words import count, join, label, to_digits
+from workflow.report.answers.words import count, join, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
 from workflow.results.span_growth import learned_spans, stayed
@@ -24,7 +24,7 @@ def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
     lines = []
     for variant, effect in last.items():
         parts = [f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()]
-        lines.append(f"{label(variant)} {join(parts)}")
+        lines.append(f"{variant} {join(parts)}")
     return [f"Difference in {unit} by text: {'; '.join(lines)}."]
 
 
@@ -42,7 +42,7 @@ def chance(comparisons: list[Comparison]) -> list[str]:
 
 def few(comparisons: list[Comparison]) -> list[str]:
     """Of some comparisons, where others have enough, that a text has too few seeds."""
-    effects = {f"{label(each.variant)}{each.place}": each.effect for each in comparisons if each.effect}
+    effects = {f"{each.variant}{each.place}": each.effect for each in comparisons if each.effect}
     short = [name for name, effect in effects.items() if effect.p is None]
     if not 0 < len(short) < len(effects):
         return []
@@ -53,10 +53,8 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
     """The variants that are the first one at this scale: they name its very jobs."""
     first = runs["variant"].iloc[0]
     known = set(runs.loc[runs["variant"] == first, "digest"])
-    same = [label(variant) for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
-    return (
-        [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {label(first)} at this scale."] if same else []
-    )
+    same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
+    return [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."] if same else []
 
 
 def costs(finished: pd.DataFrame) -> list[str]:
@@ -76,7 +74,7 @@ def costs(finished: pd.DataFrame) -> list[str]:
             lines.append(f"{name} {_list_ratios(ratios, {}, alone=len(ratios) == 1)}")
     at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
     where = f" at {at}" if at else ""
-    return [f"Costs{where} as ratios to {label(first)}: {'; '.join(lines)}."] if lines else []
+    return [f"Costs{where} as ratios to {first}: {'; '.join(lines)}."] if lines else []
 
 
 def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
@@ -86,7 +84,7 @@ def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
     within = {variant: f" ({shown[variant]['low']:.2f} to {shown[variant]['high']:.2f})" for variant in told}
     parts = [f"{name} {_list_ratios(told, within, alone=len(shown) == 1)}"] if told else []
     if alike:
-        who = count(len(alike), "variant") if len(alike) > NAMED else join([label(each) for each in alike])
+        who = count(len(alike), "variant") if len(alike) > NAMED else join(alike)
         parts.append(f"{who} cannot be told apart in {name}")
     return parts
 
@@ -101,7 +99,7 @@ def growth(finished: pd.DataFrame) -> list[str]:
                 low, high = (_mean(rows[rows[axis] == end], "macs_executed") for end in ends)
                 ratios[variant] = high / low
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            times = join([f"{ratio:.2f} times with {label(variant)}" for variant, ratio in ratios.items()])
+            times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
             lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the executed multiply-adds become {times}.")
     return lines
 
@@ -111,9 +109,7 @@ def _list_ratios(ratios: dict[str, float], within: dict[str, str], *, alone: boo
     if alone:
         return "".join(f"{ratio:.2f}{within.get(variant, '')}" for variant, ratio in ratios.items())
     if len(ratios) <= NAMED:
-        return join(
-            [f"{ratio:.2f}{within.get(variant, '')} with {label(variant)}" for variant, ratio in ratios.items()]
-        )
+        return join([f"{ratio:.2f}{within.get(variant, '')} with {variant}" for variant, ratio in ratios.items()])
     return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
 
 
@@ -136,7 +132,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
-        lines.append(f"{label(variant)} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
+        lines.append(f"{variant} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
     return [f"Average span reached, in {tokens}: {join(lines)}."] if lines else []
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
-from workflow.report.answers.words import count, intervals, join, label, to_digits
+from workflow.report.answers.words import count, intervals, join, to_digits
+from workflow.report.figures._variants import as_named
 from workflow.results.runs_table import count_seeds, with_text
 from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import FEWEST, half_width, over_seeds
@@ -28,7 +29,7 @@ class Answer:
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """runs: of one ablation, failed ones included, the first variant's first."""
-    (quantity, _, unit), runs = task.columns[0], with_text(runs)
+    (quantity, _, unit), runs = task.columns[0], with_text(as_named(runs))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
@@ -68,7 +69,7 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
     if comparisons and not paired:
         failed = score.first not in set(finished["variant"])
         why = "has ended well" if failed else "has the text and seed of a run of another variant"
-        return UNANSWERED, f"no run of {label(score.first)}, with which the others are compared, {why}"
+        return UNANSWERED, f"no run of {score.first}, with which the others are compared, {why}"
     weighed = [each for each in paired if each.effect.p is not None]
     if not weighed and not changes:
         return UNANSWERED, _few_seeds(score, paired)
@@ -88,7 +89,7 @@ def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]
     by_text = learned.groupby("corpus", sort=False)
     average, longest = (join([_span(spans) for _, spans in by_text[name]]) for name in ("mean_span", "max_span"))
     heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
-    return FOUND, f"{label(finished['variant'].iloc[0])} reaches {heads}, of at most {learned['S'].max():.0f}"
+    return FOUND, f"{finished['variant'].iloc[0]} reaches {heads}, of at most {learned['S'].max():.0f}"
 
 
 def _span(of_seeds: pd.Series) -> str:
@@ -101,7 +102,7 @@ def _span(of_seeds: pd.Series) -> str:
 def _level(score: Score, finished: pd.DataFrame) -> str:
     """The score on each text."""
     means = finished.groupby("corpus", sort=False)[score.quantity].mean()
-    return f"{label(finished['variant'].iloc[0])} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
+    return f"{finished['variant'].iloc[0]} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 
 def _too_few(seeds: int) -> str:
@@ -112,8 +113,8 @@ def _few_seeds(score: Score, paired: list[Comparison]) -> str:
     """Why so few are not enough, and the largest difference that they show."""
     widest = max(paired, key=lambda each: abs(each.effect.mean))
     place = widest.place if axes_of(score.runs) else ""
-    return f"{_too_few(widest.effect.fewest)}; {label(widest.variant)}{place} is {score.size(widest.effect)} " + (
-        f"{score.direction(widest.effect)} than {label(score.first)}"
+    return f"{_too_few(widest.effect.fewest)}; {widest.variant}{place} is {score.size(widest.effect)} " + (
+        f"{score.direction(widest.effect)} than {score.first}"
     )
 
 
@@ -135,7 +136,7 @@ def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> l
     """A part of the sentence for each pair of ends; variants that change alike are named together."""
     said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:
-        said.setdefault(ends, {}).setdefault(score.state(effect), []).append((label(variant), effect))
+        said.setdefault(ends, {}).setdefault(score.state(effect), []).append((variant, effect))
     return [
         f"{ends} {join([_describe_alike(score, state, members) for state, members in states.items()])}"
         for ends, states in said.items()

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Effect, beside, effect_beside, places
-from workflow.report.answers.words import label
+from workflow.report.figures._variants import as_named
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import with_text
 from workflow.results.statistics import FEWEST, half_width, mean_interval
@@ -17,7 +17,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
 
     half, difference_half: the median width of the intervals, whose digits all numbers of a column are shown with.
     """
-    runs = with_text(runs)
+    runs = with_text(as_named(runs))
     lines = [
         _line(text, *place, runs, quantity) for text, rows in runs.groupby("text", sort=False) for place in places(rows)
     ]
@@ -30,7 +30,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
-        "first": label(runs["variant"].iloc[0]),
+        "first": runs["variant"].iloc[0],
         "half": _median([line["half"] for line in lines]),
         "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
     }
@@ -42,7 +42,7 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame
     mean, low, high = mean_interval(values) if values else (None, None, None)
     return {
         "text": text,
-        "variant": label(variant),
+        "variant": variant,
         "S": S,
         "k": k,
         "mean": mean,

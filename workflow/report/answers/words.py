@@ -4,15 +4,9 @@ import math
 
 import pandas as pd
 
-from workflow.report.figures._colours import LABELS
 from workflow.results.statistics import FEWEST
 
 MINUS = "\N{MINUS SIGN}"
-
-
-def label(variant: str) -> str:
-    """`adaptive` is an adaptive span in every figure; a variant without a name of its own keeps that of its file."""
-    return LABELS.get(variant, variant)
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:

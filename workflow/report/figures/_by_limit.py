@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.papers.published import find
-from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
+from workflow.report.figures._colours import COLOURS, GREY, INK
 from workflow.report.figures._style import (
     canvas,
     draw_curve,
@@ -26,13 +26,17 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """text (badge of what was read, or `PUBLISHED`), variant, S, mean, low, high, points, n, failed, published: its id.
+    """text, variant, label, S, mean, low, high, points, n, failed, published: its id.
 
-    points: variant -> S -> published id.
+    text: badge of what was read, or `PUBLISHED`. points: variant -> S -> published id.
     """
-    measured = summarise(with_badge(used(runs)), ["text", "variant", "S"], quantity).assign(published=None)
+    runs = with_badge(used(runs))
+    labels = dict(zip(runs["variant"], runs["label"], strict=True))
+    measured = summarise(runs, ["text", "variant", "S"], quantity).assign(published=None)
+    measured["label"] = measured["variant"].map(labels)
     published = [
         {"text": PUBLISHED, "variant": variant, "S": S, "mean": find(key).value, "published": key}
+        | {"label": labels.get(variant, variant)}
         for variant, ids in points.items()
         for S, key in ids.items()
     ]
@@ -51,7 +55,8 @@ def draw(data: pd.DataFrame, ylabel: str):
             line = points[points["variant"] == variant]
             if len(line):
                 style = _style(line) if text == PUBLISHED else {"suffix": ""}
-                draw_curve(panel, line, "S", COLOURS[variant], LABELS[variant] + style.pop("suffix"), **style)
+                name = line["label"].iloc[0] + style.pop("suffix")
+                draw_curve(panel, line, "S", COLOURS[variant], name, **style)
         set_span_axis(panel, points["S"])
         panel.tick_params(axis="x", labelsize=8)
         panel.set_title(fold(text, len(panels)), fontsize=9, color=GREY if text == PUBLISHED else INK)

@@ -9,7 +9,7 @@ from workflow.report.figures._style import WIDTH, canvas, draw_message, pick_hol
 from workflow.report.tables._cells import pick
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
-NAMES = {"softmax": "softmax", "top_k": "top-k"}
+COMPARED = ("softmax", "top_k")  # variants
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
 SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
@@ -22,13 +22,13 @@ BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, 
 
 
 def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
-    """One run of each of `NAMES` whose record has the fact: of the first text and seed that all of them have."""
+    """One run of each of `COMPARED` whose record has the fact: of the first text and seed that all of them have."""
     ok = pick_holding(pick(runs, ablation=ablation, status="ok"), fact)
     ok = ok[ok[fact].map(len) > 0]
     for _, group in ok.sort_values(["paper_corpus", "seed"]).groupby(["paper_corpus", "seed"], sort=False):
-        if set(NAMES) <= set(group["variant"]):
-            return group[group["variant"].isin(NAMES)].sort_values(
-                "variant", key=lambda names: names.map(list(NAMES).index)
+        if set(COMPARED) <= set(group["variant"]):
+            return group[group["variant"].isin(COMPARED)].sort_values(
+                "variant", key=lambda names: names.map(COMPARED.index)
             )
     return runs.head(0)
 

@@ -8,7 +8,7 @@ from workflow.report.figures._maps import NO_MAPS, list_layers
 from workflow.report.figures._style import canvas, draw_message, pick_holding
 from workflow.report.tables._cells import pick
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "What the sharpest heads of the encoder attend to (Attention Is All You Need, attention visualisations)"
 CAPTION = (
     "The heads of all recorded layers of the encoder whose weights are least spread (lowest mean entropy). Each line "

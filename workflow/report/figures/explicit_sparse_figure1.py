@@ -5,7 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "
@@ -27,7 +27,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         heads, pieces = np.array(run.maps["encoder"][last]), run.maps["source"]
         head = _maps.find_sharpest(heads)
         kept = "" if pd.isna(run.k) else f", k = {run.k:.0f}"
-        panel = f"{_maps.NAMES[run.variant]}{kept}, encoder layer {last}, head {head + 1}"
+        panel = f"{run.label}{kept}, encoder layer {last}, head {head + 1}"
         rows += _maps.make_rows(panel, last, str(head + 1), heads[head], pieces, pieces)
     return pd.DataFrame(rows, columns=_maps.COLUMNS)
 

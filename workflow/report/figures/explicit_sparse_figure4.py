@@ -5,7 +5,7 @@ import pandas as pd
 
 from workflow.report.figures import _maps
 
-READS = ("runs",)
+READS = ("runs", "maps")
 TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
     "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "
@@ -25,7 +25,7 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
         for depth, layer in enumerate(_maps.list_layers(run.maps, "cross")):
             heads = np.array(run.maps["cross"][layer])
             head = _maps.find_sharpest(heads)
-            panel = f"{_maps.NAMES[run.variant]}, decoder layer {layer}, head {head + 1}"
+            panel = f"{run.label}, decoder layer {layer}, head {head + 1}"
             rows = _maps.make_rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
             panels.append((depth, rows))
     panels.sort(key=lambda panel: panel[0])

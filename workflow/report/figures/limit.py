@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS, GREY, INK, LABELS
+from workflow.report.figures._colours import COLOURS, GREY, INK
 from workflow.report.figures._style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.tables._cells import pick, summarise
@@ -26,14 +26,16 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
-    """source, S, layer, span, mean, low, high, n. source: a variant, a reader, `heads` or `pays`."""
+    """source, label, S, layer, span, mean, low, high, n. source: a variant, a reader, `heads` or `pays`."""
     runs = used(runs)
-    rows = summarise(runs, ["variant", "S"], "test_bpc").rename(columns={"variant": "source"}).to_dict("records")
+    curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
+    rows = curves.rename(columns={"variant": "source"}).to_dict("records")
     if best_bpc(best_reader) is not None:
         rows += [{"source": SEEN, "S": row.window, "mean": row.bpc} for row in windows(best_reader).itertuples()]
         rows.append({"source": WHOLE, "mean": best_bpc(best_reader)})
         rows.append({"source": "pays", "span": paying_window(best_reader)})
-    return pd.DataFrame(rows + _heads(runs), columns=["source", "S", "layer", "span", "mean", "low", "high", "n"])
+    columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n"]
+    return pd.DataFrame(rows + _heads(runs), columns=columns)
 
 
 def _heads(runs: pd.DataFrame) -> list[dict]:
@@ -63,7 +65,8 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
     reader = data[data["source"] == SEEN]
     axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
     for variant in VARIANTS:
-        draw_curve(axes, data[data["source"] == variant], "S", COLOURS[variant], LABELS[variant])
+        line = data[data["source"] == variant]
+        draw_curve(axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant)
     for whole in data[data["source"] == WHOLE]["mean"]:
         axes.axhline(whole, color=INK, linewidth=1, label=WHOLE)
     trained = data[data["source"].isin(VARIANTS)]

@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS, INK, LABELS
+from workflow.report.figures._colours import INK
 from workflow.report.figures._style import canvas, draw_message, draw_points, set_log, share_legend
+from workflow.report.figures._variants import as_named
 from workflow.report.tables._cells import pick, summarise
 from workflow.results.statistics import half_width
 
@@ -26,9 +27,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """variant, dev bpc (mean, low, high, n) and the three costs: a mean over seeds or turns, with its low and high."""
-    runs = used(runs)
-    quality = summarise(runs, ["variant"], "dev_bpc")
+    """variant, colour, dev bpc (mean, low, high, n) and three costs: means over seeds or turns, with low and high."""
+    runs = as_named(used(runs))
+    quality = summarise(runs, ["variant", "colour"], "dev_bpc")
     for cost, _ in PANELS:
         names = {"mean": cost, "low": f"{cost}_low", "high": f"{cost}_high"}
         costs = summarise(runs, ["variant"], cost).rename(columns=names)
@@ -57,10 +58,8 @@ def draw(data: pd.DataFrame):
 
 def _draw_point(panel, point: dict, cost: str, number: int) -> None:
     """The mean with its interval, or with the points of few seeds."""
-    variant, half = point["variant"], half_width(point["low"], point["high"])
-    known = sorted(LABELS).index(variant) if variant in LABELS else number
-    colour = COLOURS.get(variant, INK)
-    style = {"fmt": MARKS[known % len(MARKS)], "ms": 6, "mec": INK, "mew": 0.5, "color": colour, "lw": 0.9}
+    half = half_width(point["low"], point["high"])
+    style = {"fmt": MARKS[number % len(MARKS)], "ms": 6, "mec": INK, "mew": 0.5, "color": point["colour"], "lw": 0.9}
     bars = [None if pd.isna(each) else each for each in (half, half_width(point[f"{cost}_low"], point[f"{cost}_high"]))]
-    panel.errorbar(point[cost], point["mean"], *bars, label=LABELS.get(variant, variant), **style)
-    draw_points(panel, pd.DataFrame([point]), cost, colour)
+    panel.errorbar(point[cost], point["mean"], *bars, label=point["variant"], **style)
+    draw_points(panel, pd.DataFrame([point]), cost, point["colour"])

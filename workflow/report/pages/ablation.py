@@ -41,7 +41,7 @@ def read_claims(site: Site, name: str) -> list[dict]:
 
 def _line(run, task: TaskSpec) -> dict:
     return {
-        "variant": run.variant,
+        "variant": run.label,
         "seed": run.seed,
         "digest": run.digest,
         "status": run.status,

@@ -3,7 +3,7 @@
 import numpy as np
 from markupsafe import Markup
 
-from workflow.report.figures._colours import COLOURS, GREY, LABELS
+from workflow.report.figures._colours import COLOURS, GREY
 from workflow.report.figures._style import as_svg, canvas, set_log, set_span_axis, share_legend
 from workflow.report.pages.engine_rows import SPANS, Measured, as_text, build_tables, step_time_rows
 from workflow.report.pages.site import embed_svg
@@ -17,7 +17,7 @@ def draw_steps(content: dict):
     for name in SPANS:
         for implementation, style in (("engine", "o-"), ("definition", "s:")):
             times = [measured.cell("step", name, S, implementation)["ms"] for S in lengths]
-            label = f"{LABELS[name]}, {implementation}"
+            label = f"{name} span, {implementation}"
             time.plot(lengths, np.array(times, float), style, ms=4, color=COLOURS[name], label=label)
         executed = [measured.macs[name, S]["executed"] for S in lengths]
         work.plot(lengths, executed, "o-", ms=4, color=COLOURS[name])

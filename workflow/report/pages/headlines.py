@@ -2,7 +2,6 @@
 
 import math
 
-from workflow.papers import PAPERS
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
 from workflow.report.answers.words import count
@@ -52,9 +51,9 @@ def _surest(line: dict) -> tuple:
     return -_strength(line), line["overall"] not in SEEN, line["overall"] != "reproduced"
 
 
-def _strength(line: dict) -> int:
+def _strength(line: dict) -> float:
     """Of the scale whose evidence is shown."""
-    return strength(line["evidence"].get("scale", "laptop"))
+    return strength(line["evidence"].get("scale", ""))
 
 
 def _of_paper(lines: list[dict], paper: str) -> list[dict]:
@@ -116,7 +115,7 @@ def _tell(difference: dict, forms: dict) -> str:
 def forest_of(ledger: Ledger) -> list[dict]:
     """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
     headlines = list_headlines(ledger.claims)
-    by_paper = [(papers()[name].title, _of_paper(headlines, name)) for name in PAPERS]
+    by_paper = [(paper.title, _of_paper(headlines, name)) for name, paper in papers().items()]
     return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 

@@ -1,4 +1,4 @@
-"""The index of one scale: what was found, in sentences and pictures; and the page of numbers by formula."""
+"""The index of one scale: what was found, in sentences and pictures."""
 
 import pandas as pd
 
@@ -9,7 +9,6 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
-from workflow.report.tables import analytic as analytic_table
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe
@@ -77,14 +76,4 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
 
 def _failure(run, status: str, reason: str) -> dict:
     page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
-    return {"page": page, "label": f"{run.ablation}: {run.variant}", "status": status, "reason": reason}
-
-
-def analytic_page() -> dict:
-    """Every published number that a formula gives."""
-    rows = analytic_table.build()
-    return {
-        "title": analytic_table.TITLE,
-        "rows": rows.astype(object).where(rows.notna(), None).to_dict("records"),
-        "open": int(rows["result"].isna().sum()),
-    }
+    return {"page": page, "label": f"{run.ablation}: {run.label}", "status": status, "reason": reason}

@@ -5,9 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from workflow.papers import PAPERS
 from workflow.papers.published import find, papers
 from workflow.plan.ablations import Ablation
+from workflow.plan.reads import reads
 from workflow.report.claims.ledger import NOT_RUN
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
@@ -71,11 +71,11 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
         "by_formula": count_verdicts(ledger.by_formula),
         "papers": [
             {
-                "title": papers()[name].title,
+                "title": paper.title,
                 "page": f"papers/{name}.html" if name in with_page else None,
                 "lines": [_line(line, ledger.set, tables) for line in lines if line["paper"] == name],
             }
-            for name in PAPERS
+            for name, paper in papers().items()
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }
@@ -106,7 +106,8 @@ def _records(digests: list[str]) -> list[str]:
 def _page(line: dict, tables: set[str]) -> str | None:
     """Where the claim's numbers stand: the page of its ablation, the table of layers, or the formulas."""
     if line["ablation"] == LAYERS:
-        return "papers/aiayn.html#table-aiayn_table1" if "aiayn_table1" in tables else None
+        table = next((name for name in sorted(tables) if "layers" in reads("tables", name)), None)
+        return f"papers/{line['paper']}.html#table-{table}" if table else None
     if line["ablation"] is None:
         return "analytic.html"
     return f"{runs_at(line['ablation'])}index.html" if line["digests"] else None

@@ -3,7 +3,8 @@
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
-from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._colours import shades
+from workflow.report.figures._variants import as_named
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges
@@ -19,7 +20,7 @@ SERIES = 8  # shades of what has no colour of its own
 
 
 def pivot_page(runs: pd.DataFrame) -> dict:
-    """cells: the axes, colours, by n what an interval is wide, and by ablation its question, measures and cells.
+    """cells: the axes, by n what an interval is wide, and by ablation its question, measures, cells and colours.
 
     factors: half the interval of n values, in their standard deviations.
     """
@@ -29,18 +30,19 @@ def pivot_page(runs: pd.DataFrame) -> dict:
         "axes": DIMENSIONS,
         "questions": questions,
         "factors": factors,
-        "colours": COLOURS,
         "shades": shades(SERIES),
     }
     return {"title": "Pivot table", "provenance": describe(runs, name_badges(runs)), "cells": cells}
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
-    """measures: title, and which direction is better where one is."""
+    """measures: title, and which direction is better where one is. colours: of the variants."""
     ablation = load_ablation(name)
     titles = {title: quantity for quantity, title, _ in TASKS[ablation.task].columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
+    runs = as_named(runs)
+    colours = dict(zip(runs["variant"], runs["colour"], strict=True))
     finished = with_text(runs[runs["status"] == "ok"])
     cells = [
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
@@ -49,7 +51,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
         for key, group in finished.groupby([*DIMENSIONS], dropna=False, sort=False)
     ]
     measures = [(title, REGISTRY[quantity].better) for title, quantity in titles.items()]
-    return {"question": ablation.question, "measures": measures, "cells": cells}
+    return {"question": ablation.question, "measures": measures, "cells": cells, "colours": colours}
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:

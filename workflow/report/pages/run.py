@@ -105,7 +105,7 @@ def _label(row: dict) -> str:
     """Variant, text, S, k and seed."""
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
     text = name_text(row["corpus"], row["paper_corpus"])
-    return ", ".join([f"{row['variant']} on {text}", *grid, f"seed {row['seed']}"])
+    return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
 
 
 def find_questions(site: Site) -> dict[str, list[str]]:

@@ -10,13 +10,13 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
-from workflow.papers import PAPERS
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import FORMULAS
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.together import write_ledger
+from workflow.report.pages.analytic import analytic_page
 from workflow.report.pages.engine import steps_page
-from workflow.report.pages.index import ablations_in, analytic_page, index_page
+from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
 from workflow.report.pages.pivot import pivot_page
@@ -64,7 +64,7 @@ def write_made(site: Site) -> None:
     claims = [site.results / "claims" / f"{group}.json" for group in (*made, LAYERS, FORMULAS)]
     evidence = [path for path in (*claims, *sorted((site.results / "evidence").glob("*.json"))) if path.exists()]
     write_ledger(site.results / "ledger.json", (site.results.name, runs["scale"].iloc[0]), evidence)
-    for paper in (name for name in PAPERS if name in set(runs["paper"])):
+    for paper in sorted(set(runs["paper"])):
         site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs[runs["paper"] == paper]))
     write_shared(site, runs)
 

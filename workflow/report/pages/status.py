@@ -1,46 +1,12 @@
 """The status of every table and figure of the papers: where it stands, and how many of its cells were measured."""
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
-from pydantic import model_validator
-
-from workflow.config.files import ROOT
-from workflow.config.strict import StrictModel, parse, read_yaml
-from workflow.papers import PAPERS
-from workflow.papers.published import papers
+from workflow.papers.published import Artefact, papers
 from workflow.plan.ablations import Ablation
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.site import Site
-
-ARTEFACTS = ROOT / "config" / "published" / "artefacts.yaml"
-
-
-class Artefact(StrictModel):
-    """What makes a table or figure of a paper. drawing: why nothing does."""
-
-    tables: list[str] = []
-    figures: list[str] = []
-    drawing: str | None = None
-
-    @model_validator(mode="after")
-    def is_made_or_explained(self):
-        if bool(self.drawing) == bool(self.tables or self.figures):
-            raise ValueError("takes tables or figures, or drawing, which says why nothing makes it")
-        return self
-
-
-class Artefacts(StrictModel):
-    adaptive_span: dict[str, Artefact]
-    explicit_sparse: dict[str, Artefact]
-    aiayn: dict[str, Artefact]
-
-
-@cache
-def artefacts() -> dict[str, dict[str, Artefact]]:
-    listed = parse(Artefacts, read_yaml(ARTEFACTS), "config/published/artefacts.yaml")
-    return {paper: getattr(listed, paper) for paper in PAPERS}
 
 
 def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
@@ -50,8 +16,9 @@ def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
     """
     available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
     sections = [
-        {"title": papers()[paper].title, "lines": [_line(site, paper, *item, available) for item in listed.items()]}
-        for paper, listed in artefacts().items()
+        {"title": paper.title, "lines": [_line(site, name, *item, available) for item in paper.artefacts.items()]}
+        for name, paper in papers().items()
+        if paper.artefacts
     ]
     return {"title": "Every table and figure of the papers", "sections": sections}
 

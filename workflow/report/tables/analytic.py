@@ -13,7 +13,8 @@ ASYMPTOTIC = "asymptotic"
 def build() -> pd.DataFrame:
     """id, where, row, column, formula, inputs, result, published, source, unit, error_pct, rounds_to_paper, note.
 
-    A value that no paper prints (source: inferred) has no error, and nothing to round to.
+    formula: by name, None where the value cannot be computed; note then says why. A value that no paper prints
+    (source: inferred) has no error, and nothing to round to.
     """
     rows = []
     for key, value in load().items():
@@ -26,9 +27,9 @@ def build() -> pd.DataFrame:
         if recomputed is None:
             row |= {"formula": None, "inputs": None, "result": None, "note": load_analytic().open[key]}
         else:
-            times = f"{recomputed.times:g} x " if recomputed.times != 1 else ""
             inputs = ", ".join(f"{name} = {number:g}" for name, number in recomputed.inputs.items())
-            row |= {"formula": times + recomputed.formula, "inputs": inputs}
+            times = f"; times {recomputed.times:g}" if recomputed.times != 1 else ""
+            row |= {"formula": recomputed.formula, "inputs": inputs + times}
             row |= {"result": recomputed.result, "note": recomputed.note or ""}
             if value.source == "published":
                 row["error_pct"] = 100 * (recomputed.result / value.value - 1)

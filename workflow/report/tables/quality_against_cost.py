@@ -32,8 +32,7 @@ RATIOS = [
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs, cells = pick(runs, ablation="quality_against_cost"), []
     base = pick(runs, variant=BASE)
-    for variant in runs["variant"].unique():
-        seeds = pick(runs, variant=variant)
+    for variant, seeds in runs.groupby("label", sort=False):
         cells += [measured(variant, column, seeds, quantity, unit) for column, quantity, unit in QUALITY]
         cells.append(setting(variant, "#params", seeds, "parameters", "parameters"))
         for column, quantity, unit in COST_COLUMNS:

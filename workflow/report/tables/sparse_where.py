@@ -27,12 +27,11 @@ DIFFERENCES = [("difference", "test_bleu_tokenised"), ("difference, sacreBLEU", 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
     runs, cells = pick(runs, ablation="sparse_where"), []
     base = pick(runs, variant=SOFTMAX)
-    for variant in runs["variant"].unique():
-        seeds = pick(runs, variant=variant)
+    for variant, seeds in runs.groupby("label", sort=False):
         cells += _choices(variant, seeds)
         for column, quantity, unit in SCORES:
             cells.append(measured(variant, column, take_rows(seeds, quantity), quantity, unit))
-        if variant != SOFTMAX:
+        if seeds["variant"].iloc[0] != SOFTMAX:
             cells += [gain(variant, column, seeds, base, (quantity, quantity)) for column, quantity in DIFFERENCES]
             cells.append(p_value(variant, "p (paired bootstrap)", seeds, base))
     return make_table(cells)

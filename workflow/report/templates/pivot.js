@@ -1,5 +1,5 @@
 // The pivot table of one question. The view is kept in the address behind #, so that a link restores it.
-const { axes, questions, factors, colours, shades } = JSON.parse(document.getElementById("cells").textContent);
+const { axes, questions, factors, shades } = JSON.parse(document.getElementById("cells").textContent);
 const fields = Object.fromEntries([...document.querySelectorAll("form.pivot select")].map((select) => [select.name, select]));
 const table = document.getElementById("pivot");
 
@@ -92,7 +92,7 @@ const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]
 
 function draw() {
   const view = seen();
-  const { cells: all, measures } = questions[view.question];
+  const { cells: all, measures, colours } = questions[view.question];
   const cells = all.filter((cell) => axes.every((axis) => !view[axis] || String(cell[axis]) === view[axis]));
   const down = of(cells, view.rows);
   const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);

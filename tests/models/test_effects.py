@@ -1,0 +1,141 @@
+"""What a choice does to the weights: that it does anything, and what its file says. A new choice inherits these tests.
+
+Each is looked at alone, on the plain attention that the other choices of its axis are looked at on.
+"""
+
+import inspect
+import sys
+
+import pytest
+import torch
+
+from models.attention import CHOICES, formula
+from models.nets.build import build
+from tests._nets import NET, example, make
+
+PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
+KEYS, QUERIES, SYMBOLS = 20, 7, 11
+EVERY = [(axis, name) for axis in CHOICES for name in CHOICES[axis]]
+
+
+def attention_with(axis: str, name: str, **settings) -> dict:
+    plain = {each: example(each, choice) for each, choice in PLAIN.items()}
+    return plain | {axis: example(axis, name) | settings}
+
+
+def drawn(*shape: int) -> torch.Tensor:
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(sum(shape)))
+
+
+def weigh(layer, equal_keys: bool = False) -> torch.Tensor:
+    """The weights of a layer, by the definition: B h T K."""
+    q, k, inputs = drawn(2, 3, QUERIES, 4), drawn(2, 3, KEYS, 4), drawn(2, QUERIES, 12)
+    k = k[:, :, :1].expand_as(k) if equal_keys else k
+    return formula.weights(q, k, layer.span.extent(inputs), layer, reach=min([*layer.bounds(), KEYS]))
+
+
+def layer_of(axis: str, name: str, **settings):
+    """The first layer of a net whose parameters have moved."""
+    return make(attention_with(axis, name, **settings), symbols=SYMBOLS).attentions[0]
+
+
+def check_no_other_choice_gives_its_weights(axis: str, name: str):
+    """So it does something: one that does nothing is the plain choice."""
+    mine = weigh(layer_of(axis, name))
+    for other in CHOICES[axis]:
+        assert other == name or not torch.allclose(mine, weigh(layer_of(axis, other))), other
+
+
+def check_every_setting_changes_something(axis: str, name: str):
+    parameters = inspect.signature(CHOICES[axis][name].__init__).parameters.values()
+    settings = {each.name: each.default for each in parameters if each.kind == each.KEYWORD_ONLY}
+    settings |= CHOICES[axis][name].example
+    before = outcome(axis, name)
+    for key, value in settings.items():
+        other = 3 if value is None else max(1, value // 2) if isinstance(value, int) else value / 2
+        after = outcome(axis, name, **{key: other})
+        assert not all(torch.equal(a, b) for a, b in zip(before, after, strict=True)), key
+
+
+def outcome(axis: str, name: str, **settings) -> list[torch.Tensor]:
+    """All that a choice decides: weights where training starts, later, and in evaluation, penalty, what is cached."""
+    attention = attention_with(axis, name, **settings)
+    torch.manual_seed(0)
+    first = build({**NET, "name": "char_lm"}, attention, SYMBOLS).double().attentions[0]
+    later = layer_of(axis, name, **settings)
+    weights = [weigh(first), weigh(later)]
+    penalty, cached = torch.as_tensor(later.span.penalty()), torch.tensor(later.span.cache_length(KEYS))
+    return [*weights, penalty, cached, weigh(later.eval())]
+
+
+def check_it_depends_on_the_distance_as_it_says(axis: str, name: str):
+    """Equal keys at different distances weigh alike exactly where the choice needs no distance."""
+    layer = layer_of(axis, name)
+    seen = weigh(layer, equal_keys=True)[:, :, -1, : KEYS - 1 + layer.attends_self]
+    assert torch.allclose(seen, seen.mean()) != CHOICES[axis][name].needs_distance
+
+
+def check_the_farthest_key_with_weight_is_the_one_it_reaches(axis: str, name: str):
+    layer = layer_of(axis, name)
+    distance = torch.arange(KEYS - QUERIES, KEYS)[:, None] - torch.arange(KEYS) + layer.attends_self
+    farthest = ((weigh(layer) > 0) * distance).amax((0, 2, 3))
+    reach = layer.span.reach(layer.span.extent(drawn(2, QUERIES, 12)))
+    assert torch.equal(farthest, reach.clamp(max=int(distance.max())))
+
+
+def check_it_keeps_scores_as_they_are_and_k_of_them(axis: str, name: str):
+    selection, scores = layer_of(axis, name).selection, drawn(2, 3, QUERIES, KEYS)
+    kept = selection(scores)
+    finite = kept.isfinite()
+    assert torch.equal(kept[finite], scores[finite]) and finite.any(-1).all()
+    if k := getattr(selection, "k", None):
+        assert torch.equal(finite, scores >= scores.sort(-1, descending=True).values[..., k - 1 : k])
+
+
+def check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse(axis: str, name: str):
+    """What is made with `_sparse.py` is. Scores are up to 20 apart, at which softmax still has 2e-9."""
+    scores = 20 * torch.rand(2, 3, QUERIES, KEYS, dtype=torch.float64).sort(-1).values
+    p = layer_of(axis, name).normaliser(scores)
+    assert (p.diff(dim=-1) >= 0).all()
+    sparse = hasattr(sys.modules[CHOICES[axis][name].__module__], "through_jacobian")
+    assert (p == 0).any() == sparse
+
+
+OF_ALL = (check_no_other_choice_gives_its_weights, check_every_setting_changes_something)
+OF_AXIS = {
+    "span": (
+        check_it_depends_on_the_distance_as_it_says,
+        check_the_farthest_key_with_weight_is_the_one_it_reaches,
+    ),
+    "selection": (check_it_keeps_scores_as_they_are_and_k_of_them,),
+    "normaliser": (check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse,),
+    "position": (check_it_depends_on_the_distance_as_it_says,),
+}
+
+
+@pytest.mark.parametrize(
+    "axis, name, check",
+    [(axis, name, check) for axis, name in EVERY for check in OF_ALL + OF_AXIS[axis]],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_a_choice(axis, name, check):
+    check(axis, name)
+
+
+def idle(axis: str) -> type:
+    """A choice that says that it looks at the distance, takes a setting, and does nothing."""
+
+    def __init__(self, shape, *, strength=0.5):
+        plain.__init__(self, shape, **plain.example)
+
+    plain = CHOICES[axis][PLAIN[axis]]
+    return type("Idle", (plain,), {"__init__": __init__, "needs_distance": True, "example": {}})
+
+
+@pytest.mark.parametrize("axis, check", [(axis, check) for axis in CHOICES for check in OF_ALL + OF_AXIS[axis][:1]])
+def test_a_choice_that_does_nothing_fails(axis, check, monkeypatch):
+    """On every axis, and of those that need a distance also the test of that."""
+    monkeypatch.setitem(CHOICES[axis], "idle", idle(axis))
+    if check in OF_ALL or axis in ("span", "position"):
+        with pytest.raises(AssertionError):
+            check(axis, "idle")

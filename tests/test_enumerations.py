@@ -1,0 +1,63 @@
+"""No code lists papers, scales, questions, texts or tasks: a further one is found where the others lie.
+
+A table or figure of a paper names the questions and texts that it is made of.
+"""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from tests.test_architecture import ROOT, name, under
+from workflow.papers import known_papers
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.config import known_scales
+from workflow.tasks.spec import TASKS
+
+OF_PAPERS = ("workflow/report/tables/", "workflow/report/figures/")
+OF_TASKS = ("workflow/config/job.py", "workflow/tasks/spec.py", "workflow/results/registry.py")  # which tasks there are
+FITTED = "workflow/costs/predictions.py"  # chooses the questions whose steps fit the rates
+NAMES = {
+    "papers": known_papers,
+    "scales": known_scales,
+    "questions": known_ablations,
+    "texts": lambda: {corpus for each in known_ablations() for corpus in load_ablation(each).corpora},
+    "tasks": lambda: TASKS,
+}
+
+
+def listed(tree: ast.AST) -> Iterator[set[str]]:
+    """The words of each literal collection, and the names of the fields of each class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            yield {each.value for each in node.elts if isinstance(each, ast.Constant)}
+        elif isinstance(node, ast.Dict):
+            yield {each.value for each in node.keys if isinstance(each, ast.Constant)}
+        elif isinstance(node, ast.ClassDef):
+            yield {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_no_code_lists_what_there_is_a_file_for(kind):
+    names = {*NAMES[kind]()}
+    allowed = OF_PAPERS + ((*OF_TASKS, FITTED) if kind in ("tasks", "questions") else ())  # some have one name
+    found = {
+        name(path): words & names
+        for path in under("workflow")
+        if not name(path).startswith(allowed)
+        for words in listed(ast.parse(path.read_text()))
+        if len(words & names) > 1
+    }
+    assert not found
+
+
+def test_no_code_and_no_template_names_a_paper():
+    """But for the tables and figures of a paper, whose files begin with its name."""
+    files = [
+        *under("workflow"),
+        *(ROOT / "workflow" / "rules").glob("*.smk"),
+        *ROOT.glob("workflow/report/templates/*"),
+    ]
+    texts = {name(path): path.read_text() for path in files if not name(path).startswith(OF_PAPERS)}
+    quoted = {mark + paper for paper in known_papers() for mark in ("'", '"', "papers/")}
+    assert not {place for place, text in texts.items() if any(word in text for word in quoted)}
