@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests import _site
-from workflow.papers import known_papers
 from workflow.papers.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.report.pages.paper import order_in_paper
@@ -58,7 +57,7 @@ def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "engine", "pivot", "steps")}
     assert kinds == {*shared, "papers", "ablations", "documents"} and (reports / "index.html").exists()
-    assert {path.stem for path in (site / "papers").iterdir()} == set(known_papers())
+    assert {path.stem for path in (site / "papers").iterdir()} == set(papers())
 
 
 def test_every_link_resolves_inside_the_reports(reports):
@@ -188,7 +187,7 @@ def test_a_run_page_says_how_to_reproduce_it(site):
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
     assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
-    assert "fixed on words for text8, S = 64, seed 1" in page.read_text()
+    assert "fixed span on words for text8, S = 64, seed 1" in page.read_text()
 
 
 def test_a_run_page_shows_what_was_measured(site):
@@ -287,7 +286,7 @@ def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
     named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
     built = {*builder_names("tables"), *builder_names("figures")}
     assert named <= built
-    theirs = {name for name in built if name.startswith(tuple(known_papers()))}
+    theirs = {name for name in built if name.startswith(tuple(papers()))}
     assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
     anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
     assert {anchor.partition("-")[2] for anchor in anchors} == named
