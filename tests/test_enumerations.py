@@ -5,6 +5,7 @@ A table or figure of a paper names the questions and texts that it is made of.
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -37,15 +38,21 @@ def listed(tree: ast.AST) -> Iterator[set[str]]:
             yield {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
 
 
+@cache
+def lists() -> dict[str, list[set[str]]]:
+    """Of each file."""
+    return {name(path): [*listed(ast.parse(path.read_text()))] for path in under("workflow")}
+
+
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_code_lists_what_there_is_a_file_for(kind):
     names = {*NAMES[kind]()}
     allowed = OF_PAPERS + ((*OF_TASKS, FITTED) if kind in ("tasks", "questions") else ())  # some have one name
     found = {
-        name(path): words & names
-        for path in under("workflow")
-        if not name(path).startswith(allowed)
-        for words in listed(ast.parse(path.read_text()))
+        place: words & names
+        for place, each in lists().items()
+        if not place.startswith(allowed)
+        for words in each
         if len(words & names) > 1
     }
     assert not found

@@ -60,7 +60,10 @@ def rows(*others: tuple[str, str]) -> list[dict]:
     return mine + [run(name, "adaptive", paper=paper) for name, paper in others]
 
 
-@pytest.mark.parametrize("others", [(), (("head_spans", "adaptive_span"), ("span_by_k", "explicit_sparse"))])
+OTHERS = (("head_spans", "adaptive_span"), ("span_by_k", "explicit_sparse"))
+
+
+@pytest.mark.parametrize("others", [(), pytest.param(OTHERS, marks=pytest.mark.slow)])
 def test_a_paper_is_told_alone_and_beside_others(asked, others):
     _site.write_results(asked, rows(*others))
     _site.write_pages(asked)
