@@ -2,14 +2,14 @@
 
 import pytest
 
+from tests import _jobs
 from tests._finished import finished
 from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.costs.predicted_nets import step_of
-from workflow.costs.predictions import predict_there, predict_training
 from workflow.monitor import timed
+from workflow.monitor.device_hours import SHARE, device_lines, training_operations
 from workflow.monitor.durations import spell_hours
 from workflow.monitor.other_jobs import files_of_rules
 from workflow.plan.devices import load_devices
@@ -49,30 +49,24 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     assert list((tmp_path / "results").iterdir()) == []
 
 
+def test_operations_of_a_training_by_hand():
+    """Two layers of width 8 and inner width 16, S = 16: 2 (4 * 64 + 2 * 128) numbers in matrices, 2 * 2 * 16 * 8 in
+    attention; three passes of two operations for each, 20 updates of 4 streams of 8 characters.
+    """
+    net = {"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16}
+    counted = training_operations(_jobs.job(span={"name": "fixed", "limit": 16}, net=net, block=8, batch=4, steps=20))
+    assert counted == 3 * 2 * 20 * 4 * 8 * (2 * (4 * 64 + 2 * 128) + 2 * 2 * 16 * 8)
+
+
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
-    """Each step by itself, times the updates; a run that two questions ask for is trained once."""
-    device, rows = load_devices()["H100 SXM"], planned().runs.rows
-    seconds = 0.0
-    for row in {row.job.digest: row for row in rows}.values():
-        step = predict_there({"gpu": step_of(row, "cuda")}, device, row.job.training.precision)
-        seconds += step["seconds"] * row.job.training.steps
-    training = predict_training([*rows, rows[0]], device)
-    assert dict(training.seconds) == {"char_lm": pytest.approx(seconds)} and not training.too_large.total()
-    said = printed(*WORDS, "--on", "H100 SXM")
-    assert f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all" in said
-    assert "predicted by its data sheet" in said and "on one H100" not in printed(*WORDS)
+    """A run that two questions ask for is trained once."""
+    device, runs = load_devices()["H100 SXM"], planned().runs
+    seconds = sum(training_operations(each) for each in runs.jobs.values()) / (SHARE * device.fp32)
+    lines = device_lines(runs.jobs.values(), "H100 SXM", device)
+    assert lines[0] == f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all {len(runs.jobs)} runs"
+    assert "\n".join(lines) in printed(*WORDS, "--on", "H100 SXM") and "on one H100" not in printed(*WORDS)
     with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
-
-
-def test_runs_that_do_not_fit_a_named_device_are_said(printed, monkeypatch):
-    small = load_devices()["H100 SXM"].model_copy(update={"memory": 1e3})
-    monkeypatch.setattr(command, "load_devices", lambda: {"H100 SXM": small})
-    lines = printed(*WORDS, "--on", "H100 SXM").splitlines()
-    assert (
-        lines[-1]
-        == f"  runs that take more than its 0 GB, counted as if they fitted: char_lm {len(planned().runs.jobs)}"
-    )
 
 
 def test_what_is_there_is_not_made_again(printed, tmp_path):

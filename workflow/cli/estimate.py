@@ -2,7 +2,7 @@
 
 Nothing is run, nothing is written, and no data is needed. Estimates are learned from the runs that have ended here,
 else from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
-nothing has run, they are predicted by its data sheet.
+nothing has run, they are predicted from multiply-adds and its peak rate.
 """
 
 import os
@@ -14,6 +14,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
+from workflow.monitor.device_hours import device_lines
 from workflow.monitor.durations import spell, spell_hours, spell_range
 from workflow.monitor.effects import detectable_effect, scatter, score
 from workflow.monitor.estimate import Estimator, Timed
@@ -102,25 +103,6 @@ def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast
     return lines
 
 
-def _predicted_lines(targets: Targets, name: str) -> list[str]:
-    """What a named device would take to train all runs, those that are trained already among them."""
-    from workflow.costs.predictions import predict_training  # imports torch, which nothing else here needs
-
-    device = load_devices()[name]
-    training = predict_training(targets.runs.rows, device)
-    hours = {task: spell_hours(seconds / 3600) for task, seconds in training.seconds.items()}
-    every = spell_hours(training.seconds.total() / 3600)
-    lines = [
-        f"on one {name}: about {every} hours to train all {len(targets.runs.jobs)} runs, without evaluation",
-        f"  {', '.join(f'{task} {spelt}' for task, spelt in hours.items())}",
-        "  predicted by its data sheet; `snakemake predictions` says how far to trust that",
-    ]
-    if training.too_large.total():
-        tasks = ", ".join(f"{task} {number}" for task, number in training.too_large.items() if number)
-        lines.append(f"  runs that take more than its {device.memory / 1e9:.0f} GB, counted as if they fitted: {tasks}")
-    return lines
-
-
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
     """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
     jobs, lines = runs.jobs.values(), []
@@ -167,7 +149,9 @@ def main(argv: list[str] | None = None) -> None:
             raise ConfigError(f"--config {word}: {error}") from None
     targets = Targets.of(raw, missing)
     lines = report_lines(targets, options.results, options.cores, missing)
-    print("\n".join([*lines, *(_predicted_lines(targets, options.on) if options.on else [])]))
+    if options.on:
+        lines += device_lines(targets.runs.jobs.values(), options.on, load_devices()[options.on])
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

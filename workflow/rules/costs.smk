@@ -206,25 +206,3 @@ rule engine_benchmark:
         "time the engine and the definition"
     shell:
         "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"
-
-
-rule predicted_steps:
-    """Time training steps here, and predict those of scale paper. About three minutes; made only when asked for by name."""
-    output:
-        "results/{scale}/predictions.json",
-    log:
-        "logs/{scale}/predictions.log",
-    benchmark:
-        "logs/{scale}/predictions.tsv"
-    conda:
-        "../../environment.yml"
-    threads: workflow.cores
-    resources:
-        gpu=targets.config.gpus,
-    params:
-        options=f"--device {targets.config.device}",
-        source=targets.code.of_predictions(),
-    message:
-        "predict training steps at paper size, and those that are timed here"
-    shell:
-        "python -m workflow.scripts.predictions {output} {params.options} > {log} 2>&1"

@@ -1,7 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
-KIND: ablation (with a page for each of its runs), paper, engine, predictions, or shared: index, ledger, status, pivot
-table, formulas, training steps. Each also writes the page that leads to the reports of all scales.
+KIND: ablation (with a page for each of its runs), paper, engine, or shared: index, ledger, status, pivot table,
+formulas, training steps. Each also writes the page that leads to the reports of all scales.
 INPUTS: what the rule depends on. Tables of runs and costs among them are read; the rest is read from results/SCALE.
 """
 
@@ -22,7 +22,6 @@ from workflow.report.pages.learning import draw_curve
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
 from workflow.report.pages.pivot import pivot_page
-from workflow.report.pages.predictions import predictions_page
 from workflow.report.pages.root import write_root
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site
@@ -32,8 +31,6 @@ from workflow.results.registry import COSTS
 from workflow.results.runs_table import read_frames
 
 ENGINE = ("sizes", "allocator", "gate", "origin")
-PREDICTIONS = ("scale", "origin", "fitted_to", "here", "devices", "paper")
-MEASURED = {"engine": (engine_page, ENGINE), "predictions": (predictions_page, PREDICTIONS)}  # page, keys of its file
 NAMES = {"ablation": known_ablations, "paper": lambda: PAPERS}  # kinds of page that take a name
 
 
@@ -59,19 +56,19 @@ def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
             page.unlink()
 
 
-def read_report(path: Path, script: str, keys: tuple[str, ...]) -> dict:
-    """What a script wrote."""
+def read_report(path: Path) -> dict:
+    """What `workflow.scripts.engine` wrote."""
     content = read_json(path)
-    for key in keys:
+    for key in ENGINE:
         if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a report as workflow.scripts.{script} writes it: no '{key}'")
+            raise ConfigError(f"{path}: expected a report as workflow.scripts.engine writes it: no '{key}'")
     return content
 
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
     """The index, and the pages beside it."""
     ledger, timed = read_ledger(site.results / "ledger.json"), site.results / "steps.json"
-    steps = steps_page(read_report(timed, "engine", ENGINE), site.offer(timed)) if timed.exists() else None
+    steps = steps_page(read_report(timed), site.offer(timed)) if timed.exists() else None
     pages = {
         "index": index_page(site, runs, ledger, steps),
         **({"ledger": ledger_page(site, ledger, set(runs["paper"]))} if ledger else {}),
@@ -84,17 +81,14 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 
 
-def write_measured(site: Site, name: str) -> None:
-    """A page made from one file of results: engine.json, predictions.json."""
-    path = site.results / f"{name}.json"
-    build, keys = MEASURED[name]
-    context = build(read_report(path, name, keys), site.offer(path))
-    site.write(f"{name}.html.j2", f"{name}.html", **context)
+def write_engine(site: Site) -> None:
+    path = site.results / "engine.json"
+    site.write("engine.html.j2", "engine.html", **engine_page(read_report(path), site.offer(path)))
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="page", description="Write pages of one scale.")
-    parser.add_argument("kind", choices=("ablation", "paper", "shared", *MEASURED))
+    parser.add_argument("kind", choices=("ablation", "paper", "shared", "engine"))
     parser.add_argument("words", nargs="*", help="the name of the ablation or paper, then the inputs")
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
@@ -115,7 +109,7 @@ def main(argv: list[str] | None = None) -> None:
     elif kind == "shared":
         write_shared(site, read_runs(inputs))
     else:
-        write_measured(site, kind)
+        write_engine(site)
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 

@@ -73,7 +73,6 @@ KINDS = {
     "a page of an unknown ablation": page("unknown ablation 'model': did you mean 'models'?", "ablation model"),
     "a page of an unknown paper": page("unknown paper 'aiyan': did you mean 'aiayn'?", "paper aiyan"),
     "a page without runs": page("no table of runs among the inputs", "paper aiayn"),
-    "steps that were not predicted": page("results/a/predictions.json: No such file", "predictions"),
     "an engine that was not timed": page("results/a/engine.json: No such file", "engine"),
     "an engine cut off": page("results/a/engine.json: truncated or not JSON", "engine", engine="{"),
     "an engine that is a list": page("results/a/engine.json", "engine", engine=[]),
