@@ -14,7 +14,6 @@ from workflow.cli import profile
 from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, lease, memory
 from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import build_net
-from workflow.doctor import measures
 from workflow.plan.scales import Engine
 from workflow.scripts import costs, engine, layers, longest_span
 
@@ -192,10 +191,3 @@ def test_operators_are_sorted_by_their_time_on_the_gpu(device, order, monkeypatc
     path = write_job(job(), tmp_path / "run")
     profile.main([str(path), str(tmp_path / "trace.json.gz"), "--data", str(tmp_path / "data.npz")])
     assert said[0] == order
-
-
-def test_the_doctor_reads_the_gpus_own_clock(monkeypatch):
-    events = iter([SimpleNamespace(record=lambda: None, elapsed_time=lambda end: 250.0)])
-    end = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
-    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: next(events, end))
-    assert measures._seconds_on_gpu(lambda: None) == 0.25
