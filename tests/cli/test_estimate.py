@@ -11,11 +11,10 @@ from workflow.config.strict import read_yaml
 from workflow.monitor import timed
 from workflow.monitor.device_hours import SHARE, device_lines, training_operations
 from workflow.monitor.durations import spell_hours
-from workflow.monitor.other_jobs import files_of_rules
 from workflow.plan.devices import load_devices
 from workflow.plan.targets import Targets
 from workflow.results import precomputed
-from workflow.results.record import write_record, write_text
+from workflow.results.record import write_record
 
 CONFIG = ROOT / "config" / "config.yaml"
 WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
@@ -43,7 +42,7 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     count = len(planned().runs.jobs)
     assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
-    for start in ("training: about ", "  learned from ", "in all: about "):
+    for start in ("training: about ", "  learned from ", "besides, minutes: "):
         assert any(line.startswith(start) for line in lines), start
     assert "(came with the project)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
@@ -69,18 +68,10 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
         printed("--on", "H100")
 
 
-def test_what_is_there_is_not_made_again(printed, tmp_path):
-    """Every run and every file; then one cost is missing, and what stands on it."""
-    targets = planned()
-    for job in targets.runs.jobs.values():
-        write_record(tmp_path / "results" / "runs" / job.digest / "record.json", finished(job))
-    files = files_of_rules(targets)
-    for file in (file for each in files.values() for file in each):
-        write_text(tmp_path / file, "{}")
-    said = printed(*WORDS)
-    assert "nothing is left to train" in said and "pages: all there" in said
-    (tmp_path / files["costs"][0]).unlink()
-    assert "for 1 costs, " in printed(*WORDS)
+def test_a_run_with_a_record_is_not_trained_again(printed, tmp_path):
+    for each in planned().runs.jobs.values():
+        write_record(tmp_path / "results" / "runs" / each.digest / "record.json", finished(each))
+    assert "nothing is left to train" in printed(*WORDS)
 
 
 def test_planning_needs_no_data(printed):
@@ -95,7 +86,7 @@ def test_planning_needs_no_data(printed):
 def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
     said = printed("--config", "scale=small", "device=cuda")
     assert "no record of a GPU is at hand" in said and "One GPU, about ten minutes" in said
-    assert "hours" not in said and "in all" not in said
+    assert "hours" not in said
 
 
 def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):

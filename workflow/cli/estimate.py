@@ -19,10 +19,8 @@ from workflow.monitor.durations import spell, spell_hours, spell_range
 from workflow.monitor.effects import detectable_effect, scatter, score
 from workflow.monitor.estimate import Estimator, Timed
 from workflow.monitor.forecast import Forecast
-from workflow.monitor.other_jobs import OtherJobs, describe_jobs, jobs_left, wall_seconds
 from workflow.monitor.resources import disk_bytes, memory_bytes
 from workflow.monitor.timed import read_timed
-from workflow.monitor.workflow_log import LOGS, finished_jobs
 from workflow.plan.devices import load_devices
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
@@ -43,7 +41,7 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     estimator = Estimator(known, gpu=bool(targets.config.gpus))
     forecast = Forecast.of(waiting.values(), estimator, cores)
     lines += _training_lines(forecast, waiting) if waiting else ["nothing is left to train"]
-    lines += _other_lines(targets, results, cores, forecast)
+    lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
 
@@ -83,24 +81,6 @@ def _memory_line(needed: list[float | None]) -> str:
         return "memory: not known"
     rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
     return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
-
-
-def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast) -> list[str]:
-    """What is to be made besides runs, and the whole time."""
-    root = results.parent
-    left = jobs_left(targets, root)
-    if not left:
-        return ["costs, tables, figures and pages: all there; made again where what they stand on has changed"]
-    other = OtherJobs.learn(finished_jobs(root / LOGS), root / "logs" / targets.folder, targets)
-    seconds = wall_seconds(left, other, cores)
-    learned = sum(count for rule, count in left.items() if rule in other.seconds)
-    lines = [f"besides: about {spell(seconds)} for {describe_jobs(left)}"]
-    here = f"{learned} of these {sum(left.values())} jobs told from jobs that have run here"
-    lines.append(f"  {here}, the others from scale laptop on two cores")
-    if forecast.pairs and (forecast.on_gpu or not forecast.estimator.gpu) and forecast.wall[1] <= TOO_LONG:
-        low, likely, high = (seconds + training for training in forecast.wall)
-        lines.append(f"in all: about {spell(likely)}, likely {spell_range(low, high)}")
-    return lines
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:

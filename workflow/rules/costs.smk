@@ -12,7 +12,7 @@ rule costs:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of_configuration("costs"),
+        **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
@@ -40,7 +40,7 @@ rule longest_span:
         "../../environment.yml"
     threads: workflow.cores if targets.config.gpus else 1  # on a GPU the search takes what memory there is
     resources:
-        **requests.of_configuration("longest_span"),
+        **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of(targets.runs.job_of(w.configuration).task),
@@ -69,7 +69,7 @@ rule throughput:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself
     resources:
-        **requests.of_timing("throughput"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of(targets.ablations[w.ablation].task),
@@ -95,7 +95,7 @@ rule best_reader:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of("best_reader"),
+        **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.best_reader_options(w.slug),
@@ -120,7 +120,7 @@ rule topic_borders:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of("topic_borders"),
+        **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.scored_part(w.slug),
@@ -146,7 +146,7 @@ rule layers:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("layers"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of("translation"),
@@ -172,7 +172,7 @@ rule steps:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("steps"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.of_scale.engine_sizes(short=True),
@@ -196,7 +196,7 @@ rule engine_benchmark:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("engine_benchmark"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.of_scale.engine_sizes(short=False),
