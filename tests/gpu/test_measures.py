@@ -11,7 +11,7 @@ from models.attention.engine.chunks import chunks
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_job, write_weights
 from workflow.cli import profile
-from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, lease, memory
+from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, memory
 from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import build_net
 from workflow.plan.scales import Engine
@@ -130,29 +130,6 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
         script.main(_words(script, tmp_path))
     assert forked and not any(forked)
     assert asked or script in (costs, longest_span)  # whose own process computes nothing on a GPU
-
-
-def test_runs_share_a_gpu_and_a_timing_has_it_alone(monkeypatch, tmp_path):
-    """Locks are of files, so two leases of one process are as two processes'."""
-    monkeypatch.setattr(lease.tempfile, "gettempdir", lambda: str(tmp_path))
-
-    def busy(file, operation):
-        if operation != lease.LOCK_UN:
-            real(file, operation | lease.LOCK_NB)
-
-    real = lease.flock
-    with lease.lease(CUDA, alone=False), lease.lease(CUDA, alone=False):
-        monkeypatch.setattr(lease, "flock", busy)
-        with pytest.raises(BlockingIOError), lease.lease(CUDA, alone=True):
-            pass
-        with (
-            lease.lease(torch.device("cuda", 1), alone=True),
-            lease.lease(CPU, alone=True),
-            lease.lease(CPU, alone=False),
-        ):
-            pass
-    with lease.lease(CUDA, alone=True), pytest.raises(BlockingIOError), lease.lease(CUDA, alone=False):
-        pass
 
 
 def test_a_trace_shows_the_gpus_own_work(monkeypatch):

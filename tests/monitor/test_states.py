@@ -49,13 +49,6 @@ def folders(path):
     return path / "results" / _site.SCALE, path / "results" / "runs", path / "logs"
 
 
-def test_a_run_that_waits_says_for_whom(running):
-    with open(running / "logs" / "train" / "running.log", "a") as log:
-        log.write("run 1: waits for process 2 of anna on node3, which holds it\n")
-    (state,) = (each for each in read_states(*folders(running)) if each.state == "running")
-    assert state.detail.endswith("waits for process 2 of anna on node3, which holds it")
-
-
 def test_a_log_that_nobody_writes_any_more_is_no_running_run(running):
     log = running / "logs" / "train" / "running.log"
     os.utime(log, (1, 1))

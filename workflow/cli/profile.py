@@ -16,7 +16,6 @@ from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job, read_job
-from workflow.costs.lease import lease
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import prepare
 from workflow.training.gradients import number_type
@@ -84,7 +83,7 @@ def main(argv: list[str] | None = None) -> None:
         raise ConfigError(f"{data}: not there yet; `snakemake {data}` makes it")
     task, device = load(TASKS[job.task].runner), pick_device(options.device)
     torch.set_num_threads(job.training.threads)
-    with lease(device, alone=False), tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         attempt = Run(job, task, task.read(data), Path(folder), device)
         prepare(attempt.net, options.backend, device, number_type(job.training, device))
         name_layers(attempt.net)

@@ -70,9 +70,6 @@ def _describe_progress(log: str, job: Job) -> str:
     """The last point of the curve and the time that the rest takes at its speed."""
     points = POINT.findall(log)
     steps = job.training.steps
-    last = log.strip().rpartition("\n")[2]
-    if "waits for " in last:  # for another workflow, or for a device
-        return last
     if not points:
         return f"step 0 of {steps}"
     step, losses, speed = points[-1]

@@ -15,7 +15,6 @@ import torch
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.benchmark import run_benchmark
-from workflow.costs.lease import lease
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
@@ -76,8 +75,7 @@ def time_runs(runs: list[TrainedRun], measure: Measure, device: torch.device) ->
         "THROUGHPUT_MEASURE": measure.model_dump_json(),
         "THROUGHPUT_DEVICE": device.type,
     }
-    with lease(device, alone=True):
-        return run_benchmark("test_throughput.py", settings)
+    return run_benchmark("test_throughput.py", settings)
 
 
 def main(argv: list[str] | None = None) -> None:
