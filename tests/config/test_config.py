@@ -101,12 +101,6 @@ def test_foreign_records_are_refused(text, line, tmp_path):
         read_record(tmp_path / "record.json")
 
 
-def test_a_record_with_an_unknown_key_is_refused(tmp_path):
-    (tmp_path / "record.json").write_text('{"version": 2, "status": "ok", "colour": "red"}')
-    with pytest.raises(ConfigError, match="not a record of this suite"):
-        read_record(tmp_path / "record.json")
-
-
 def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     def full(fd):
         raise OSError(28, "No space left on device")
@@ -115,14 +109,6 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space"):
         write_text(tmp_path / "a.json", "{}")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.slow
-def test_snakemake_refuses_bad_config_in_one_line():
-    words = [sys.executable, "-m", "snakemake", "-n", "--quiet", "--config", "scale=smal"]
-    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
-    assert process.returncode != 0
-    assert "config error: unknown scale 'smal'" in process.stderr and "Traceback" not in process.stderr
 
 
 def test_a_file_bears_the_name_that_it_gives_itself():

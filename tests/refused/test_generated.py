@@ -25,7 +25,7 @@ from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
 from workflow.papers.published import Analytic
 from workflow.plan.plan import WrittenRow
 from workflow.plan.scales import Measure
-from workflow.plan.sources import AcceptedChanges
+from workflow.plan.sources import AcceptedChange
 from workflow.results.provenance import Trace
 
 EXAMPLES = int(os.environ.get("REFUSED_EXAMPLES", 12))
@@ -47,7 +47,6 @@ def of_config(place: str) -> dict:
 
 
 NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
-CHANGE = {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"}
 DOCUMENTS = {
     "job": job().model_dump(mode="json"),
     "record": _site.record(run()).model_dump(mode="json"),
@@ -65,11 +64,11 @@ DOCUMENTS = {
     "plan": _site.planned(run()),
     "measure": of_config("scales/smoke/char_lm.yaml")["measure"],
     "formulas": {"recomputed": {"a": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}}}, "open": {}},
-    "accepted": {"changes": [CHANGE]},
+    "accepted": {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
 MODELS = schemas.MODELS | {"job": CharLM, "plan": WrittenRow, "measure": Measure, "formulas": Analytic}
-MODELS |= {"accepted": AcceptedChanges, "trace": Trace}
+MODELS |= {"accepted": AcceptedChange, "trace": Trace}
 doors = pytest.mark.parametrize("name", MODELS)
 
 
@@ -117,6 +116,5 @@ def test_a_misspelt_key_is_refused_with_the_nearest(name, data):
 @given(st.data())
 def test_a_damaged_text_is_accepted_or_refused(read, write, data):
     whole = write(DOCUMENTS["scale"])
-    at = data.draw(st.integers(0, len(whole) - 1))
-    rest = data.draw(st.sampled_from(["", whole[at + 1 :]]))
-    accepted_or_refused(read, whole[:at] + data.draw(st.characters()) + rest)
+    at, change = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.characters())
+    accepted_or_refused(read, whole[:at] + change + data.draw(st.sampled_from(["", whole[at + 1 :]])))
