@@ -25,7 +25,7 @@ def at_least(smallest: int) -> Callable[[str], int]:
     """For an option that takes a whole number."""
 
     def whole(word: str) -> int:
-        if not word.lstrip("-").isdecimal() or len(word) > 18 or int(word) < smallest:
+        if int(word) < smallest:
             raise ValueError
         return int(word)
 

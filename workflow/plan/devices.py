@@ -2,7 +2,6 @@
 
 from pydantic import Field
 
-from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.strict import StrictModel, parse, read_yaml
 
@@ -18,6 +17,4 @@ class Device(StrictModel):
 def load_devices() -> dict[str, Device]:
     """By name, in the order of the file."""
     raw = read_yaml(config_file("devices.yaml"))
-    if not isinstance(raw, dict) or not raw:
-        raise ConfigError("config/devices.yaml: expected devices by name")
     return {name: parse(Device, entry, f"config/devices.yaml: {name}") for name, entry in raw.items()}
