@@ -1,7 +1,6 @@
 """How training scales: `python -m benchmarks.devices [--steps 40] [--rounds 3]`, on a machine that does nothing else.
 
-Each net is trained by one process, by two, and by two that each have half of the batch to themselves, in turns; beside
-it what `workflow.costs.sharing` says of two, from the halves and from how long two processes take to add up numbers.
+Each net is trained by one process, by two, and by two that each have half of the batch to themselves, in turns.
 Processes have one thread each.
 """
 
@@ -10,19 +9,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import torch
-
 from tests._jobs import corpus, job
 from tests._training import write_job
-from workflow.costs.sharing import bytes_sent, shared_seconds
 from workflow.data.text import store
 from workflow.results.record import Record, read_record
-from workflow.training.devices import join_devices
-from workflow.training.launch import launch, told_to_launcher
 
 SIZES = {  # layers, d_model, d_ff
     "2 layers of 64": {"layers": 2, "d_model": 64, "heads": 4, "d_ff": 256},
@@ -54,28 +47,9 @@ def seconds_of_a_step(runs: int, devices: int, batch: int, size: dict, steps: in
     return statistics.mean(batch * BLOCK / record.cost.tokens_per_s for record in records)
 
 
-def add_up(numbers: int, rounds: int = 20) -> float:
-    """Seconds in which this process and the others add up so many numbers: the median."""
-    taken, gradients = [], torch.zeros(numbers)
-    for _ in range(rounds):
-        torch.distributed.barrier()
-        began = time.perf_counter()
-        torch.distributed.all_reduce(gradients)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
-
-
-def sending_rate(numbers: int, folder: Path) -> float:
-    """Bytes a second between two processes of this machine, for so many numbers."""
-    launch(2, "benchmarks.devices", ["--add-up", str(numbers), "--into", str(folder / "seconds")])
-    return bytes_sent(numbers, 2) / float((folder / "seconds").read_text())
-
-
 def measure(options) -> None:
-    print(
-        "| net | parameters | ms of a step, one | two apart, halves | two | said of two | speed-up | MB sent | GB/s |"
-    )
-    print(9 * "| --- " + "|")
+    print("| net | parameters | ms of a step, one | two apart, halves | two | speed-up |")
+    print(6 * "| --- " + "|")
     for name, size in SIZES.items():
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place)
@@ -85,28 +59,16 @@ def measure(options) -> None:
                 for way, shape in WAYS.items():
                     steps[way].append(seconds_of_a_step(*shape, size, options.steps, folder))
             numbers = read_record(folder / "0" / "record.json").cost.parameters
-            rate = sending_rate(numbers, folder)
         one, two, halves = (statistics.median(taken) for taken in steps.values())
-        said, sent = shared_seconds(halves, numbers, 2, rate), bytes_sent(numbers, 2)
-        times = [f"{1000 * each:.1f}" for each in (one, halves, two, said)]
-        rates = (f"{one / two:.2f}", f"{sent / 1e6:.1f}", f"{rate / 1e9:.2f}")
-        print("|", " | ".join((name, f"{numbers:,}", *times, *rates)), "|", flush=True)
+        times = [f"{1000 * each:.1f}" for each in (one, halves, two)]
+        print("|", " | ".join((name, f"{numbers:,}", *times, f"{one / two:.2f}")), "|", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="devices", description="How training scales from one process to two.")
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--add-up", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if not options.add_up:
-        measure(options)
-        return
-    with told_to_launcher(), join_devices(torch.device("cpu")) as devices:
-        seconds = add_up(options.add_up)
-        if devices.first:
-            options.into.write_text(str(seconds))
+    measure(parser.parse_args())
 
 
 if __name__ == "__main__":

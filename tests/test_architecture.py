@@ -31,7 +31,6 @@ ROOMS = [
     "monitor",
     "report",
     "compare",
-    "doctor",
 ]
 TORCHLESS = ("config", "ready", "papers", "results", "plan", "monitor", "report", "compare")
 

@@ -1,30 +1,48 @@
-"""The command as a reader meets it; its checks are tested in tests/doctor."""
+"""The doctor passes where all is well, and finds what it is there for."""
 
 import pytest
 import torch
 
+from models.attention.engine import engine
+from tests._training import CPU
 from workflow.cli import doctor
-from workflow.config.errors import ConfigError
-from workflow.doctor.finding import NOTE, OK, WRONG, Finding
+from workflow.costs import fresh_process
 
 
-@pytest.mark.parametrize("status, code", [(NOTE, None), (WRONG, 1)])
-def test_it_ends_with_1_and_one_line_if_something_is_wrong(status, code, monkeypatch, capsys):
-    found = [[Finding("torch", OK, "2.13.0")], [Finding("clock", status, "slow")]]
-    monkeypatch.setattr(doctor, "findings", lambda name: iter(found))
-    if code:
-        with pytest.raises(SystemExit) as ended:
-            doctor.main([])
-        assert ended.value.code == code
-    else:
-        doctor.main([])
-    said = capsys.readouterr()
-    assert said.out.splitlines()[0].split() == ["torch", "ok", "2.13.0"]
-    assert said.err == ("doctor: 1 wrong: clock: slow\n" if code else "")
+@pytest.fixture
+def quick(monkeypatch):
+    monkeypatch.setattr(doctor, "SECONDS", 0.05)
+    monkeypatch.setattr(doctor, "ENGINE_BACKENDS", ("auto", "band"))
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
-def test_a_gpu_that_is_not_there_is_refused_before_anything_else(capsys):
-    with pytest.raises(ConfigError, match="device 'cuda' was asked for and torch sees none"):
-        doctor.main(["--device", "cuda"])
-    assert not capsys.readouterr().out
+def test_nothing_is_wrong_here(quick, capsys):
+    doctor.main(["--device", "cpu"])
+    said = capsys.readouterr().out
+    assert said.splitlines()[-1] == "nothing is wrong"
+    assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32"))
+
+
+@pytest.mark.parametrize("factor", [1.01, float("nan")])
+def test_a_backend_with_other_numbers_is_wrong_and_named(factor, quick, monkeypatch):
+    attend = engine.Engine.attend
+
+    def broken(self, *given):
+        y, past = attend(self, *given)
+        return factor * y, past
+
+    monkeypatch.setattr(engine.Engine, "attend", broken)
+    with pytest.raises(SystemExit) as ended:
+        doctor.main(["--device", "cpu"])
+    assert "band, cpu, float64" in str(ended.value.code)
+
+
+def test_a_counter_that_counts_nothing_is_wrong(monkeypatch):
+    monkeypatch.setattr(fresh_process, "peak_bytes", lambda device: 1000)
+    assert doctor.look_at_memory("cpu")[1] == doctor.WRONG
+
+
+@pytest.mark.parametrize("device, status", [(CPU, doctor.NOTE), (torch.device("cuda"), doctor.WRONG)])
+def test_a_clock_that_does_not_follow_the_work(device, status, monkeypatch):
+    monkeypatch.setattr(torch, "randn", lambda *shape, device: None)
+    monkeypatch.setattr(doctor, "turn", lambda work, seconds, device: [1.0])
+    assert doctor.look_at_clock(device)[1] == status

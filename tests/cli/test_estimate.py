@@ -2,20 +2,19 @@
 
 import pytest
 
+from tests import _jobs
 from tests._finished import finished
 from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.costs.predicted_nets import step_of
-from workflow.costs.predictions import predict_there, predict_training
 from workflow.monitor import timed
+from workflow.monitor.device_hours import SHARE, device_lines, training_operations
 from workflow.monitor.durations import spell_hours
-from workflow.monitor.other_jobs import files_of_rules
 from workflow.plan.devices import load_devices
 from workflow.plan.targets import Targets
 from workflow.results import precomputed
-from workflow.results.record import write_record, write_text
+from workflow.results.record import write_record
 
 CONFIG = ROOT / "config" / "config.yaml"
 WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
@@ -43,50 +42,36 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     count = len(planned().runs.jobs)
     assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
-    for start in ("training: about ", "  learned from ", "in all: about "):
+    for start in ("training: about ", "  learned from ", "besides, minutes: "):
         assert any(line.startswith(start) for line in lines), start
     assert "(came with the project)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
 
 
+def test_operations_of_a_training_by_hand():
+    """Two layers of width 8 and inner width 16, S = 16: 2 (4 * 64 + 2 * 128) numbers in matrices, 2 * 2 * 16 * 8 in
+    attention; three passes of two operations for each, 20 updates of 4 streams of 8 characters.
+    """
+    net = {"layers": 2, "d_model": 8, "heads": 2, "d_ff": 16}
+    counted = training_operations(_jobs.job(span={"name": "fixed", "limit": 16}, net=net, block=8, batch=4, steps=20))
+    assert counted == 3 * 2 * 20 * 4 * 8 * (2 * (4 * 64 + 2 * 128) + 2 * 2 * 16 * 8)
+
+
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
-    """Each step by itself, times the updates; a run that two questions ask for is trained once."""
-    device, rows = load_devices()["H100 SXM"], planned().runs.rows
-    seconds = 0.0
-    for row in {row.job.digest: row for row in rows}.values():
-        step = predict_there({"gpu": step_of(row, "cuda")}, device, row.job.training.precision)
-        seconds += step["seconds"] * row.job.training.steps
-    training = predict_training([*rows, rows[0]], device)
-    assert dict(training.seconds) == {"char_lm": pytest.approx(seconds)} and not training.too_large.total()
-    said = printed(*WORDS, "--on", "H100 SXM")
-    assert f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all" in said
-    assert "predicted by its data sheet" in said and "on one H100" not in printed(*WORDS)
+    """A run that two questions ask for is trained once."""
+    device, runs = load_devices()["H100 SXM"], planned().runs
+    seconds = sum(training_operations(each) for each in runs.jobs.values()) / (SHARE * device.fp32)
+    lines = device_lines(runs.jobs.values(), "H100 SXM", device)
+    assert lines[0] == f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all {len(runs.jobs)} runs"
+    assert "\n".join(lines) in printed(*WORDS, "--on", "H100 SXM") and "on one H100" not in printed(*WORDS)
     with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
 
 
-def test_runs_that_do_not_fit_a_named_device_are_said(printed, monkeypatch):
-    small = load_devices()["H100 SXM"].model_copy(update={"memory": 1e3})
-    monkeypatch.setattr(command, "load_devices", lambda: {"H100 SXM": small})
-    lines = printed(*WORDS, "--on", "H100 SXM").splitlines()
-    assert (
-        lines[-1]
-        == f"  runs that take more than its 0 GB, counted as if they fitted: char_lm {len(planned().runs.jobs)}"
-    )
-
-
-def test_what_is_there_is_not_made_again(printed, tmp_path):
-    """Every run and every file; then one cost is missing, and what stands on it."""
-    targets = planned()
-    for job in targets.runs.jobs.values():
-        write_record(tmp_path / "results" / "runs" / job.digest / "record.json", finished(job))
-    files = files_of_rules(targets)
-    for file in (file for each in files.values() for file in each):
-        write_text(tmp_path / file, "{}")
-    said = printed(*WORDS)
-    assert "nothing is left to train" in said and "pages: all there" in said
-    (tmp_path / files["costs"][0]).unlink()
-    assert "for 1 costs, " in printed(*WORDS)
+def test_a_run_with_a_record_is_not_trained_again(printed, tmp_path):
+    for each in planned().runs.jobs.values():
+        write_record(tmp_path / "results" / "runs" / each.digest / "record.json", finished(each))
+    assert "nothing is left to train" in printed(*WORDS)
 
 
 def test_planning_needs_no_data(printed):
@@ -101,7 +86,7 @@ def test_planning_needs_no_data(printed):
 def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
     said = printed("--config", "scale=small", "device=cuda")
     assert "no record of a GPU is at hand" in said and "One GPU, about ten minutes" in said
-    assert "hours" not in said and "in all" not in said
+    assert "hours" not in said
 
 
 def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):

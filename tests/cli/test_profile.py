@@ -39,7 +39,7 @@ def test_a_profiled_run_leaves_no_record(words, tmp_path):
 @pytest.mark.parametrize(
     "changes, line",
     [
-        (["--steps", "0"], "--steps 0: expected a number from 1 to 100"),
+        (["--steps", "0"], "--steps: invalid whole number of at least 1 value: '0'"),
         (["--steps", "60"], "--steps 60: the job has 12 steps, and 3 of them come before the trace"),
         (["--data", "no.npz"], "no.npz: not there yet; `snakemake no.npz` makes it"),
     ],

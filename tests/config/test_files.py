@@ -9,7 +9,6 @@ import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable
-from workflow.config.strict import load_yaml
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -33,12 +32,6 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("workflow.config.files.shutil.disk_usage", lambda folder: Usage(1, 1, (NEEDED_MB << 20) - 1))
     with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
         check_writable(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 100_000, "a: [1", "a: 1\na: 2"])
-def test_yaml_that_is_none_is_refused_however_deep_it_nests(text):
-    with pytest.raises(ConfigError, match="not YAML"):
-        load_yaml(text)
 
 
 def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):

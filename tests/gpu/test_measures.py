@@ -11,13 +11,11 @@ from models.attention.engine.chunks import chunks
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_job, write_weights
 from workflow.cli import profile
-from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, lease, memory, step_times
+from workflow.costs import configuration, engine_facts, fresh_process, layer_kinds, memory
 from workflow.costs.synchronise import synchronise
 from workflow.costs.trained_net import build_net
-from workflow.doctor import measures
-from workflow.plan.config import Config
 from workflow.plan.scales import Engine
-from workflow.scripts import costs, engine, layers, longest_span, predictions
+from workflow.scripts import costs, engine, layers, longest_span
 
 CUDA = torch.device("cuda")
 SIZES = Engine(layers=1, d_model=8, heads=2, d_ff=8, block=4, batch=1, lengths=[8, 9], far=8, threads=1, rounds=1)
@@ -79,13 +77,6 @@ def test_a_timing_ends_when_the_gpu_has_ended(cuda):
     assert cuda[1:] == [each for _ in range(2 + len(rounds)) for each in ("work", ("synchronize", CUDA))]
 
 
-def test_steps_are_timed_by_the_wall_clock_of_a_gpu_and_the_processor_time_of_a_cpu(cuda, monkeypatch):
-    monkeypatch.setattr(step_times.time, "perf_counter", lambda: "wall")
-    monkeypatch.setattr(step_times.time, "process_time", lambda: "processor")
-    assert (step_times.clock(CUDA), step_times.clock(CPU)) == ("wall", "processor")
-    assert cuda == [("synchronize", CUDA)]
-
-
 def test_the_kernel_is_checked_before_anything_is_timed_on_a_gpu(monkeypatch):
     checked = []
     monkeypatch.setattr(engine_facts, "CHECKED", [])
@@ -119,7 +110,7 @@ def _words(script, folder) -> list[str]:
     return [weights, str(folder / "longest_span.json"), "--measure", json.dumps(MEASURE)]
 
 
-@pytest.mark.parametrize("script", [costs, engine, layers, longest_span, predictions], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("script", [costs, engine, layers, longest_span], ids=lambda each: each.__name__)
 def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch):
     """A process that has asked CUDA for anything cannot use it in a fork."""
     asked, forked = [], []
@@ -133,39 +124,12 @@ def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch
         return {"status": "ok", "reason": None, "bytes": 1}
 
     monkeypatch.setattr(torch.cuda, "is_available", available)
-    for module in (script, configuration, step_times):
+    for module in (script, configuration):
         monkeypatch.setattr(module, "in_fresh_process", fork, raising=False)
     with suppress(_Touched):
-        if script is predictions:
-            monkeypatch.setattr(predictions, "distinct", lambda rows: [rows[:1]])
-            predictions.predict(Config(scale="smoke", ablations=["head_spans"]), "auto")
-        else:
-            script.main(_words(script, tmp_path))
+        script.main(_words(script, tmp_path))
     assert forked and not any(forked)
     assert asked or script in (costs, longest_span)  # whose own process computes nothing on a GPU
-
-
-def test_runs_share_a_gpu_and_a_timing_has_it_alone(monkeypatch, tmp_path):
-    """Locks are of files, so two leases of one process are as two processes'."""
-    monkeypatch.setattr(lease.tempfile, "gettempdir", lambda: str(tmp_path))
-
-    def busy(file, operation):
-        if operation != lease.LOCK_UN:
-            real(file, operation | lease.LOCK_NB)
-
-    real = lease.flock
-    with lease.lease(CUDA, alone=False), lease.lease(CUDA, alone=False):
-        monkeypatch.setattr(lease, "flock", busy)
-        with pytest.raises(BlockingIOError), lease.lease(CUDA, alone=True):
-            pass
-        with (
-            lease.lease(torch.device("cuda", 1), alone=True),
-            lease.lease(CPU, alone=True),
-            lease.lease(CPU, alone=False),
-        ):
-            pass
-    with lease.lease(CUDA, alone=True), pytest.raises(BlockingIOError), lease.lease(CUDA, alone=False):
-        pass
 
 
 def test_a_trace_shows_the_gpus_own_work(monkeypatch):
@@ -204,10 +168,3 @@ def test_operators_are_sorted_by_their_time_on_the_gpu(device, order, monkeypatc
     path = write_job(job(), tmp_path / "run")
     profile.main([str(path), str(tmp_path / "trace.json.gz"), "--data", str(tmp_path / "data.npz")])
     assert said[0] == order
-
-
-def test_the_doctor_reads_the_gpus_own_clock(monkeypatch):
-    events = iter([SimpleNamespace(record=lambda: None, elapsed_time=lambda end: 250.0)])
-    end = SimpleNamespace(record=lambda: None, synchronize=lambda: None)
-    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: next(events, end))
-    assert measures._seconds_on_gpu(lambda: None) == 0.25

@@ -70,14 +70,14 @@ def test_short_runs_travel_together(asked):
 
 def test_a_timing_has_its_node_to_itself_and_a_run_is_told_before_its_time_is_up(asked):
     made = asked(job())
-    assert made.of_timing("layers")["slurm_extra"] == "--exclusive"
+    assert made.of_timing()["slurm_extra"] == "--exclusive"
     assert made.of_run()["slurm_extra"] == f"--signal=USR1@{NOTICE}"
 
 
 def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(asked, monkeypatch):
     made = asked(job(), scheduled=False)
     monkeypatch.setattr(requests, "read_timed", lambda runs: pytest.fail("a record was read"))
-    asked_for = [made.of("corpus"), made.of_timing("layers"), made.of_configuration("costs")]
+    asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
     assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
 
 

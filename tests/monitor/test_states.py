@@ -49,13 +49,6 @@ def folders(path):
     return path / "results" / _site.SCALE, path / "results" / "runs", path / "logs"
 
 
-def test_a_run_that_waits_says_for_whom(running):
-    with open(running / "logs" / "train" / "running.log", "a") as log:
-        log.write("run 1: waits for process 2 of anna on node3, which holds it\n")
-    (state,) = (each for each in read_states(*folders(running)) if each.state == "running")
-    assert state.detail.endswith("waits for process 2 of anna on node3, which holds it")
-
-
 def test_a_log_that_nobody_writes_any_more_is_no_running_run(running):
     log = running / "logs" / "train" / "running.log"
     os.utime(log, (1, 1))
@@ -66,7 +59,7 @@ def test_a_log_that_nobody_writes_any_more_is_no_running_run(running):
 def test_the_terminal_and_the_page_tell_the_same(running, capsys):
     watch.main(["--scale", _site.SCALE, *_site.where(running), "--logs", str(running / "logs"), "--once"])
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "1 running, 1 failed, 1 done, 1 waiting" and printed[1].startswith(
+    assert printed[0].startswith("1 running, 1 failed, 1 done, 1 waiting") and printed[1].startswith(
         "running  running  step 8 of 12"
     )
     page = (running / "reports" / _site.SCALE / "progress.html").read_text()
@@ -80,24 +73,13 @@ def test_a_small_terminal_shows_what_runs_and_how_much_more_there_is(running):
 
 def watched(folder, capsys):
     """The progress line."""
-    watch.main(["--scale", _site.SCALE, *_site.where(folder), "--logs", str(folder / "logs"), "--once"])
+    watch.main(["--scale", _site.SCALE, *_site.where(folder), "--logs", str(folder / "logs"), "--once", "--cores", "2"])
     return capsys.readouterr().out.splitlines()[0]
 
 
-def test_the_progress_line_tells_how_long_the_whole_workflow_still_takes(running, capsys):
-    """Two trainings and four tables are left, in two lanes. A seed has taken 10 s, and 4 more for its process."""
-    log = running / ".snakemake" / "log" / "2026-11-22T1.snakemake.log"
-    text = "Provided cores: 2\nJob stats:\njob  count\n-----  -----\ntrain  2\ntable  4\ntotal  6\n\nSelect jobs\n"
-    write_text(log, text)
-    assert watched(running, capsys).endswith("1 waiting; about 17 s left, 0 of 6 jobs done")  # (2 x 14 + 4 x 1.5) / 2
-    write_text(log, text + "[Sun Nov 22 12:00:00 2026]\nJob 1: train a run of another scale\n")
-    assert "left" not in watched(running, capsys)
-    write_text(log, text + "Complete log(s): here\n")
-    assert watched(running, capsys).endswith("1 waiting")
-    write_text(log, text)
-    for path in (log, running / "logs" / "train" / "running.log"):
-        os.utime(path, (1, 1))  # killed
-    assert "left" not in watched(running, capsys)
+def test_the_progress_line_tells_how_long_the_trainings_to_come_take(running, capsys):
+    """Two are left, in two lanes. A seed has taken 10 s, and 4 more for its process."""
+    assert watched(running, capsys).endswith("1 waiting; trainings to come: about 14 s on 2 cores")
 
 
 @pytest.mark.parametrize("every", ["0", "nan", "-1", "inf"])

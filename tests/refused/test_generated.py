@@ -1,11 +1,12 @@
-"""Valid documents with something done to them: each is accepted, or refused in one line; nothing else ever happens.
+"""A door for each closed schema: a valid document with something done to it is accepted, or refused in one line.
 
-A few of each kind here. More of them: `REFUSED_EXAMPLES=5000 python -m pytest tests/refused/test_generated.py`.
+A few of each here. More of them: `REFUSED_EXAMPLES=5000 python -m pytest tests/refused/test_generated.py`.
 """
 
+import copy
+import json
 import os
-import tempfile
-from pathlib import Path
+from functools import partial
 
 import pytest
 import yaml
@@ -15,93 +16,105 @@ from hypothesis import strategies as st
 from tests import _site
 from tests._jobs import job
 from tests._runs import run
-from tests.data.test_captions import content as captions
-from tests.refused._mutated import as_json, changed, damaged
+from workflow.cli import schemas
+from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.job import read_job
-from workflow.config.strict import load_yaml, parse, read_yaml
-from workflow.data.captions.catalogue import CaptionCatalogue
-from workflow.data.captions.karpathy import read_captions
-from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.text.catalogue import TextCatalogue
-from workflow.data.trees.brackets import read_trees
-from workflow.data.trees.catalogue import TreeCatalogue
+from workflow.config.job import CharLM
+from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
 from workflow.papers.published import Analytic
-from workflow.plan.ablations import Ablation
-from workflow.plan.config import Config
-from workflow.plan.plan import read_plan
-from workflow.plan.scales import Scale
-from workflow.report.claims.schema import Claim
-from workflow.results import provenance
-from workflow.results.record import read_record
+from workflow.plan.plan import WrittenRow
+from workflow.plan.scales import Measure
+from workflow.plan.sources import AcceptedChange
+from workflow.results.provenance import Trace
 
+EXAMPLES = int(os.environ.get("REFUSED_EXAMPLES", 12))
 some = settings(
-    max_examples=int(os.environ.get("REFUSED_EXAMPLES", 25)),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
+    max_examples=EXAMPLES,
     derandomize="REFUSED_EXAMPLES" not in os.environ,
+    deadline=None,
     database=None,
+    suppress_health_check=list(HealthCheck),
 )
+NAMES = st.sampled_from(["", "a", "../evil", "<b>", "ä ö", "null", "a" * 99])
+WORDS = NAMES | st.text(max_size=9) | st.booleans() | st.none()
+WORDS |= st.sampled_from([0, -1, 1, 2**63, 10**30, 0.5, 1e308, float("nan"), float("inf")])
+VALUES = WORDS | st.lists(WORDS, max_size=3) | st.dictionaries(NAMES, WORDS, max_size=3)
 
 
 def of_config(place: str) -> dict:
     return read_yaml(ROOT / "config" / place)
 
 
-MODELS = {
-    "config": (Config, of_config("config.yaml")),
-    "scale": (Scale, of_config("scales/smoke/char_lm.yaml")),
-    "ablation": (Ablation, of_config("ablations/top_k.yaml")),
-    "claim": (Claim, of_config("claims/dynamic_equals_adaptive.yaml")),
-    "texts": (TextCatalogue, of_config("tasks/char_lm.yaml")),
-    "pairs": (PairCatalogue, of_config("tasks/translation.yaml")),
-    "pictures": (CaptionCatalogue, of_config("tasks/captioning.yaml")),
-    "trees": (TreeCatalogue, of_config("tasks/parsing.yaml")),
-    "formulas": (Analytic, of_config("published/analytic.yaml")),
+NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
+DOCUMENTS = {
+    "job": job().model_dump(mode="json"),
+    "record": _site.record(run()).model_dump(mode="json"),
+    "config": of_config("config.yaml"),
+    "scale": of_config("scales/smoke/char_lm.yaml"),
+    "ablation": of_config("ablations/top_k.yaml"),
+    "claim": of_config("claims/dynamic_equals_adaptive.yaml"),
+    "text_catalogue": of_config("tasks/char_lm.yaml"),
+    "pair_catalogue": of_config("tasks/translation.yaml"),
+    "caption_catalogue": of_config("tasks/captioning.yaml"),
+    "tree_catalogue": of_config("tasks/parsing.yaml"),
+    "manifest": {"version": 2, "scale": "a", "commits": [], "files": {"results/a.json": 64 * "0"}},
+    "published": {"paper": "a", "title": "A", "values": [NUMBER]},
+    "device": {"fp32": 1e12, "source": "its data sheet"},
+    "plan": _site.planned(run()),
+    "measure": of_config("scales/smoke/char_lm.yaml")["measure"],
+    "formulas": {"recomputed": {"a": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}}}, "open": {}},
+    "accepted": {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"},
+    "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
-FILES = {
-    "job.json": (read_job, job().model_dump(mode="json")),
-    "record.json": (read_record, _site.record(run()).model_dump(mode="json")),
-    "plan.json": (read_plan, [_site.planned(run())]),
-    "captions.json": (read_captions, captions()),
-    "table.json": (provenance.read, {"cells": [{"digests": ["a"]}], "texts": [], "provenance": "a", "commits": []}),
-}
+MODELS = schemas.MODELS | {"job": CharLM, "plan": WrittenRow, "measure": Measure, "formulas": Analytic}
+MODELS |= {"accepted": AcceptedChange, "trace": Trace}
+doors = pytest.mark.parametrize("name", MODELS)
 
 
-def accepted_or_refused(read, *words) -> None:
+def places(content: object) -> list[tuple[dict | list, object]]:
+    """Every (holder, key) of a document."""
+    inside = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    return [each for key, value in inside for each in [(content, key), *places(value)]]
+
+
+def accepted_or_refused(read, content) -> None:
     try:
-        read(*words)
+        read(content)
     except ConfigError as error:
-        assert len(str(error)) < 5000
+        assert len(explain(error)) < 5000
 
 
-@pytest.mark.parametrize("name", MODELS)
+@doors
 @some
 @given(st.data())
-def test_a_document_is_accepted_or_refused(name, data):
-    model, content = MODELS[name]
-    accepted_or_refused(parse, model, data.draw(changed(content)), name)
+def test_a_changed_document_is_accepted_or_refused(name, data):
+    parse(MODELS[name], content := copy.deepcopy(DOCUMENTS[name]), "f")
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder, key = data.draw(st.sampled_from(places(content) or [([content], 0)]))
+        if data.draw(st.integers(0, 2)):
+            holder[key] = data.draw(VALUES)
+        else:
+            del holder[key]
+    accepted_or_refused(partial(parse, MODELS[name], where="f"), content)
 
 
-@pytest.mark.parametrize("name", FILES)
+@doors
 @some
 @given(st.data())
-def test_a_file_is_accepted_or_refused(name, data):
-    read, content = FILES[name]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, name)
-        path.write_bytes(data.draw(as_json()(content)))
-        accepted_or_refused(read, path)
+def test_a_misspelt_key_is_refused_with_the_nearest(name, data):
+    content = dict(DOCUMENTS[name])
+    key = data.draw(st.sampled_from(list(content)))
+    at = data.draw(st.integers(0, len(key) - 1))
+    content[key[: at + 1] + key[at:]] = content.pop(key)
+    with pytest.raises(ConfigError, match=f"f: unknown key .*: did you mean '{key}'"):
+        parse(MODELS[name], content, "f")
 
 
+@pytest.mark.parametrize("read, write", [(load_yaml, yaml.safe_dump), (partial(parse_json, where="f"), json.dumps)])
 @some
-@given(damaged(yaml.safe_dump(MODELS["scale"][1]).encode()))
-def test_a_yaml_text_is_accepted_or_refused(content):
-    accepted_or_refused(load_yaml, content.decode(errors="replace"))
-
-
-@some
-@given(damaged(b"(S (NP (DT the) (NN board)) (VP (VBZ sits)))\n(S (NN a))\n" * 3))
-def test_trees_are_accepted_or_refused(content):
-    accepted_or_refused(read_trees, content.decode(errors="replace"), "a.mrg")
+@given(st.data())
+def test_a_damaged_text_is_accepted_or_refused(read, write, data):
+    whole = write(DOCUMENTS["scale"])
+    at, change = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.characters())
+    accepted_or_refused(read, whole[:at] + change + data.draw(st.sampled_from(["", whole[at + 1 :]])))

@@ -1,6 +1,5 @@
 """Whatever text reaches a page is text there: every string that a template is given carries markup here."""
 
-import json
 import re
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
@@ -11,10 +10,8 @@ from markupsafe import Markup
 from pydantic import BaseModel
 
 from tests import _site
-from tests.report.test_predictions_page import content as predictions
 from workflow.cli import compare, merge, watch
 from workflow.report.pages import site
-from workflow.results.record import write_text
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
 QUESTIONS = ["span_limit", "transformer"]
@@ -61,8 +58,6 @@ def write_all(folder: Path) -> None:
     """At least one page of each template."""
     results, pages = folder / "results" / _site.SCALE, folder / "reports" / _site.SCALE
     _site.write_results(folder, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
-    write_text(results / "predictions.json", json.dumps(predictions()))
-    _site.write_page(folder, "predictions")
     _site.write_pages(folder)
     with pytest.raises(SystemExit):
         compare.main([str(results), str(results), "--page", str(pages / "compare.html")])

@@ -10,9 +10,7 @@ from workflow.config.files import ROOT
 CASES = {
     "an unknown key": ("scal: smoke", [], "unknown key 'scal': did you mean 'scale'?"),
     "no YAML": ("scale: [", [], "not YAML"),
-    "a list": ("- scale", [], "expected keys with values"),
     "a value of --config": (None, ["--config", "scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
-    "a name too long": (None, ["--config", f"corpus=file:{'a' * 300}"], "File name too long"),
 }
 
 

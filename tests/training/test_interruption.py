@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,26 +17,23 @@ from workflow.results.record import read_record
 from workflow.training import checkpoint
 from workflow.training.interruption import AGAIN, Stop
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every run starts by itself")
 OF_A_SITTING = {
     "cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}
 }  # backends: how often each computed
 OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, "log": True}
 
 
-def begun(folder: Path, data: Path, **variables: str) -> subprocess.Popen:
+def begun(folder: Path, data: Path) -> subprocess.Popen:
     words = [sys.executable, "-m", "workflow.scripts.train", str(folder / "job.json"), "--data", str(data)]
-    environment = {**os.environ, **variables}
-    return subprocess.Popen(
-        [*words, "--device", "cpu"], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, bufsize=1
-    )
+    words += ["--device", "cpu"]
+    return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
 
 
-def interrupted(folder: Path, data: Path, number: int, **variables: str) -> int:
-    """The exit status of a run that is told to stop after the first point of its curve."""
-    with begun(folder, data, **variables) as run:
+def interrupted(folder: Path, data: Path, number: int, to_all: bool) -> int:
+    """The exit status of a run that is told to stop after the first point of its curve. to_all: all its processes."""
+    with begun(folder, data) as run:
         assert "step 20 " in run.stdout.readline()
-        run.send_signal(number)
+        (os.killpg if to_all else os.kill)(run.pid, number)
         run.stdout.read()
     return run.returncode
 
@@ -49,24 +45,22 @@ def outcome(folder: Path) -> tuple[dict, bytes]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number, ready", [(signal.SIGTERM, False), pytest.param(signal.SIGUSR1, True, marks=linux)])
-def test_a_run_that_was_told_to_stop_ends_with_the_same_bits(number, ready, tmp_path):
+@pytest.mark.parametrize("number, to_all", [(signal.SIGTERM, False), (signal.SIGUSR1, True)])
+def test_a_run_that_was_told_to_stop_ends_with_the_same_bits(number, to_all, tmp_path):
     """It has no checkpoint but the one that it writes when it is told to stop."""
     text = number == signal.SIGTERM
     (store if text else pairs).write(tmp_path / "toy.npz", corpus() if text else bitext())
     small = (job if text else translation)(steps=80, evaluate_every=20, checkpoint_every=10_000)
-    with tempfile.TemporaryDirectory() as sockets:  # short: the path of a socket has 107 characters at most
-        variables = {"ATTENTION_READY": str(os.getpid()) if ready else "no", "TMPDIR": sockets}
-        for name in ("whole", "stopped"):
-            write_job(small, tmp_path / name)
-        assert interrupted(tmp_path / "stopped", tmp_path / "toy.npz", number, **variables) == AGAIN
-        assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"job.json", "checkpoint.pt"}
-        state = checkpoint.load(tmp_path / "stopped" / "checkpoint.pt", small.digest, CPU)
-        assert 20 <= state["step"] < 80
-        for name in ("stopped", "whole"):
-            with begun(tmp_path / name, tmp_path / "toy.npz", **variables) as run:
-                assert (f"resumed at step {state['step']}" in run.stdout.read()) == (name == "stopped")
-            assert run.returncode == 0
+    for name in ("whole", "stopped"):
+        write_job(small, tmp_path / name)
+    assert interrupted(tmp_path / "stopped", tmp_path / "toy.npz", number, to_all) == AGAIN
+    assert {path.name for path in (tmp_path / "stopped").iterdir()} == {"job.json", "checkpoint.pt"}
+    state = checkpoint.load(tmp_path / "stopped" / "checkpoint.pt", small.digest, CPU)
+    assert 20 <= state["step"] < 80
+    for name in ("stopped", "whole"):
+        with begun(tmp_path / name, tmp_path / "toy.npz") as run:
+            assert (f"resumed at step {state['step']}" in run.stdout.read()) == (name == "stopped")
+        assert run.returncode == 0
     assert outcome(tmp_path / "stopped") == outcome(tmp_path / "whole")
     assert not (tmp_path / "stopped" / "checkpoint.pt").exists()
 
@@ -94,20 +88,3 @@ def test_told_during_the_last_update_it_ends_after_it():
             passed.append("update")
         passed.append("evaluation")
     assert passed == ["update", "saved"]
-
-
-@linux
-@pytest.mark.slow
-def test_a_signal_to_all_processes_of_a_job_leaves_the_ready_process_to_its_runs(tmp_path):
-    """As a scheduler sends it that knows every process of a job."""
-    store.write(tmp_path / "toy.npz", corpus())
-    write_job(job(steps=100_000, evaluate_every=20, checkpoint_every=100_000), tmp_path)
-    with tempfile.TemporaryDirectory() as sockets:
-        variables = {"ATTENTION_READY": str(os.getpid()), "TMPDIR": sockets}
-        with begun(tmp_path, tmp_path / "toy.npz", **variables) as run:
-            run.stdout.readline()
-            (server,) = (int(each) for each in Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split())
-            for number in (server, run.pid):
-                os.kill(number, signal.SIGUSR1)
-            run.stdout.read()
-        assert run.returncode == AGAIN and (tmp_path / "checkpoint.pt").exists()

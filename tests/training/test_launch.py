@@ -24,7 +24,7 @@ def begin(folder, case, *words: str) -> subprocess.Popen:
     words = ("--data", str(folder / "toy.npz"), "--device", "cpu", *words)
     command = [sys.executable, "-m", "workflow.scripts.train", str(write_job(case, folder)), *words]
     (folder / "tmp").mkdir(exist_ok=True)
-    environment = {**os.environ, "ATTENTION_READY": "no", "TMPDIR": str(folder / "tmp")}
+    environment = {**os.environ, "TMPDIR": str(folder / "tmp")}
     return subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
 
 

@@ -8,14 +8,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from workflow.ready.client import remove_deserted
 from workflow.results.rows import read_rows
 
 OF_THE_MOMENT = {"seconds", "tokens_per_s", "peak_memory_bytes", "backends", "started", "log"}  # of a record
-# in the folders for temporary files and for caches: the locks of a device and of ready processes, and what is not ours
-KEPT = re.compile(
-    r"attention-suite-[\w-]+\.lock|attention-ready-\d+|lock|snakemake\w*|\w+-pulp\.\w+|torchinductor_\w+|matplotlib"
-)
+# in the folders for temporary files and for caches: what is not ours
+KEPT = re.compile(r"snakemake\w*|\w+-pulp\.\w+|torchinductor_\w+|matplotlib")
 
 
 def timeless(content):
@@ -78,9 +75,7 @@ def leftovers(folder: Path, processes: Callable[[], list], seconds: float = 10) 
     while (living := processes()) and time.monotonic() < end:
         time.sleep(0.1)
     lines += [f"process {each.pid} lives: {each.cmdline()}" for each in living]
-    for ready in folder.glob("tmp/attention-ready-*"):
-        remove_deserted(str(ready))  # as the next run does
-    places = [*folder.glob("tmp/*"), *folder.glob("tmp/attention-ready-*/*"), *folder.glob("cache/*")]
+    places = [*folder.glob("tmp/*"), *folder.glob("cache/*")]
     lines += [f"{path}: left" for path in places if not KEPT.fullmatch(path.name) and path.name != "attention-suite"]
     lines += [f"{path}: left" for path in folder.glob("cache/attention-suite/*") if path.suffix != ".so"]
     for path in Path("/dev/shm").glob("*"):

@@ -2,9 +2,8 @@
 
     python -m tests.workflow.killed --kills 200 --seed 1
 
-Killed are workflows, shells, commands, ready processes, runs and benchmarks, at a random moment or while a file is
-being written, which takes long here: `fsync` sleeps. Rounds alternate between one workflow, two in one folder, and two
-clones that share runs and data sets. Ends with the kills by kind, and a line for whatever differs.
+Killed are workflows, shells, commands, runs and benchmarks, at a random moment or while a file is being written, which
+takes long here: `fsync` sleeps. Ends with the kills by kind, and a line for whatever differs.
 """
 
 import argparse
@@ -38,7 +37,7 @@ SLOW_DISK = "import os, time\n_fsync = os.fsync\nos.fsync = lambda file: (time.s
 MARK = "ATTENTION_TRIAL"  # the environment of all that a trial starts
 TARGETS = ("ramps",)
 # How likely one of a kind is killed in a tenth of a second, the first time: a write is short, a workflow must get far.
-RATES = {"writing": 1.0, "run": 0.03, "command": 0.03, "ready": 0.03, "benchmark": 0.03, "workflow": 0.01}
+RATES = {"writing": 1.0, "run": 0.03, "command": 0.03, "benchmark": 0.03, "workflow": 0.01}
 
 
 class Trial:
@@ -56,28 +55,14 @@ class Trial:
         own = {"PATH": path, "PYTHONPATH": str(folder / "slow"), MARK: str(folder), "OMP_NUM_THREADS": "1"}
         self.environment = {**os.environ, **own, "TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(folder / "cache")}
 
-    def clone(self, name: str, sharing: Path | None = None) -> Path:
-        """A copy of the project with one small question. sharing: another, whose runs and data sets it uses."""
+    def clone(self, name: str) -> Path:
+        """A copy of the project with one small question."""
         (folder := self.folder / name).mkdir()
         copied(folder)
         (folder / "config" / "ablations" / "ramps.yaml").write_text(QUESTION)
         scale = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
         scale.write_text(re.sub(r"tokens: (1024|2048)", "tokens: 512", scale.read_text()))
-        for part in ("runs", "data") if sharing else ():
-            (sharing / "results" / part).mkdir(parents=True, exist_ok=True)
-            (folder / "results").mkdir(exist_ok=True)
-            (folder / "results" / part).symlink_to(sharing / "results" / part)
         return folder
-
-    def folders(self, number: int) -> list[Path]:
-        """Of a round: one for one workflow; the same for two; two clones that share runs and data sets."""
-        first = self.clone(f"round{number}")
-        match number % 3:
-            case 1:
-                return [first]
-            case 2:
-                return [first, first]
-        return [first, self.clone(f"clone{number}", sharing=first)]
 
     def start(self, folder: Path) -> subprocess.Popen:
         words = ["-m", "snakemake", "--cores", "2", "--config", *CONFIG, "ablations=[ramps]", "--", *self.targets]
@@ -95,33 +80,25 @@ class Trial:
                 continue
         return found
 
-    def round(self, folders: list[Path], kills: int) -> None:
-        """Workflows in these folders, killed as often as asked for or until they end; then once more to the end."""
-        running = {number: self.start(folder) for number, folder in enumerate(folders)}
-        while kills and running:
-            kills -= self.kill([*running.values()])
-            for number, process in list(running.items()):
-                if process.poll() is None:
-                    continue
-                self.attempts.clear()
-                if process.returncode == 0:
-                    del running[number]
-                else:
-                    running[number] = self.start(folders[number])
-        for process in running.values():
-            process.wait()
-        for folder in folders:
-            if (ended := self.start(folder).wait()) != 0:
-                raise SystemExit(f"{folder}: the last workflow ended with {ended}: see {folder / 'said.log'}")
+    def round(self, folder: Path, kills: int) -> None:
+        """A workflow in this folder, killed as often as asked for or until it ends; then once more to the end."""
+        while kills:
+            running = self.start(folder)
+            while kills and running.poll() is None:
+                kills -= self.kill(running)
+            if running.wait() == 0:
+                break
+            self.attempts.clear()
+        if (ended := self.start(folder).wait()) != 0:
+            raise SystemExit(f"{folder}: the last workflow ended with {ended}: see {folder / 'said.log'}")
 
-    def kill(self, running: list[subprocess.Popen]) -> bool:
-        """Kill one process before a workflow ends; the seldomer its kind was killed, the sooner. Whether one was."""
-        workflows = [each.pid for each in running]
-        while all(each.poll() is None for each in running):
+    def kill(self, running: subprocess.Popen) -> bool:
+        """Kill one process before the workflow ends; the seldomer its kind was killed, the sooner. Whether one was."""
+        while running.poll() is None:
             time.sleep(0.1)
             unfinished = self.folder.glob("*/re[ps]*/**/.*.part")
             found = [(f"writing {what_is(file)}", writer_of(file)) for file in unfinished]
-            found += [(kind_of(each, workflows), each.pid) for each in self.processes()]
+            found += [(kind_of(each, running.pid), each.pid) for each in self.processes()]
             for kind, number in found:
                 rate = next((rate for begin, rate in RATES.items() if kind.startswith(begin)), 0.005)
                 if self.random.random() < rate / (1 + self.kills[kind]) and self.end(number, kind):
@@ -142,31 +119,20 @@ class Trial:
         return True
 
 
-def kind_of(process: psutil.Process, workflows: list[int]) -> str:
+def kind_of(process: psutil.Process, workflow: int) -> str:
     """What a process of a trial is."""
-    if process.pid in workflows:
+    if process.pid == workflow:
         return "workflow"
     try:
-        words, parent = process.cmdline(), process.parent().cmdline()
-    except (psutil.Error, AttributeError):
+        words = process.cmdline()
+    except psutil.Error:
         return "other"
-    named = [word for word in words if word.startswith("workflow.scripts.")]
-    if "workflow.ready.server" in words:
-        return f"run of {rule_of(process.pid)}" if "workflow.ready.server" in parent else "ready process"
     if "pytest" in words:
         return "benchmark"
-    return (
-        f"command {named[0].split('.')[-1]}" if "-m" in words and named else Path(words[0]).name if words else "other"
-    )
-
-
-def rule_of(number: int) -> str:
-    """The rule whose log a run writes to: logs/train/DIGEST.log, logs/smoke/table/NAME.log, logs/smoke/ledger.log."""
-    try:
-        log = Path(os.readlink(f"/proc/{number}/fd/1"))
-    except OSError:
-        return "one that has ended"
-    return log.stem if log.parent.name == "smoke" else log.parent.name
+    named = [word.rpartition(".")[2] for word in words if word.startswith("workflow.scripts.")]
+    if "-m" in words and named:
+        return "run" if named[0] == "train" else f"command {named[0]}"
+    return Path(words[0]).name if words else "other"
 
 
 def writer_of(file: Path) -> int:
@@ -194,13 +160,12 @@ def main(argv: list[str] | None = None) -> None:
             raise SystemExit(f"the workflow that nobody kills failed:\n{(whole / 'said.log').read_text()[-3000:]}")
         while not faults and (left := options.kills - trial.kills.total()) > 0:
             began, rounds = time.monotonic(), rounds + 1
-            folders = trial.folders(rounds)
-            trial.round(folders, min(left, 70))
-            faults = [line for folder in {*folders} for line in differences(whole, folder)]
-            faults += leftovers(trial.folder, trial.processes)
+            folder = trial.clone(f"round{rounds}")
+            trial.round(folder, min(left, 70))
+            faults = differences(whole, folder) + leftovers(trial.folder, trial.processes)
             print(f"round {rounds}: {trial.kills.total()} kills, {time.monotonic() - began:.0f} s")
             print("\n".join(f"{count:4} {kind}" for kind, count in sorted(trial.kills.items())), flush=True)
-            for folder in {*folders} if not faults else ():
+            if not faults:
                 shutil.rmtree(folder)
         if faults:
             os.rename(place, f"{place}-kept")

@@ -1,68 +1,152 @@
-"""What this machine can do: `python -m workflow.cli.doctor [--device auto|cpu|cuda]`. In at most two minutes.
+"""Try what this machine can do: `python -m workflow.cli.doctor [--device auto|cpu|cuda]`.
 
-A line for each check: `ok`, `note` (it works, but slower or less than it could) or `WRONG`. With one of these the last
-line says which, and the command exits with 1.
+Versions and compiler, every backend against the definition, the counter of memory, the clock. A line each: `ok`, `note`
+(it works, but slower) or `WRONG`; with one of these the command exits with 1.
 """
 
-import sys
-from collections.abc import Iterator
-from functools import partial
-from pathlib import Path
+import platform
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import torch
 
+from models.attention.engine.backend import ENGINE_BACKENDS
+from models.attention.engine.equivalence import BOUNDS
+from models.kernels.compiled import build as compiled
+from models.nets.build import build
 from workflow.config.command_line import Parser, run
-from workflow.config.errors import ConfigError
-from workflow.costs.fresh_process import in_fresh_process
-from workflow.doctor import libraries, machine, measures, numbers, scales, training
-from workflow.doctor.finding import WRONG, Finding, examine, line
+from workflow.config.environment import DEVICES
+from workflow.costs.fresh_process import in_fresh_process, peak_memory
+from workflow.costs.layer_kinds import turn
+from workflow.training.backends import prepare
 from workflow.training.origin import pick_device
 
-DEVICES = ("auto", "cpu", "cuda")
+OK, NOTE, WRONG = "ok", "note", "WRONG"
+Finding = tuple[str, str, str]  # what was looked at, status, what was found
+CHOICES = {  # span and selection of the nets that are compared
+    "fixed span": ({"name": "fixed", "limit": 90}, {"name": "all"}),
+    "adaptive span": ({"name": "adaptive", "limit": 90, "ramp": 32}, {"name": "all"}),
+    "top-k": ({"name": "fixed", "limit": 90}, {"name": "top_k", "k": 8}),
+}
+NET = {"name": "char_lm", "layers": 2, "d_model": 24, "heads": 4, "d_ff": 32, "dropout": 0.0, "attention_dropout": 0.0}
+SYMBOLS, STREAMS, BLOCK = 11, 2, 70
+JUMPS = 0.1  # bound of top-k below 64 bits: which key it keeps may hang on the last bit, and the gradient with it
+ROUNDED = 5.0  # times BOUNDS in 16 bits, for a whole net rounds at every step
+HELD, COUNTED = 256 << 20, 0.1  # bytes, and the share of them by which the counter may be off
+WIDTH, SECONDS, TWICE = 768, 0.4, (1.5, 2.7)  # of a product and its timing; times as long for twice the work
 
 
-def findings(name: str) -> Iterator[list[Finding]]:
-    """One check after the other; those that fork come first, before this process touches a GPU or starts threads."""
+def findings(name: str) -> Iterator[Finding]:
+    """All of them; what forks comes first, before this process touches a GPU or starts threads."""
     torch.set_num_threads(1)
-    if name == "cuda":
-        _require_gpu()
-    yield examine("memory counter", measures.look_at_memory_counter, name)
-    yield examine("system", machine.look_at_system)
-    yield examine("cores", machine.look_at_cores)
-    yield examine("memory", machine.look_at_memory)
-    yield examine("disk", machine.look_at_disk, Path.cwd())
-    yield examine("torch", libraries.look_at_torch)
-    yield examine("GPU", libraries.look_at_gpu)
-    yield examine("C compiler", libraries.look_at_compiler)
+    yield look_at_memory(name)
     device = pick_device(name)
-    yield examine("Triton", libraries.look_at_triton, device)
-    yield examine("clock", measures.look_at_clock, device)
-    for each in dict.fromkeys((torch.device("cpu"), device)):
-        yield examine(f"numbers on {each.type}", numbers.look_at_numbers, each)
-    yield examine("training", training.look_at_training, partial(scales.targets_of, "laptop", name), device)
-    yield examine("scales", scales.look_at_scales, Path("results"), name)
+    yield from look_at_versions(device)
+    yield look_at_clock(device)
+    yield from look_at_backends(device)
 
 
-def _require_gpu() -> None:
-    """At once, and without touching it here."""
-    seen = in_fresh_process(lambda: {"name": str(pick_device("cuda"))})
-    if seen["status"] != "ok":
-        raise ConfigError(seen["reason"].removeprefix("ConfigError: "))
+def look_at_versions(device: torch.device) -> Iterator[Finding]:
+    yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
+    gpu = f", {torch.cuda.get_device_name(device)}, CUDA {torch.version.cuda}" if device.type == "cuda" else ", no GPU"
+    yield "torch", OK, f"{torch.__version__}{gpu}"
+    missing = find_spec("triton") is None
+    said = "not installed, which the kernel for a GPU needs" if missing else version("triton")
+    yield "Triton", NOTE if missing and device.type == "cuda" else OK, said
+    broken = compiled.obstacle()
+    yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
+
+
+def look_at_memory(name: str) -> Finding:
+    """A known amount is held in a process of its own."""
+    held = in_fresh_process(_hold, name)
+    if held["status"] != "ok":
+        return "memory counter", WRONG, held["reason"]
+    well = abs(held["bytes"] / HELD - 1) <= COUNTED
+    return "memory counter", OK if well else WRONG, f"{HELD >> 20} MiB held, {held['bytes'] / 2**20:.0f} counted"
+
+
+def _hold(name: str) -> dict:
+    device = pick_device(name)
+    return peak_memory(lambda: (lambda: torch.ones(HELD // 8, dtype=torch.float64, device=device), 1), device, 1)
+
+
+def look_at_clock(device: torch.device) -> Finding:
+    """Twice the work takes about twice as long; where a timing does not wait for a GPU, it takes as long as once."""
+    a, b = (torch.randn(WIDTH, WIDTH, device=device) for _ in range(2))
+
+    def multiply(times: int) -> Callable[[], None]:
+        return lambda: [torch.mm(a, b) for _ in range(times)]
+
+    once, twice = (min(turn(multiply(times), SECONDS, device)) for times in (16, 32))
+    status = OK if TWICE[0] <= twice / once <= TWICE[1] else NOTE if device.type == "cpu" else WRONG
+    other = "" if status == OK else ": is other work going on?"
+    return "clock", status, f"twice the work takes {twice / once:.2f} times as long{other}"
+
+
+def look_at_backends(device: torch.device) -> Iterator[Finding]:
+    """Outputs and gradients of small nets beside those of the definition in 64 bits on the CPU."""
+    half = [torch.bfloat16] if device.type == "cuda" and torch.cuda.is_bf16_supported() else []
+    for backend in (name for name in ENGINE_BACKENDS if name != "auto"):
+        for dtype in (torch.float64, torch.float32, *half):
+            about = f"{backend}, {device.type}, {str(dtype).removeprefix('torch.')}"
+            try:
+                off = {choice: _distance(backend, choice, device, dtype) for choice in CHOICES}
+            except Exception as error:  # whatever is broken there, the other backends are looked at
+                yield about, WRONG, f"{type(error).__name__}: {error}".splitlines()[0]
+                continue
+            if off := {choice: each for choice, each in off.items() if each is not None}:
+                worst = max(off, key=off.get)
+                yield about, OK if off[worst] <= 1 else WRONG, f"{off[worst]:.2g} of what rounding allows, by {worst}"
+
+
+def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
+    """The largest error beside the largest number of its tensor, over its bound; None where no such net is computed."""
+    try:
+        ours = _numbers(choice, backend, device, dtype)
+    except ValueError:  # of an engine whose backend is not made for this layer
+        return None
+    bound = BOUNDS[dtype] * (ROUNDED if dtype.itemsize == 2 else 1)
+    bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else bound
+    pairs = zip(ours, _numbers(choice, "definition", torch.device("cpu"), torch.float64), strict=True)
+    off = torch.stack([(mine - theirs).abs().max() / theirs.abs().max() for mine, theirs in pairs])
+    return off.nan_to_num(torch.inf).max().item() / bound
+
+
+def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> list[torch.Tensor]:
+    """Outputs of two blocks of streams, and the gradient of every parameter; in 16 bits by autocast, as runs do."""
+    torch.manual_seed(0)
+    span, selection = CHOICES[choice]
+    attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
+    net = build(NET, attention | {"position": {"name": "relative", "limit": 90}}, SYMBOLS)
+    for learned in (each for name, each in net.named_parameters() if name.endswith("fraction")):
+        torch.nn.init.uniform_(learned)  # spans of all lengths
+    tokens, direction = torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)), torch.randn(STREAMS, 2 * BLOCK, SYMBOLS)
+    is_half = dtype.itemsize == 2
+    net = net.to(device, torch.float32 if is_half else dtype)
+    prepare(net, backend, device, dtype)
+    past, logits = net.start(STREAMS), []
+    uncompiled = nullcontext() if backend == "compiled" else compiled.without()
+    with torch.autocast(device.type, dtype, enabled=is_half), uncompiled:
+        for block in tokens.to(device).split(BLOCK, 1):
+            y, past = net(block, past)
+            logits.append(y)
+    y = torch.cat(logits, 1)
+    (y * direction.to(y)).sum().backward()
+    return [each.detach().cpu().double() for each in (y, *(parameter.grad for parameter in net.parameters()))]
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="doctor", description="Say what this machine can do.")
+    parser = Parser(prog="doctor", description="Try what this machine can do.")
     parser.add_argument("--device", default="auto", choices=DEVICES, help="auto: the GPU where there is one")
-    options = parser.parse_args(argv)
     wrong = []
-    for found in findings(options.device):
-        print("\n".join(map(line, found)), flush=True)
-        wrong += [each for each in found if each.status == WRONG]
+    for about, status, said in findings(parser.parse_args(argv).device):
+        print(f"{about:<26}{status:<7}{said}", flush=True)
+        wrong += [f"{about}: {said}"] if status == WRONG else []
     if wrong:
-        print(
-            f"doctor: {len(wrong)} wrong: {'; '.join(f'{each.about}: {each.said}' for each in wrong)}", file=sys.stderr
-        )
-        sys.exit(1)
+        raise SystemExit(f"doctor: {len(wrong)} wrong: {'; '.join(wrong)}")
     print("nothing is wrong")
 
 

@@ -2,7 +2,7 @@
 
 Nothing is run, nothing is written, and no data is needed. Estimates are learned from the runs that have ended here,
 else from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
-nothing has run, they are predicted by its data sheet.
+nothing has run, they are predicted from multiply-adds and its peak rate.
 """
 
 import os
@@ -14,14 +14,13 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
+from workflow.monitor.device_hours import device_lines
 from workflow.monitor.durations import spell, spell_hours, spell_range
 from workflow.monitor.effects import detectable_effect, scatter, score
 from workflow.monitor.estimate import Estimator, Timed
 from workflow.monitor.forecast import Forecast
-from workflow.monitor.other_jobs import OtherJobs, describe_jobs, jobs_left, wall_seconds
 from workflow.monitor.resources import disk_bytes, memory_bytes
 from workflow.monitor.timed import read_timed
-from workflow.monitor.workflow_log import LOGS, finished_jobs
 from workflow.plan.devices import load_devices
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
@@ -42,7 +41,7 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     estimator = Estimator(known, gpu=bool(targets.config.gpus))
     forecast = Forecast.of(waiting.values(), estimator, cores)
     lines += _training_lines(forecast, waiting) if waiting else ["nothing is left to train"]
-    lines += _other_lines(targets, results, cores, forecast)
+    lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
 
@@ -82,43 +81,6 @@ def _memory_line(needed: list[float | None]) -> str:
         return "memory: not known"
     rest = f"; of {len(needed) - len(known)} runs not known" if len(known) < len(needed) else ""
     return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
-
-
-def _other_lines(targets: Targets, results: Path, cores: int, forecast: Forecast) -> list[str]:
-    """What is to be made besides runs, and the whole time."""
-    root = results.parent
-    left = jobs_left(targets, root)
-    if not left:
-        return ["costs, tables, figures and pages: all there; made again where what they stand on has changed"]
-    other = OtherJobs.learn(finished_jobs(root / LOGS), root / "logs" / targets.folder, targets)
-    seconds = wall_seconds(left, other, cores)
-    learned = sum(count for rule, count in left.items() if rule in other.seconds)
-    lines = [f"besides: about {spell(seconds)} for {describe_jobs(left)}"]
-    here = f"{learned} of these {sum(left.values())} jobs told from jobs that have run here"
-    lines.append(f"  {here}, the others from scale laptop on two cores")
-    if forecast.pairs and (forecast.on_gpu or not forecast.estimator.gpu) and forecast.wall[1] <= TOO_LONG:
-        low, likely, high = (seconds + training for training in forecast.wall)
-        lines.append(f"in all: about {spell(likely)}, likely {spell_range(low, high)}")
-    return lines
-
-
-def _predicted_lines(targets: Targets, name: str) -> list[str]:
-    """What a named device would take to train all runs, those that are trained already among them."""
-    from workflow.costs.predictions import predict_training  # imports torch, which nothing else here needs
-
-    device = load_devices()[name]
-    training = predict_training(targets.runs.rows, device)
-    hours = {task: spell_hours(seconds / 3600) for task, seconds in training.seconds.items()}
-    every = spell_hours(training.seconds.total() / 3600)
-    lines = [
-        f"on one {name}: about {every} hours to train all {len(targets.runs.jobs)} runs, without evaluation",
-        f"  {', '.join(f'{task} {spelt}' for task, spelt in hours.items())}",
-        "  predicted by its data sheet; `snakemake predictions` says how far to trust that",
-    ]
-    if training.too_large.total():
-        tasks = ", ".join(f"{task} {number}" for task, number in training.too_large.items() if number)
-        lines.append(f"  runs that take more than its {device.memory / 1e9:.0f} GB, counted as if they fitted: {tasks}")
-    return lines
 
 
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
@@ -167,7 +129,9 @@ def main(argv: list[str] | None = None) -> None:
             raise ConfigError(f"--config {word}: {error}") from None
     targets = Targets.of(raw, missing)
     lines = report_lines(targets, options.results, options.cores, missing)
-    print("\n".join([*lines, *(_predicted_lines(targets, options.on) if options.on else [])]))
+    if options.on:
+        lines += device_lines(targets.runs.jobs.values(), options.on, load_devices()[options.on])
+    print("\n".join(lines))
 
 
 if __name__ == "__main__":

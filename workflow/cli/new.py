@@ -38,11 +38,11 @@ def begin(root: Path, kind: str, name: str) -> list[Path]:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined, keep_trailing_newline=True
     )
-    before = _text(root / ADDED) if (root / ADDED).exists() else HEAD
+    before = (root / ADDED).read_text(encoding="utf-8") if (root / ADDED).exists() else HEAD
     files = {path: environment.get_template(f"{kind}{path.suffix}.j2").render(name=name, kind=titled)}
     files[root / ADDED] = f"{before}\n## {kind} {name}\n\nWhat it is, where it comes from, how it differs.\n"
     if kind in REGISTRIES:
-        files[root / NAMED] = tidy(named(_text(root / NAMED), kind, name, titled))
+        files[root / NAMED] = tidy(named((root / NAMED).read_text(encoding="utf-8"), kind, name, titled))
     for place, text in files.items():
         write_text(place, text)
     return [*files]
@@ -56,7 +56,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     path = root / FOLDERS[kind].format(name)
     if path.exists():
         raise ConfigError(f"{kind} '{name}': {path.relative_to(root)} already exists")
-    if kind in REGISTRIES and re.search(rf"\b{titled}\b", _text(root / NAMED)):
+    if kind in REGISTRIES and re.search(rf"\b{titled}\b", (root / NAMED).read_text(encoding="utf-8")):
         raise ConfigError(f"{kind} '{name}': its class would be {titled}, which {NAMED} already has; choose another")
     if kind == "ablation":
         taken = {
@@ -66,18 +66,12 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
             *builder_names("figures"),
         }
         rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
-        taken |= {rule for path in rules for rule in re.findall(r"^rule (\w+):", _text(path), re.MULTILINE)}
+        text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
+        taken |= set(re.findall(r"^rule (\w+):", text, re.MULTILINE))
         if name in taken:
             raise ConfigError(
                 f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; choose another"
             )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: not text ({error})") from None
 
 
 def tidy(source: str) -> str:
@@ -90,13 +84,8 @@ def tidy(source: str) -> str:
 
 def named(source: str, kind: str, name: str, titled: str) -> str:
     """models/attention/__init__.py with its import and its line in the dict of the axis."""
-    try:
-        nodes = ast.parse(source).body
-        literal = next(
-            node.value for node in nodes if isinstance(node, ast.Assign) and node.targets[0].id == REGISTRIES[kind]
-        )
-    except (SyntaxError, StopIteration, AttributeError):
-        raise ConfigError(f"{NAMED}: no dict {REGISTRIES[kind]} that can be read") from None
+    assigned = (node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+    literal = next(node.value for node in assigned if node.targets[0].id == REGISTRIES[kind])
     lines = source.splitlines(keepends=True)
     end = sum(map(len, lines[: literal.end_lineno - 1])) + literal.end_col_offset - 1
     comma = "" if source[:end].rstrip().endswith((",", "{")) else ", "

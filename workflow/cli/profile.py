@@ -11,12 +11,11 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
-from workflow.config.command_line import Parser, run
+from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job, read_job
-from workflow.costs.lease import lease
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import prepare
 from workflow.training.gradients import number_type
@@ -71,20 +70,18 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="profile", description="Write a trace of a few training steps of one run.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("out", type=lambda word: output_path(word, ".gz"), metavar="TRACE.json.gz")
-    parser.add_argument("--steps", type=int, default=5)
+    parser.add_argument("--steps", type=at_least(1), default=5)
     parser.add_argument("--data", type=Path, help="its data set; results/data/CORPUS.npz where it is left out")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--backend", default="auto", choices=BACKENDS)
     options = parser.parse_args(argv)
-    if not 1 <= options.steps <= 100:
-        raise ConfigError(f"--steps {options.steps}: expected a number from 1 to 100")
     job: Job = read_job(options.job)
     data = options.data or Path(f"results/data/{job.corpus}.npz")
     if not data.exists():
         raise ConfigError(f"{data}: not there yet; `snakemake {data}` makes it")
     task, device = load(TASKS[job.task].runner), pick_device(options.device)
     torch.set_num_threads(job.training.threads)
-    with lease(device, alone=False), tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         attempt = Run(job, task, task.read(data), Path(folder), device)
         prepare(attempt.net, options.backend, device, number_type(job.training, device))
         name_layers(attempt.net)

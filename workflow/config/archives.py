@@ -1,7 +1,6 @@
 """Archives from elsewhere: what one would unpack to is refused before it is read, and no more is read then."""
 
 import gzip
-import io
 import lzma
 import struct
 import zipfile
@@ -12,24 +11,16 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 
-LONGEST_LIST = 16 << 20  # bytes of the list of entries, which is read whole: some 150,000 of them
 PIECE = 1 << 20  # bytes
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks all that comes, whatever was asked for
 BROKEN = (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, struct.error, OSError, EOFError)
 BROKEN += (KeyError, IndexError, ValueError, OverflowError, RuntimeError)
 
 
-class _Bounded(io.FileIO):
-    def read(self, size: int = -1) -> bytes:
-        if size > LONGEST_LIST:
-            raise zipfile.BadZipFile("it lists more entries than are read")
-        return super().read(size)
-
-
 @contextmanager
 def open_zip(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
     """A zip archive whose entries unpack to no more than `largest` bytes in all; `ConfigError` where they would."""
-    with _Bounded(path) as file, zipfile.ZipFile(file) as archive:
+    with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         for entry in entries:
             if entry.compress_type not in METHODS:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
-from workflow.config.lifetime import end_with_workflow
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +25,7 @@ def at_least(smallest: int) -> Callable[[str], int]:
     """For an option that takes a whole number."""
 
     def whole(word: str) -> int:
-        if not word.lstrip("-").isdecimal() or len(word) > 18 or int(word) < smallest:
+        if int(word) < smallest:
             raise ValueError
         return int(word)
 
@@ -36,7 +35,6 @@ def at_least(smallest: int) -> Callable[[str], int]:
 
 def run(main: Callable[[], None]) -> None:
     """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission)."""
-    end_with_workflow()
     try:
         main()
     except (ConfigError, OSError) as error:

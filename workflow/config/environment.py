@@ -5,14 +5,11 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 
 import os
 
-from workflow.config.lifetime import ENDS_WITH
-
 # as in models.attention.engine.backend
 BACKENDS = ("auto", "compiled", "band", "small", "gather", "triton", "definition")
 DEVICES = ("auto", "cpu", "cuda")
 ALLOCATOR = "GLIBC_TUNABLES"
 CONFIG = "ATTENTION_CONFIG"
-READY = "ATTENTION_READY"  # the number of the process with which ready processes end (workflow/ready), or "no"
 KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
 
 
@@ -31,11 +28,9 @@ def variables(suite: os.PathLike, config: str, data_dir: str | None) -> dict[str
     """For what a rule starts: the suite's modules are found from any folder; config and data_dir are no parameters.
 
     config: what decides which runs there are, as JSON. What the user has set in PYTHONPATH and in the allocator's
-    variable stands, and so does a refusal of ready processes.
+    variable stands.
     """
     paths = [str(suite), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     path = os.pathsep.join(dict.fromkeys(paths))
     data = {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
-    ready = "no" if os.environ.get(READY) == "no" else str(os.getpid())
-    own = {"PYTHONPATH": path, CONFIG: config, READY: ready, ENDS_WITH: str(os.getpid())}
-    return {**own, **data, **environment()}
+    return {"PYTHONPATH": path, CONFIG: config, **data, **environment()}

@@ -1,12 +1,9 @@
 """Bad input: one line that names the key, the value and what would be valid."""
 
 from difflib import get_close_matches
-from reprlib import Repr
 
-LONGEST = 60  # characters of a value that a line shows, and of a name that others are like
+LONGEST = 60  # characters of a value that a line shows
 MANY = 100  # names in a line
-_SHORT = Repr()
-_SHORT.maxstring = _SHORT.maxother = LONGEST
 
 
 class ConfigError(Exception):
@@ -17,8 +14,8 @@ class ConfigError(Exception):
 
 
 def shown(value) -> str:
-    """A value as a line shows it: cut where it is long, and not written out before it is cut."""
-    return cut(_SHORT.repr(value))
+    """A value as a line shows it, cut where it is long."""
+    return cut(repr(value))
 
 
 def cut(text: str) -> str:
@@ -28,8 +25,6 @@ def cut(text: str) -> str:
 
 def nearest(value: str, valid) -> str | None:
     """The valid name that is most like a value, if any is."""
-    if len(value) > LONGEST:
-        return None
     by_lower = {name.lower(): name for name in valid}
     near = get_close_matches(value.lower(), by_lower, n=1, cutoff=0.4)
     return by_lower[near[0]] if near else None
@@ -48,4 +43,4 @@ def _listed(value: str, valid: list[str]) -> str:
     """All that is valid; of very many those that are most like the value."""
     if len(valid) <= MANY:
         return f"valid: {', '.join(valid)}"
-    return f"valid, among {len(valid)}: {', '.join(get_close_matches(value[:LONGEST], valid, n=10, cutoff=0))}"
+    return f"valid, among {len(valid)}: {', '.join(get_close_matches(value, valid, n=10, cutoff=0))}"

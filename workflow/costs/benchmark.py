@@ -7,7 +7,6 @@ import sys
 import tempfile
 
 from workflow.config.files import ROOT
-from workflow.config.lifetime import ENDS_WITH
 
 
 def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
@@ -24,8 +23,7 @@ def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
             "--benchmark-columns=median,iqr,rounds",
         ]
         inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-        own = {**inherited, **settings, ENDS_WITH: str(os.getpid())}
-        subprocess.run(words, cwd=ROOT, env=own, pass_fds=[report.fileno()], check=False)
+        subprocess.run(words, cwd=ROOT, env=inherited | settings, pass_fds=[report.fileno()], check=False)
         report.seek(0)
         written = report.read()
         return json.loads(written)["benchmarks"] if written else []

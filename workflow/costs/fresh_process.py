@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import torch
 
-from workflow.config.lifetime import end_with_parent
+from workflow.config.process import end_with_parent
 from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
 from workflow.training.watchdog import limit_memory, status_of

@@ -1,7 +1,7 @@
 """What a job asks a scheduler for, time and memory, as functions for `resources:`; and which runs travel together.
 
-The time of a run is that of the estimates (`workflow.monitor.estimate`), as much longer as they are off; that of
-another job what it usually takes, many times over. A job that asked for too little asks for more at each attempt.
+The time of a run is that of the estimates (`workflow.monitor.estimate`), as much longer as they are off; other jobs
+take minutes. A job that asked for too little asks for more at each attempt.
 """
 
 import math
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from workflow.config.job import Job
 from workflow.monitor.estimate import FAR, Estimate, Estimator
-from workflow.monitor.other_jobs import OtherJobs
 from workflow.monitor.resources import memory_bytes
 from workflow.monitor.timed import read_timed
 from workflow.monitor.work import work
@@ -20,7 +19,7 @@ from workflow.plan.targets import Targets
 DAY = 86400  # seconds; a run that takes longer is interrupted, and goes on in its next job
 NOTICE = 120  # seconds before its time is up in which a run is told so: what is left of an update, and a checkpoint
 SHORT = 600  # seconds; runs that ask for no more travel in groups
-TIMES, LEAST = 10, 600  # how many times as long as usual another job may take; seconds
+MINUTES, TIMING = 10, 60  # that another job asks for; that a timing of all configurations of a question does
 SPARE = (
     1.5  # times the memory that a run is expected to take; twice that from the second attempt on, and no more: a run
 )
@@ -42,10 +41,6 @@ class Requests:
     def estimator(self) -> Estimator:
         return Estimator(read_timed(Path("results/runs")), gpu=bool(self.targets.config.gpus))
 
-    @cached_property
-    def other(self) -> OtherJobs:
-        return OtherJobs.learn([], Path("logs") / self.targets.folder, self.targets)
-
     # what rules ask for
 
     def of_run(self) -> dict[str, Request | str]:
@@ -57,21 +52,21 @@ class Requests:
             slurm_extra=TOLD,
         )
 
-    def of_configuration(self, rule: str) -> dict[str, Request]:
+    def of_configuration(self) -> dict[str, Request]:
         """Of a rule that measures the net of one configuration."""
         digests = self.targets.runs.configurations
         return self._asked(
-            self._usual(rule),
+            _rising(MINUTES),
             mem_mb=lambda wildcards, attempt: min(attempt, 2) * self.megabytes_of(digests[wildcards.configuration]),
         )
 
-    def of_timing(self, rule: str) -> dict[str, Request | str]:
+    def of_timing(self) -> dict[str, Request | str]:
         """Of a rule that times: it has its node to itself."""
-        return self._asked(self._usual(rule), slurm_extra=ALONE)
+        return self._asked(_rising(TIMING), slurm_extra=ALONE)
 
-    def of(self, rule: str) -> dict[str, Request]:
-        """Of any other rule."""
-        return self._asked(self._usual(rule))
+    def of_data(self) -> dict[str, Request]:
+        """Of a rule that makes or reads a data set."""
+        return self._asked(_rising(MINUTES))
 
     @property
     def group(self) -> Callable | None:
@@ -81,9 +76,6 @@ class Requests:
 
     def _asked(self, runtime: Request, **more: Request | str) -> dict[str, Request | str]:
         return {"runtime": runtime, **more} if self.scheduled else {}
-
-    def _usual(self, rule: str) -> Request:
-        return lambda wildcards, attempt: minutes(max(LEAST, TIMES * self.other.of(rule)) * 2 ** (attempt - 1))
 
     # estimates
 
@@ -107,6 +99,11 @@ class Requests:
 
     def _job(self, digest: str) -> Job:
         return self.targets.runs.jobs[digest]
+
+
+def _rising(needed: int) -> Request:
+    """So many minutes, twice as many at each attempt."""
+    return lambda wildcards, attempt: minutes(60 * needed * 2 ** (attempt - 1))
 
 
 def minutes(seconds: float) -> int:

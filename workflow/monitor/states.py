@@ -24,6 +24,7 @@ POINT = re.compile(r"^step (\d{1,12})  (.*?)  (\d{1,12}) tokens/s$", re.MULTILIN
 class State:
     """state: one of `STATES`; detail: its score, its loss and the time left, or the reason."""
 
+    job: Job
     digest: str
     name: str
     state: str
@@ -47,11 +48,11 @@ def _read_state(row: dict, runs: Path, logs: Path, now: float) -> State:
     name = f"{row['ablation']}: {row['variant']} on {text.badge}{grid}, seed {job.seed}"
     record, log = runs / digest / "record.json", logs / "train" / f"{digest}.log"
     if record.exists():
-        return State(digest, name, *_read_ended(record))
+        return State(job, digest, name, *_read_ended(record))
     if log.is_file() and now - log.stat().st_mtime < min(QUIET, job.training.time_limit_s):
         text = log.read_text(encoding="utf-8", errors="replace")
-        return State(digest, name, "running", _describe_progress(text, job))
-    return State(digest, name, "waiting", "")
+        return State(job, digest, name, "running", _describe_progress(text, job))
+    return State(job, digest, name, "waiting", "")
 
 
 def _read_ended(path: Path) -> tuple[str, str]:
@@ -69,9 +70,6 @@ def _describe_progress(log: str, job: Job) -> str:
     """The last point of the curve and the time that the rest takes at its speed."""
     points = POINT.findall(log)
     steps = job.training.steps
-    last = log.strip().rpartition("\n")[2]
-    if "waits for " in last:  # for another workflow, or for a device
-        return last
     if not points:
         return f"step 0 of {steps}"
     step, losses, speed = points[-1]

@@ -23,11 +23,16 @@ def per_update(job: Job) -> int:
 
 def work(job: Job) -> float:
     """Of a training, in multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d)) for each update."""
-    net, training, span = job.net, job.training, job.attention.span
-    reach = min(span.get("limit") or span.get("cache") or 0, getattr(net, "max_length", math.inf))
-    attention = OF_ATTENTION * 2 * reach * net.d_model
+    net, training = job.net, job.training
+    attention = OF_ATTENTION * 2 * reach(job) * net.d_model
     layer = PER_LAYER_AND_UPDATE + per_update(job) * (matrices(job) / net.layers + attention)
     return training.steps * net.layers * layer
+
+
+def reach(job: Job) -> int:
+    """The most keys that a query can see: S, or what the cache keeps, and no more than a sentence has."""
+    span = job.attention.span
+    return min(span.get("limit") or span.get("cache") or 0, getattr(job.net, "max_length", math.inf))
 
 
 def matrices(job: Job) -> int:

@@ -52,11 +52,6 @@ class Code:
         models = sources.files_under("models/**/*.py", "benchmarks/test_engine.py")
         return sources.digest(sources.of_script("engine") | models)
 
-    def of_predictions(self) -> str:
-        """What counts, times and predicts training steps, for which devices."""
-        models = sources.files_under("models/**/*.py", "models/**/*.[ch]")
-        return f"{sources.digest(sources.of_script('predictions') | models)} {sources.config_digest('devices.yaml')}"
-
     def of_report_script(self, name: str) -> str:
         return sources.digest(sources.of_report(name))
 

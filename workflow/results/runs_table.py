@@ -49,27 +49,6 @@ def _row(planned: dict, record: Record) -> dict:
     return row | {"curve": curve, "late_gain": late_gain(curve)}
 
 
-class Identity(BaseModel):
-    """Which run a row is of: names may become those of pages, and are no more than names."""
-
-    ablation: Name
-    paper: Name
-    variant: Name
-    paper_corpus: Name
-    corpus: str
-    S: float | None
-    k: float | None
-    digest: Name
-    configuration: Name
-    task: Name
-    seed: int
-    scale: Name
-    status: Status
-    device: str
-    commit: str
-    steps: int
-
-
 class Layer(BaseModel):
     """One kind of layer of Table 1 at one length n, as `workflow.scripts.layers` measures it.
 
@@ -90,19 +69,6 @@ class Layer(BaseModel):
     commit: str
 
 
-def check_runs(rows: list[dict], path: Path) -> list[dict]:
-    """The rows, read from `path`; `ConfigError` where they are not as `build_rows` makes them."""
-    wrong = f"{path}: not runs as the workflow writes them"
-    for number, row in enumerate(rows):
-        parse(Identity, row, f"{wrong}, row {number}")
-        for column in names("metric", "fact", "run", "curve"):
-            if column not in row:
-                raise ConfigError(f"{wrong}, row {number}: no '{column}'")
-    if not rows:
-        raise ConfigError(f"{wrong}: there is none")
-    return rows
-
-
 def check_layers(rows: list[dict], path: Path) -> list[dict]:
     """The rows, read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
     wrong = f"{path}: not layers as the workflow writes them"
@@ -112,9 +78,6 @@ def check_layers(rows: list[dict], path: Path) -> list[dict]:
 def as_layers(rows: list[dict]) -> pd.DataFrame:
     """Checked rows as a frame."""
     return pd.DataFrame(rows, columns=list(Layer.model_fields))
-
-
-CHECKS = {"runs": check_runs, "layers": check_layers}
 
 
 @dataclass(frozen=True)
@@ -136,7 +99,7 @@ def read_frames(paths: Iterable[Path]) -> Frames:
     paths, rows = list(paths), defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
-        rows[kind] += CHECKS[kind](content, path) if kind in CHECKS else content
+        rows[kind] += check_layers(content, path) if kind == "layers" else content
     layers = as_layers(rows["layers"]) if "layers" in rows else None
     best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
     of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))

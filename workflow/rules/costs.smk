@@ -12,7 +12,7 @@ rule costs:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of_configuration("costs"),
+        **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
         options=f"--device {targets.config.device}",
@@ -40,7 +40,7 @@ rule longest_span:
         "../../environment.yml"
     threads: workflow.cores if targets.config.gpus else 1  # on a GPU the search takes what memory there is
     resources:
-        **requests.of_configuration("longest_span"),
+        **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of(targets.runs.job_of(w.configuration).task),
@@ -63,7 +63,7 @@ rule reference:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("reference"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         options=f"--threads {' '.join(map(str, targets.runs.threads))} --device {targets.config.device}",
@@ -91,7 +91,7 @@ rule throughput:
         "../../environment.yml"
     threads: workflow.cores  # a timing has the machine to itself
     resources:
-        **requests.of_timing("throughput"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of_group(w.group),
@@ -117,7 +117,7 @@ rule best_reader:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of("best_reader"),
+        **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.best_reader_options(w.slug),
@@ -142,7 +142,7 @@ rule topic_borders:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of("topic_borders"),
+        **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         options=lambda w: targets.runs.scored_part(w.slug),
@@ -168,7 +168,7 @@ rule layers:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("layers"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         measure=lambda w: targets.of_scale.measure_of("translation"),
@@ -194,7 +194,7 @@ rule steps:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("steps"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.of_scale.engine_sizes(short=True),
@@ -218,7 +218,7 @@ rule engine_benchmark:
         "../../environment.yml"
     threads: workflow.cores
     resources:
-        **requests.of_timing("engine_benchmark"),
+        **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
         sizes=lambda w: targets.of_scale.engine_sizes(short=False),
@@ -228,25 +228,3 @@ rule engine_benchmark:
         "time the engine and the definition"
     shell:
         "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"
-
-
-rule predicted_steps:
-    """Time training steps here, and predict those of scale paper. About three minutes; made only when asked for by name."""
-    output:
-        "results/{scale}/predictions.json",
-    log:
-        "logs/{scale}/predictions.log",
-    benchmark:
-        "logs/{scale}/predictions.tsv"
-    conda:
-        "../../environment.yml"
-    threads: workflow.cores
-    resources:
-        gpu=targets.config.gpus,
-    params:
-        options=f"--device {targets.config.device}",
-        source=targets.code.of_predictions(),
-    message:
-        "predict training steps at paper size, and those that are timed here"
-    shell:
-        "python -m workflow.scripts.predictions {output} {params.options} > {log} 2>&1"

@@ -7,7 +7,7 @@ rule corpus:
     conda:
         "../../environment.yml"
     resources:
-        **requests.of("corpus"),
+        **requests.of_data(),
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         source=lambda w: targets.code.of_corpus(w.slug),

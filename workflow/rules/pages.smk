@@ -71,24 +71,6 @@ rule engine_page:
         "python -m workflow.scripts.page engine --scale {wildcards.scale} {input} > {log} 2>&1"
 
 
-rule predictions_page:
-    """Write the page of predicted training steps."""
-    input:
-        "results/{scale}/predictions.json",
-    output:
-        "reports/{scale}/predictions.html",
-    log:
-        "logs/{scale}/page/predictions.log",
-    conda:
-        "../../environment.yml"
-    params:
-        source=targets.code.of_page(),
-    message:
-        "write the page of predicted training steps"
-    shell:
-        "python -m workflow.scripts.page predictions --scale {wildcards.scale} {input} > {log} 2>&1"
-
-
 rule bundle_archive:
     """Pack records, tables, figures and pages into one archive."""
     input:

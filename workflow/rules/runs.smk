@@ -44,10 +44,8 @@ rule train:
         source=lambda w: targets.code.of_run(w.digest),
     message:
         "train {run_label:{wildcards.digest}}"
-    shell:  # trap: a signal to all that a job has started is for the run, not for the shell that waits for it
-        "trap : TERM USR1; train() {{"
-        " python -m workflow.scripts.train {input.job} --data {input.data} {params.options} $@; }};"
-        " train > {log} 2>&1 || train --ended $? >> {log} 2>&1"
+    shell:  # exec: a signal to all that a job has started reaches the run, and no shell that dies of it
+        "exec python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
 
 
 rule precomputed:

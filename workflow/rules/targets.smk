@@ -1,7 +1,6 @@
 TARGETS = [
     "all",
     "engine",
-    "predictions",
     "bundle",
 ]  # beside the names of tables, figures, claims, ablations and papers
 
@@ -17,12 +16,6 @@ rule engine:
     """The engine's benchmark and its page."""
     input:
         f"{targets.reports}/engine.html",
-
-
-rule predictions:
-    """What training steps would take at paper size on named devices, and how far to trust that."""
-    input:
-        f"{targets.reports}/predictions.html",
 
 
 rule bundle:

@@ -17,7 +17,6 @@ from workflow.config.environment import DEVICES, allocator
 from workflow.costs import engine_cases, engine_facts, engine_parts
 from workflow.costs.benchmark import run_benchmark
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
-from workflow.costs.lease import lease
 from workflow.plan import sources
 from workflow.plan.scales import Engine, read_sizes
 from workflow.results.record import write_text
@@ -82,11 +81,9 @@ def measure(how: Engine, name: str, steps_only: bool = False) -> dict:
     if report["gate"]["status"] != "ok":
         return report
     if steps_only:
-        with lease(device, alone=True):
-            return report | timed(how, device.type, only="step") | {"macs": engine_facts.macs(how)}
-    with lease(device, alone=True):
-        report |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
-        report |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
+        return report | timed(how, device.type, only="step") | {"macs": engine_facts.macs(how)}
+    report |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
+    report |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
     return report | {"table": engine_facts.table()}
 
 

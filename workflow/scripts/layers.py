@@ -15,7 +15,6 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.layer_kinds import LAYERS, step, turn
-from workflow.costs.lease import lease
 from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
@@ -72,8 +71,7 @@ def main(argv: list[str] | None = None) -> None:
     how = options.measure
     rows = weighed(how, options.device)  # forks: before this process touches a GPU
     device = pick_device(options.device)
-    with lease(device, alone=True):
-        time_all(rows, how, device)
+    time_all(rows, how, device)
     origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
     cells = {"device": origin.device, "commit": origin.commit}
     write_text(options.out, write_rows("layers", [row | cells for row in rows]))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
-from workflow.costs.lease import lease
 from workflow.costs.reference import quiet_time
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
@@ -21,8 +20,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto", choices=DEVICES)
     options = parser.parse_args(argv)
     device = pick_device(options.device)
-    with lease(device, alone=True):
-        rows = [{"threads": threads, "ms": quiet_time(threads, device)} for threads in options.threads]
+    rows = [{"threads": threads, "ms": quiet_time(threads, device)} for threads in options.threads]
     write_text(options.out, write_rows("reference", rows))
 
 

@@ -18,7 +18,6 @@ import torch
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.benchmark import run_benchmark
-from workflow.costs.lease import lease
 from workflow.costs.reference import SLOW
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
@@ -140,8 +139,7 @@ def main(argv: list[str] | None = None) -> None:
     def time_all(asked: list[tuple[str, TrainedRun]]) -> list[Turn]:
         return [Turn.of(report, quiet) for report in run_turns(asked, options.measure, device)]
 
-    with lease(device, alone=True):
-        turns = take_turns(once * passes, time_all)
+    turns = take_turns(once * passes, time_all)
     rows = build_rows(runs, pool_turns(turns, passes), quiet, device.type)
     write_text(options.out, write_rows("throughput", rows))
 

@@ -3,12 +3,12 @@
 JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
 the run becomes a record; bad input and what the machine refuses (a full disk) end with an error.
 
-On several devices this process starts one for each and waits; the first of them writes. On several machines `torchrun`
-starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m workflow.scripts.train JOB --data FILE`.
-
---ended STATUS, at the end: this command was ended so before it could write its record; see `workflow.training.retry`.
+The command trains in a fork, or in one process for each of several devices, and waits: of a process that crashes it
+writes the record. On several machines `torchrun` starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m
+workflow.scripts.train JOB --data FILE`.
 """
 
+import argparse
 import faulthandler
 import sys
 import time
@@ -22,24 +22,20 @@ from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import BACKENDS, DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite
-from workflow.config.hold import held
 from workflow.config.job import Job, read_job
-from workflow.costs.lease import lease
 from workflow.costs.memory import peak_bytes
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
-from workflow.results.shared_run import made_meanwhile
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.gradients import number_type
 from workflow.training.interruption import stopped_by_signals
-from workflow.training.launch import Broken, launch, refuse_too_many, told_to_launcher
+from workflow.training.launch import Broken, fork, launch, refuse_too_many, told_to_launcher
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
-from workflow.training.retry import retry
 from workflow.training.watchdog import AGREED, limit_memory, status_of, time_limit
 
 MODULE = "workflow.scripts.train"
@@ -121,15 +117,6 @@ def write(record: Record, folder: Path) -> None:
     (folder / "checkpoint.pt").unlink(missing_ok=True)
 
 
-def train_on_several(count: int, job: Job, folder: Path, device: torch.device, words: list[str]) -> None:
-    """Start `count` processes, the first of which writes; where one breaks, write a record with the reason."""
-    refuse_too_many(count, device)
-    try:
-        launch(count, MODULE, words)
-    except Broken as broken:
-        write_broken(broken, job, folder, device, count)
-
-
 def write_broken(broken: Broken, job: Job, folder: Path, device: torch.device, count: int) -> None:
     """The record of a run whose process ended before it, with what its checkpoint tells."""
     code = sources.recorded(sources.of_run(job))
@@ -140,7 +127,7 @@ def write_broken(broken: Broken, job: Job, folder: Path, device: torch.device, c
     write(record, folder)
 
 
-def main(argv: list[str] | None = None) -> None:
+def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
@@ -148,35 +135,37 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
     parser.add_argument("--backend", default="auto", choices=BACKENDS)
-    parser.add_argument("--ended", type=at_least(1), metavar="STATUS", help="with which the same command ended before")
-    options, words = parser.parse_args(argv), sys.argv[1:] if argv is None else argv
-    faulthandler.enable(sys.__stderr__)  # a crash says where in the log
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Train in this process, alone or as one of several that share the run."""
+    options = read_options(argv)
+    job, folder, device = read_job(options.job), options.out or options.job.parent, pick_device(options.device)
+    if not launched():
+        write(train(job, options.data, folder, device, options.backend), folder)
+        return
+    with told_to_launcher(), join_devices(device) as devices:
+        record = train(job, options.data, folder, device, options.backend, devices)
+        if devices.first:
+            write(record, folder)
+
+
+def start() -> None:
+    """Train in other processes and wait for them; where one breaks, write the record."""
+    options = read_options(None)
     job, folder = read_job(options.job), options.out or options.job.parent
-    device, count = pick_device(options.device), options.devices or job.training.devices
-    if launched():
-        with told_to_launcher(), join_devices(device) as devices:
-            record = train(job, options.data, folder, device, options.backend, devices)
-            if devices.first:
-                write(record, folder)
-        return
-    if options.ended:
-        try:
-            retry(options.ended, MODULE, words[:-2])
-        except Broken as broken:
-            with held(folder / ".held", f"run {job.digest}"):
-                write_broken(broken, job, folder, device, count)
-        return
-    with held(folder / ".held", f"run {job.digest}"):
-        if made_meanwhile(folder, job, sources.digest(sources.of_run(job))):
-            print("the run has been made meanwhile", flush=True)
-            (folder / "checkpoint.pt").unlink(missing_ok=True)
-            return
-        with lease(device, alone=False):
-            if count > 1:
-                train_on_several(count, job, folder, device, words)
-            else:
-                write(train(job, options.data, folder, device, options.backend), folder)
+    count = options.devices or job.training.devices
+    try:
+        if count == 1:
+            fork(lambda: run(main))
+        else:
+            refuse_too_many(count, pick_device(options.device))
+            launch(count, MODULE, sys.argv[1:])
+    except Broken as broken:
+        write_broken(broken, job, folder, pick_device(options.device), count)
 
 
 if __name__ == "__main__":
-    run(main)
+    faulthandler.enable(sys.__stderr__)  # a crash says where in the log
+    run(main if launched() else start)

@@ -1,4 +1,4 @@
-"""A run on several devices of this machine: torchrun starts a process for each, and ends all where one breaks."""
+"""A run in processes of its own: a fork on one device, or, by torchrun, one for each of several devices."""
 
 import json
 import math
@@ -7,18 +7,20 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NoReturn
 
 import torch
 
-from workflow.config.environment import READY
 from workflow.config.errors import ConfigError
-from workflow.config.lifetime import end_with_parent
+from workflow.config.process import end_with_parent
 from workflow.training.interruption import AGAIN, SIGNALS
 from workflow.training.watchdog import status_of
 
+ATTEMPTS = 3
 LOOK = 0.1  # seconds between looks at the processes
 HANDLED = (*SIGNALS, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)  # the others: torchrun's own
 REFUSED = "refused"  # the status of bad input, of which there is no record
@@ -47,7 +49,6 @@ def launch(count: int, module: str, words: list[str]) -> None:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    os.environ[READY] = "no"  # the processes are this one's, so that they end with it
     where = {"rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0", "run_id": str(os.getpid())}
     handled = ",".join(number.name for number in HANDLED)
     looks = {"max_restarts": 0, "monitor_interval": LOOK, "signals_to_handle": handled}
@@ -64,6 +65,51 @@ def launch(count: int, module: str, words: list[str]) -> None:
         if status == REFUSED:
             raise ConfigError(reason) from None
         raise Broken(status, f"process {rank + 1} of {count}: {reason}") from None
+
+
+def fork(work: Callable[[], None]) -> None:
+    """`work` in a fork, begun again from its checkpoint where it was killed, as the system does when memory ends.
+
+    `Broken` where it crashed, or was killed `ATTEMPTS` times. Ends this process as the fork ended otherwise. For a
+    process that has touched no GPU.
+    """
+    ended = _wait_for(os.fork() or _end_after(work))
+    for attempt in range(2, ATTEMPTS + 1):
+        if ended != -signal.SIGKILL:
+            break
+        print(f"the run was killed: attempt {attempt} of {ATTEMPTS}", flush=True)
+        ended = _wait_for(os.fork() or _end_after(work))
+    if ended > 0 or -ended in HANDLED:
+        sys.exit(ended if ended > 0 else 128 - ended)
+    if ended == -signal.SIGKILL:
+        raise Broken("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
+    if ended < 0:
+        raise Broken("error", f"the process was ended by {signal.Signals(-ended).name}")
+
+
+def _end_after(work: Callable[[], None]) -> NoReturn:
+    """What the fork does."""
+    end_with_parent()
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        work()
+        sys.exit(0)
+    except SystemExit as ended:
+        sys.stderr.flush()
+        _end(ended.code)
+    except BaseException:
+        traceback.print_exc()
+        _end(1)
+
+
+def _wait_for(child: int) -> int:
+    """Its exit status, or less than 0 the signal that ended it. It is told of signals to this process."""
+    for number in SIGNALS:
+        signal.signal(number, lambda number, frame: os.kill(child, number))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the child has it too
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @contextmanager

@@ -8,7 +8,6 @@ import pooch
 from requests import RequestException
 
 from workflow.config.errors import ConfigError
-from workflow.config.hold import held
 from workflow.data.sources.archives import read_plain
 from workflow.data.sources.source import Source, verify_checksum
 
@@ -23,12 +22,11 @@ def cache_folder() -> Path:
 def fetch(name: str, source: Source, missing: str) -> bytes:
     """The plain content from the first address that gives it; `missing` begins the error message where none does."""
     failures = []
-    with held(cache_folder() / f".{name}.held", f"data set {name}"):
-        for url in source.urls:
-            try:
-                return _fetch_url(url, name, source)
-            except (RequestException, ConfigError) as error:
-                failures.append(f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}")
+    for url in source.urls:
+        try:
+            return _fetch_url(url, name, source)
+        except (RequestException, ConfigError) as error:
+            failures.append(f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}")
     raise ConfigError(f"{missing} and not fetched: {'; '.join(failures) or 'it has no address'}")
 
 

@@ -10,7 +10,6 @@ from workflow.report.pages.site import Site
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
 SHARED |= {"steps": "A training step over S", "engine": "The engine's benchmark"}
-SHARED |= {"predictions": "Training steps at paper size, predicted"}
 
 
 def root_page(reports: Path, only: str | None = None) -> dict:

@@ -28,12 +28,12 @@ from workflow.results.runs_table import read_frames
 ENGINE = ("sizes", "allocator", "gate", "origin")
 
 
-def read_report(path: Path, script: str, keys: tuple[str, ...]) -> dict:
-    """What a script wrote."""
+def read_report(path: Path) -> dict:
+    """What `workflow.scripts.engine` wrote."""
     content = read_json(path)
-    for key in keys:
+    for key in ENGINE:
         if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a report as workflow.scripts.{script} writes it: no '{key}'")
+            raise ConfigError(f"{path}: expected a report as workflow.scripts.engine writes it: no '{key}'")
     return content
 
 
@@ -41,7 +41,7 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
     """The index, and the pages beside it. runs: of all questions that have a page, with their costs."""
     ledger, ablations = read_ledger(site.results / "ledger.json"), ablations_in(runs)
     timed = site.results / "steps.json"
-    steps = steps_page(read_report(timed, "engine", ENGINE), site.offer(timed)) if timed.exists() else None
+    steps = steps_page(read_report(timed), site.offer(timed)) if timed.exists() else None
     pages = {
         "index": index_page(site, runs, ledger, steps),
         **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),

@@ -1,14 +1,49 @@
-"""A workflow that is told to stop passes it on to its runs and begins no more; they save their checkpoints.
+"""Snakemake's own process: one for each folder of results, and told to stop it tells its runs, which save checkpoints.
 
 A scheduler may tell Snakemake alone, which by itself waits until its runs have ended, however long that takes.
 """
 
+import ctypes
 import os
 import signal
 import threading
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
 
 PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)
 RUN = ["-m", "workflow.scripts.train"]  # the words after Python's name in the command of a run
+
+
+PR_SET_PDEATHSIG = 1  # of linux/prctl.h
+_LOCKS: list[int] = []  # open as long as this process lives
+
+
+def refuse_second(lock: Path, what: str) -> None:
+    """Hold a lock as long as this process lives; `ConfigError` where another one has it. what: it works on.
+
+    The system frees the lock of a process that was killed. Snakemake's own outlives it: the profiles switch that off.
+    """
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:  # Windows
+        return
+    lock.parent.mkdir(exist_ok=True)
+    _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
+    try:
+        flock(_LOCKS[-1], LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise ConfigError(
+            f"another workflow works on {what} in this folder; start this one when it has ended"
+        ) from None
+    except OSError:  # a folder of a network that has no such locks
+        pass
+
+
+def end_with_parent() -> None:
+    """The system kills this process at the end of the thread that forked it."""
+    if hasattr(libc := ctypes.CDLL(None), "prctl"):
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def pass_on_to_runs() -> None:

@@ -1,1 +1,0 @@
-"""Kinds of bad input, a file for each door that they come in through."""
