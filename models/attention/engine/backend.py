@@ -8,7 +8,7 @@ band      scores in a band, differentiated by autograd: every choice, on every d
 from collections import Counter
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from models.attention.choice import Shape
 from models.attention.engine.band import attend_band
@@ -89,14 +89,9 @@ class Backend:
         return lines
 
 
-def is_plain_softmax(selection: nn.Module, normaliser: nn.Module) -> bool:
-    """Whether weights are the softmax of all keys."""
-    return type(selection) is All and type(normaliser) is Softmax
-
-
 def kernel_obstacle(choices, has_positions: bool, d_k: int, d_v: int) -> str | None:
     """Why the kernel cannot compute these choices on any GPU; None where it can. choices: of a layer or a group."""
-    if not is_plain_softmax(choices.selection, choices.normaliser):
+    if type(choices.selection) is not All or type(choices.normaliser) is not Softmax:
         return "it computes the softmax of all keys alone"
     if not isinstance(choices.span, Full | Fixed | Adaptive | Dynamic):
         return "it computes full, fixed, adaptive and dynamic spans alone"
