@@ -48,14 +48,12 @@ def outside_attention(net) -> int:
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
     """One layer, one stream, one block, as the engine computed its groups of heads."""
     macs, all_heads = block * _products(layer.query, layer.out), layer.shape.heads
-    for heads, reach, keys, backend in shapes:
-        scored = weighed = positioned = 0
+    for heads, reach, keys in shapes:
+        scored = positioned = 0
         for chunk in chunks(block, keys, 1, heads, reach, layer.attends_self, 4):
             scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
             positioned += chunk.c * chunk.window
-            weighed += chunk.c * min(layer.selection.k, chunk.window + chunk.c - 1) if backend == "gather" else 0
-        weighed = weighed if backend == "gather" else scored
-        products = scored * layer.shape.d_k + weighed * layer.shape.d_v
+        products = scored * (layer.shape.d_k + layer.shape.d_v)
         projected = (keys if layer.training else block) * _products(layer.key, layer.value) // all_heads
         macs += heads * (projected + products + positioned * _position(layer) // all_heads)
     return macs + _of_choices(layer, block, max(group.reach for group in shapes))

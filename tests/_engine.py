@@ -33,7 +33,6 @@ def measured(**changes) -> dict:
         "macs": macs,
         "profiles": [{"name": "fixed", "S": 256, "shares": {"aten::mm": 0.5}}],
         "parallel": [{"jobs": 2, "threads": 1, "tokens_per_s": [12345.0, 12400.0]}],
-        "table": {"0": 0, "1024": 64},
         "chosen": ["cpu float32: Fixed All Softmax: band"],
     }
 

@@ -1,17 +1,13 @@
 """The feed-forward layer (Attention Is All You Need, section 3.3): FF(x) = W2 dropout(relu(W1 x + b1)) + b2.
 
-On a CPU without dropout the backward pass is by hand: relu in place, and the gradient of the inner layer, its largest
-tensor, in memory that all layers share (`scratch.py`).
+Compiled and without dropout, each pass is one call of the products, the relu done in place.
 """
 
 import torch
 from torch import Tensor, nn
 
-from models.attention.engine.scratch import SCRATCH
 from models.kernels.compiled.dense import Linear, Product, compiles, multiply
 from models.kernels.no_double_backward import no_double_backward
-
-LARGE = 1 << 18  # numbers of the inner layer: below, without compiled products, the Python costs more than it saves
 
 
 class _Relu2(torch.autograd.Function):
@@ -23,7 +19,7 @@ class _Relu2(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, w1, b1, w2, b2):
         h, y = x.new_empty(len(x), len(w1)), x.new_empty(len(x), len(w2))
-        _multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
+        multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
         ctx.save_for_backward(x, w1, w2, h)
         return y
 
@@ -31,23 +27,11 @@ class _Relu2(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dy):
         x, w1, w2, h = ctx.saved_tensors
-        dh, dx = SCRATCH.take("d_ff", h.shape, h), x.new_empty(x.shape)
-        dw1, dw2 = torch.empty_like(w1), torch.empty_like(w2)
-        _multiply(Product(dy, w2, dh))
+        dx, (dh, dw1, dw2) = x.new_empty(x.shape), map(torch.empty_like, (h, w1, w2))
+        multiply(Product(dy, w2, dh))
         torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
-        _multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
+        multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
         return dx, dw1, dh.sum(0), dw2, dy.sum(0)
-
-
-def _multiply(*products: Product) -> None:
-    """By the compiled code, or by torch where there is none."""
-    if compiles(products[0].a):
-        multiply(*products)
-        return
-    for a, b, c, _, relu, bias in products:
-        torch.mm(a, b, out=c) if bias is None else torch.addmm(bias, a, b, out=c)
-        if relu:
-            c.relu_()
 
 
 class FeedForward(nn.Sequential):
@@ -57,9 +41,7 @@ class FeedForward(nn.Sequential):
     def forward(self, x: Tensor) -> Tensor:
         """.. d -> .. d"""
         first, _, drop, last = self
-        pays = compiles(x) or x.numel() // x.size(-1) * first.out_features >= LARGE
-        by_hand = pays and x.device.type == "cpu" and torch.is_grad_enabled() and not (self.training and drop.p)
-        if not by_hand:
+        if not (compiles(x) and torch.is_grad_enabled()) or (self.training and drop.p):
             return super().forward(x)
         y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
         return y.view(*x.shape[:-1], -1)

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from models.attention.engine.chunks import chunks
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_job, write_weights
 from workflow.cli import profile
@@ -85,12 +84,6 @@ def test_the_kernel_is_checked_before_anything_is_timed_on_a_gpu(monkeypatch):
     assert engine_facts.gate(CUDA)["status"] == "ok"
     assert checked == [("a net", "triton", CUDA, torch.bfloat16)]
     assert engine_facts.profiles(SIZES, CUDA) == engine_facts.parallel(CUDA) == []  # of a CPU alone
-
-
-def test_a_gpu_takes_many_streams_at_a_time():
-    """Large chunks are fewer launches; queries are cut alike, so multiply-adds are those of a CPU."""
-    cut = {on_gpu: list(chunks(128, 1152, 32, 4, 1024, False, 2, on_gpu)) for on_gpu in (False, True)}
-    assert len(cut[True]) == len({(each.queries.start, each.queries.stop) for each in cut[False]}) < len(cut[False])
 
 
 class _Touched(Exception):

@@ -9,6 +9,7 @@ from models.attention.engine.engine import Engine
 from tests._jobs import VARIANTS, job
 from tests._training import CPU, run_script
 from workflow.config import environment
+from workflow.config.choices import backend_names
 from workflow.costs import engine_facts
 
 
@@ -24,7 +25,7 @@ def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
     oracle = record_of(tmp_path, "definition", variant)
     assert oracle.status == "ok", oracle.reason
     assert oracle.cost.backends == ["definition"]
-    for name, expected in (("auto", "compiled"), ("small", "small"), ("band", "band")):
+    for name, expected in (("auto", "compiled"), ("band", "band")):
         ours = record_of(tmp_path, name, variant)
         assert oracle.metrics == pytest.approx(ours.metrics, rel=1e-4)
         lines = [line.split(" (")[0] for line in ours.cost.backends]
@@ -33,9 +34,9 @@ def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
 
 
 def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
-    record = record_of(tmp_path, "gather")
+    record = record_of(tmp_path, "triton")
     assert (record.status, record.cost) == ("error", None)
-    assert record.reason == "ValueError: backend 'gather' cannot compute this layer: it computes top_k alone"
+    assert record.reason == "ValueError: backend 'triton' cannot compute this layer: it needs a GPU"
 
 
 def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
@@ -47,9 +48,9 @@ def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
     assert environment.ALLOCATOR not in os.environ
 
 
-def test_names_of_backends_are_the_engines_and_the_definition():
-    assert environment.BACKENDS == backend.BACKENDS
-    assert set(backend.ENGINE_BACKENDS) == {"auto", *backend.ATTEND} - {"one_step"}
+def test_the_names_of_backends_stand_once_and_are_what_computes():
+    assert backend_names() == backend.BACKENDS
+    assert set(backend.BACKENDS) == {"auto", "definition", *backend.ATTEND}
 
 
 @pytest.mark.slow

@@ -58,7 +58,7 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(command,
     monkeypatch.setenv("CC", command)
     x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
-    assert described() == [f"cpu float64: nothing is compiled: {reason}", f"{WORK} small (2)"]
+    assert described() == [f"cpu float64: nothing is compiled, which is slower: {reason}", f"{WORK} band (2)"]
 
 
 def test_a_cache_that_cannot_be_written_is_a_reason_too(fresh, monkeypatch):
@@ -76,7 +76,7 @@ def test_wrong_numbers_are_a_reason_too(monkeypatch):
     backends._check_compiled.cache_clear()
     lines = described()
     backends._check_compiled.cache_clear()
-    assert lines == ["cpu float64: nothing is compiled: it differs in the output", f"{WORK} small (2)"]
+    assert lines == ["cpu float64: nothing is compiled, which is slower: it differs in the output", f"{WORK} band (2)"]
 
 
 @compiler
@@ -90,7 +90,7 @@ def test_python_and_c_agree_on_what_they_hand_over():
 def test_where_there_is_a_compiler_it_is_used():
     assert described() == [f"{WORK} compiled (2)"]
     with build.without():
-        assert described()[-1] == f"{WORK} small (2)"
+        assert described()[-1] == f"{WORK} band (2)"
 
 
 @compiler

@@ -1,6 +1,7 @@
 """The engine against the definition: outputs and all gradients, whatever is combined, whatever the lengths."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -11,34 +12,23 @@ from models.attention import CHOICES
 from models.attention.build import build_choice
 from models.attention.choice import Shape
 from models.attention.definition import Definition
-from models.attention.engine import chunks, partition, queries
+from models.attention.engine import chunks, partition
 from models.attention.engine.band import attend_band
 from models.attention.engine.engine import Engine, every_key
-from models.attention.engine.head_groups import HeadGroup
+from models.attention.engine.queries import HeadGroup
 from tests._equivalence import assert_same, inputs, layer_of, results
-from tests._jobs import VARIANTS, job
 from tests._nets import make
-from workflow.costs.streams import count
-from workflow.costs.trained_net import build_net
 from workflow.training.backends import chosen, prepare
 
 CPU = torch.device("cpu")
-BACKENDS = [
-    ("all", "compiled"),
-    ("top_k", "compiled"),
-    ("all", "band"),
-    ("all", "small"),
-    ("top_k", "band"),
-    ("top_k", "small"),
-    ("top_k", "gather"),
-]
+BACKENDS = [("all", "compiled"), ("top_k", "compiled"), ("all", "band"), ("top_k", "band")]
 
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Several chunks of queries and of streams to a block, several groups of heads to a layer."""
     monkeypatch.setattr(chunks, "QUERIES", 3)
-    monkeypatch.setattr(chunks, "SCRATCH_BYTES", 600)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 600)
     monkeypatch.setattr(partition, "GROUP_COST", 40)
     monkeypatch.setattr(partition, "GROUP_COST_IN_EVALUATION", 1)
     partition.partition.cache_clear()
@@ -53,14 +43,7 @@ length = draw.integers(1, 11)
 def test_engine_equals_definition(names, S, T, M, B, k, data):
     """S, T and the cache's length are independent: a cache may be empty, or shorter than a span."""
     layer = layer_of(names, S, k, data.draw(draw.booleans()), data.draw(draw.integers(0, 99)))
-    backends = ["compiled", "band", "small", "gather"] if names[1] == "top_k" else ["compiled", "band", "small"]
-    backend = data.draw(draw.sampled_from(backends))
-    keep = queries.KEEP_BYTES
-    queries.KEEP_BYTES = data.draw(draw.sampled_from([0, keep]))  # weights computed again, or kept
-    try:
-        assert_same(layer, *inputs(layer, T, M, B), backend)
-    finally:
-        queries.KEEP_BYTES = keep
+    assert_same(layer, *inputs(layer, T, M, B), data.draw(draw.sampled_from(["compiled", "band"])))
 
 
 @pytest.mark.parametrize("z", [0.0, 2.0, 5.0, 5.5, 8.0], ids="z = {}".format)
@@ -72,11 +55,24 @@ def test_whole_spans_and_none(z, selection, backend):
     assert_same(layer, *inputs(layer, 7, 9, 2), backend)
 
 
-def test_ties_with_the_kth_score_stay():
-    """All scores alike: top-1 keeps every key, in the kept keys as in the band."""
+@pytest.mark.parametrize("backend", ["compiled", "band"])
+def test_ties_with_the_kth_score_stay(backend):
+    """All scores alike: top-1 keeps every key."""
     layer = layer_of(("fixed", "top_k", "softmax", "none"), 6, 1, True, 0)
     layer.query.weight.data.zero_()
-    assert_same(layer, *inputs(layer, 7, 5, 2), "gather")
+    assert_same(layer, *inputs(layer, 7, 5, 2), backend)
+
+
+@pytest.mark.parametrize("pieces", [1, 4])
+def test_the_backward_pass_holds_the_scores_of_one_chunk(pieces, monkeypatch):
+    """What a block of one chunk keeps is kept; several are computed again, and none of their scores is kept."""
+    monkeypatch.setattr(chunks, "QUERIES", 24 // pieces)
+    monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 20)
+    layer, kept = layer_of(("fixed", "all", "softmax", "relative"), 40, 1, False, 1), []
+    x, past = inputs(layer, 24, 60, 2)
+    with torch.autograd.graph.saved_tensors_hooks(lambda each: kept.append(each) or each, lambda each: each):
+        Engine("band").attend(layer, x, past)
+    assert any(each.size(-1) >= 40 and each.dim() > 2 for each in kept) == (pieces == 1)
 
 
 def test_spans_that_grow_past_the_cache_see_what_is_there():
@@ -90,11 +86,9 @@ def test_spans_that_grow_past_the_cache_see_what_is_there():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("keep", [0, 1 << 20])
 @pytest.mark.parametrize("selection, backend", BACKENDS)
-def test_dropout_is_the_same_in_the_backward_pass(selection, backend, keep, monkeypatch):
-    """Against finite differences, the random numbers of every call set to the same."""
-    monkeypatch.setattr(queries, "KEEP_BYTES", keep)
+def test_dropout_is_the_same_in_the_backward_pass(selection, backend):
+    """Against finite differences, the random numbers of every call set to the same; chunks are computed again."""
     layer = layer_of(("adaptive", selection, "softmax", "relative"), 6, 3, False, 1)
     layer.dropout, (x, past), engine = 0.4, inputs(layer, 5, 6, 1), Engine(backend)
 
@@ -112,11 +106,10 @@ def test_dropout_leaves_weights_out_or_makes_them_larger():
     torch.manual_seed(0)
     B, g, T, K, W = 2, 3, 5, 11, 6
     span, everything, softmax = (build_choice(axis, settings, Shape(6, 3)) for axis, settings in PLAIN.items())
-    group = HeadGroup(g, W, span, everything, softmax, W, attends_self=True, drop=0.5, seed=3)
+    group = HeadGroup(g, W, span, everything, softmax, attends_self=True)
     q = torch.randn(B, g, T, 2).double()
     k, v = torch.randn(K, B, g, 2).double(), torch.eye(K).double()[:, None, None].expand(K, B, g, K).contiguous()
-    plain = attend_band(HeadGroup(g, W, span, everything, softmax, W, attends_self=True), q, None, k, v, None, None, [])
-    dropped = attend_band(group, q, None, k, v, None, None, [])
+    plain, dropped = (attend_band(replace(group, drop=drop), q, None, k, v, None, None, []) for drop in (0.0, 0.5))
     torch.testing.assert_close(dropped, torch.where(dropped > 0, 2 * plain, 0.0))
     assert 0.3 < (dropped > 0).sum() / (plain > 0).sum() < 0.7
 
@@ -124,10 +117,11 @@ def test_dropout_leaves_weights_out_or_makes_them_larger():
 PLAIN = {"span": {"name": "fixed", "limit": 6}, "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 
 
+@pytest.mark.parametrize("backend", ["compiled", "band"])
 @pytest.mark.parametrize("span", ["fixed", "adaptive", "dynamic"])
-def test_one_character_at_a_time_gives_the_numbers_of_a_block(span):
+def test_one_character_at_a_time_gives_the_numbers_of_a_block(span, backend):
     """With each group of heads caching its own reach and no more."""
-    engine = Engine()
+    engine = Engine(backend)
     layer = layer_of((span, "all", "softmax", "relative"), 9, 1, False, 4).eval()
     x, past = torch.randn(2, 30, 6).double(), engine.start(layer, 2)
     block, _ = engine.attend(layer, x, past)
@@ -155,43 +149,29 @@ def test_a_cache_that_is_read_twice_is_not_overwritten():
 
 def test_a_backend_that_cannot_compute_a_layer_says_why():
     layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 2)
-    for name, why in (("gather", "top_k alone"), ("triton", "a GPU")):
-        with pytest.raises(ValueError, match=f"backend '{name}' cannot compute this layer: .*{why}"):
-            Engine(name).attend(layer, *inputs(layer, 4, 3, 2))
+    with pytest.raises(ValueError, match="backend 'triton' cannot compute this layer: it needs a GPU"):
+        Engine("triton").attend(layer, *inputs(layer, 4, 3, 2))
     with pytest.raises(ValueError, match="unknown backend 'bnad'; valid: auto, compiled, band"):
         Engine("bnad")
 
 
 def test_choices_are_counted_over_the_layers_of_a_net():
     net = make({**PLAIN, "position": {"name": "relative", "limit": 6}})
-    tokens, lines = torch.zeros(2, 7, dtype=torch.long), []
-    for backend in ("small", "band"):
-        prepare(net, backend, CPU, torch.float64)
-        net(tokens, net.start(2))
-        lines.append(chosen(net))
-    work = "cpu float64: Fixed All Softmax, reach <= 8, T <= 8, backward"
-    assert lines == [[f"{work}: small (2)"], [f"{work}, weights kept: band (2)"]]
+    prepare(net, "band", CPU, torch.float64)
+    net(torch.zeros(2, 7, dtype=torch.long), net.start(2))
+    (line,) = [line for line in chosen(net) if "nothing is compiled" not in line]
+    assert line == "cpu float64: Fixed All Softmax, reach <= 8, T <= 8, backward: band (2)"
 
 
 def test_a_layer_has_an_engine_of_its_own_until_a_net_shares_one():
     net = make({**PLAIN, "position": {"name": "relative", "limit": 6}})
     first, second = (layer.implementation for layer in net.attentions)
     assert first is not second and first.backend.name == "auto"
-    for name, kind in (("small", Engine), ("definition", Definition)):
+    for name, kind in (("band", Engine), ("definition", Definition)):
         prepare(net, name, CPU, torch.float64)
         first, second = (layer.implementation for layer in net.attentions)
         assert first is second and isinstance(first, kind)
     assert chosen(net) == ["definition"]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_gathered_keys_are_counted_as_they_are_computed():
-    top_k = job(**VARIANTS["top_k"])
-    net = build_net(top_k, CPU, 7)
-    prepare(net, "gather", CPU, torch.float32)
-    macs = count(top_k, net, CPU)
-    assert macs["macs_torch"] == macs["macs_analytic"]
-    assert macs["macs_fvcore"] == pytest.approx(macs["macs_analytic"], rel=0.01)
 
 
 def test_a_copied_layer_has_a_cache_of_its_own():
@@ -209,11 +189,12 @@ def test_heads_of_like_reach_share_a_group():
     assert partition.partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
 
 
+@pytest.mark.parametrize("normaliser", sorted(CHOICES["normaliser"]))
 @pytest.mark.parametrize("selection", ["all", "top_k"])
-def test_16_bits_where_a_run_computes_in_them(selection):
+def test_16_bits_where_a_run_computes_in_them(selection, normaliser):
     """As on a GPU: products and caches in 16 bits, gradients of 32 for the parameters, near those of 32."""
     engine = Engine()
-    layer = layer_of(("adaptive", selection, "softmax", "relative"), 6, 3, False, 2).float()
+    layer = layer_of(("adaptive", selection, normaliser, "relative"), 6, 3, False, 2).float()
     x, past = torch.randn(2, 5, 6), (torch.randn(7, 2, 6),)
     direction = torch.randn(2, 5, 3, 4)
     oracle = results(engine, layer, x, past, direction)
@@ -242,19 +223,10 @@ def test_groups_in_evaluation_are_those_that_the_cache_was_made_for():
     assert before.isfinite().all()
 
 
-@pytest.mark.parametrize("selection, backend", BACKENDS)
-def test_a_second_derivative_is_refused_rather_than_wrong(selection, backend):
+@pytest.mark.parametrize("selection", ["all", "top_k"])
+def test_a_second_derivative_is_refused_rather_than_wrong(selection):
     layer = layer_of(("fixed", selection, "softmax", "relative"), 6, 1, False, 2)
     x, past = inputs(layer, 4, 3, 2)
-    y, _ = Engine(backend).attend(layer, x.requires_grad_(), past)
+    y, _ = Engine("compiled").attend(layer, x.requires_grad_(), past)
     with pytest.raises(RuntimeError, match="no second derivative"):
         torch.autograd.grad(y.square().sum(), x, create_graph=True)
-
-
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15", "entmax_alpha"])
-def test_gathered_weights_may_have_more_bits_than_scores(normaliser):
-    layer = layer_of(("fixed", "top_k", normaliser, "relative"), 6, 3, True, 2).float()
-    with torch.autocast("cpu", torch.bfloat16):
-        y, _ = Engine("gather").attend(layer, torch.randn(2, 5, 6), (torch.randn(7, 2, 6),))
-    y.sum().backward()
-    assert all(p.grad.isfinite().all() for p in layer.parameters() if p.grad is not None)

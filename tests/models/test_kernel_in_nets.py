@@ -122,7 +122,7 @@ def test_auto_does_without_a_kernel_at_fault_and_says_why(fault, faulty, interpr
     prepare(net, "auto", CUDA, torch.float32)
     with build.without():
         net(tokens, net.start(2))
-    work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: small (2)"
+    work = f"{DEVICE} float64: Dynamic All Softmax, reach <= 8, T <= 8, backward: band (2)"
     assert chosen(net) == [f"cuda float32: kernel not used: {reason}", work]
 
 

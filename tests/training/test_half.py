@@ -17,8 +17,6 @@ from workflow.training.backends import prepare
 from workflow.training.loop import Run
 
 SHORT = {"steps": 3, "evaluate_every": 3, "checkpoint_every": 3, "precision": "bf16"}
-BACKENDS = [(name, "band") for name in VARIANTS] + [("top_k", "gather")]
-BACKENDS += [(name, "small") for name in ("adaptive", "dynamic", "entmax_alpha", "transformer_xl")]
 GPU = torch.device("cuda")
 
 
@@ -43,14 +41,14 @@ def score(job, text, folder, backend: str) -> float:
     return run.curve[-1][f"train_{run.task.unit}"]
 
 
-@pytest.mark.parametrize("name, backend", BACKENDS)
-def test_every_choice_trains_in_16_bits(name, backend, tmp_path, sixteen_bits, monkeypatch):
-    """Near the numbers of 32, by every backend, forward and backward."""
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_choice_trains_in_16_bits(name, tmp_path, sixteen_bits):
+    """Near the numbers of 32, forward and backward."""
     variant = VARIANTS[name]
     small, text = job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}}), corpus(length=800)
-    ours = score(small, text, tmp_path, backend)
+    ours = score(small, text, tmp_path, "band")
     in_32 = small.model_copy(update={"training": small.training.model_copy(update={"precision": "fp32"})})
-    oracle = score(in_32, text, tmp_path, backend)
+    oracle = score(in_32, text, tmp_path, "band")
     assert ours == pytest.approx(oracle, rel=0.02) and ours != oracle
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import torch
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
+from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
-from workflow.config.environment import BACKENDS, DEVICES
+from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job, read_job
@@ -73,7 +74,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--steps", type=at_least(1), default=5)
     parser.add_argument("--data", type=Path, help="its data set; results/data/CORPUS.npz where it is left out")
     parser.add_argument("--device", default="auto", choices=DEVICES)
-    parser.add_argument("--backend", default="auto", choices=BACKENDS)
+    parser.add_argument("--backend", default="auto", choices=backend_names())
     options = parser.parse_args(argv)
     job: Job = read_job(options.job)
     data = options.data or Path(f"results/data/{job.corpus}.npz")

@@ -41,10 +41,14 @@ def choice_settings(axis: str, name: str) -> dict:
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
     """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
-    for node in ast.walk(_source(axis, name)):
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["from_grid"]:
-            return ast.literal_eval(node.value)
-    return {}
+    return _assigned(_source(axis, name), "from_grid", {})
+
+
+@cache
+def backend_names() -> tuple[str, ...]:
+    """The names of the code that computes attention, the definition and `auto` among them."""
+    source = (ATTENTION / "engine" / "backend.py").read_text(encoding="utf-8")
+    return _assigned(ast.parse(source), "BACKENDS", ())
 
 
 def axis_of(name: str) -> str:
@@ -52,6 +56,14 @@ def axis_of(name: str) -> str:
     axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
     check_known("choice of attention", name, axes)
     return axes[name]
+
+
+def _assigned(source: ast.Module, name: str, missing):
+    """The literal that is assigned to a name; `missing` where none is."""
+    for node in ast.walk(source):
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
+            return ast.literal_eval(node.value)
+    return missing
 
 
 @cache

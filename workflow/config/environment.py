@@ -5,8 +5,6 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 
 import os
 
-# as in models.attention.engine.backend
-BACKENDS = ("auto", "compiled", "band", "small", "gather", "triton", "definition")
 DEVICES = ("auto", "cpu", "cuda")
 ALLOCATOR = "GLIBC_TUNABLES"
 CONFIG = "ATTENTION_CONFIG"

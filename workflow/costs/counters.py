@@ -5,7 +5,6 @@ layer norms, which are left out here as in the other counts, and lists what it c
 softmax, sorting.
 """
 
-import math
 import warnings
 
 import torch
@@ -15,28 +14,11 @@ from torch.utils.flop_counter import FlopCounterMode
 from models.kernels.compiled import build
 
 
-def _of_bag(table, rows, *others, out_shape=None, **named) -> int:
-    """A weighted sum of rows of a table, from shapes: torch counts two operations for each number in them."""
-    return 2 * math.prod(rows) * table[-1]
-
-
-GATHERED = {torch.ops.aten._embedding_bag: _of_bag, torch.ops.aten._embedding_bag_forward_only: _of_bag}
-
-
-def _embedding_bag(inputs: list, outputs: list) -> int:
-    return math.prod(inputs[1].type().sizes()) * inputs[0].type().sizes()[-1]
-
-
-def _product(inputs: list, outputs: list) -> int:
-    """fvcore's own refuses a product that is given the memory for its result."""
-    return math.prod(inputs[0].type().sizes()) * inputs[1].type().sizes()[-1]
-
-
 def by_torch(net: torch.nn.Module, arguments: tuple) -> float:
     """Multiply-accumulates of net(*arguments) by torch's counter. Gradients are on: without them the counter stops at a
     module that returns a weight.
     """
-    with build.without(), FlopCounterMode(display=False, custom_mapping=GATHERED) as counter:
+    with build.without(), FlopCounterMode(display=False) as counter:
         net(*arguments)
     return counter.get_total_flops() / 2
 
@@ -46,7 +28,6 @@ def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
     with torch.no_grad(), build.without(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
         analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
-        analysis.set_op_handle("aten::bmm", _product, "aten::mm", _product, "aten::embedding_bag", _embedding_bag)
         analysis.uncalled_modules_warnings(False).tracer_warnings("none")
         fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
     return {

@@ -9,7 +9,6 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from models.attention.definition import Definition
-from models.attention.engine.backend import GATHER_UP_TO
 from models.attention.engine.engine import Engine
 from models.kernels.compiled import build
 from models.macs import dense, engine_macs, outside_attention
@@ -30,13 +29,12 @@ CPU = torch.device("cpu")
 
 CHECKED = [(name, "band") for name in ("fixed", "adaptive", "top-k", "sparsemax", "entmax15", "entmax_alpha")]
 CHECKED += [(name, "compiled") for name, _ in CHECKED if not build.obstacle(torch.float64)]
-CHECKED += [("top-k", "gather"), ("adaptive", "small"), ("top-k", "small")]
 
 
 def gate(device: torch.device) -> dict:
     """The farthest that outputs and gradients of engine and definition lie apart, on small nets in 64 bits.
 
-    Whatever is timed is checked: each choice, top-k gathered and masked, one character at a time. On a GPU the kernel
+    Whatever is timed is checked: each choice, and one character at a time. On a GPU the kernel
     too, in the types that a run uses, by `check_equivalence`, which raises.
     """
     worst, where = 0.0, ""
@@ -176,8 +174,3 @@ def _train(threads: int, start, queue) -> None:
         step()
         steps += 1
     queue.put(steps * LAPTOP.batch * LAPTOP.block / (time.perf_counter() - began))
-
-
-def table() -> dict[str, int]:
-    """The measured table by which top-k is gathered or masked."""
-    return {str(reach): k for reach, k in GATHER_UP_TO.items()}

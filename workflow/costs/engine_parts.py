@@ -10,7 +10,7 @@ from models.attention import NORMALISERS, SELECTIONS
 from models.attention.build import build_layers
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
-from models.attention.engine.head_groups import HeadGroup
+from models.attention.engine.queries import HeadGroup
 from models.attention.sequence_attention import SequenceAttention
 from models.attention.spans.fixed import Fixed
 from models.kernels.compiled.dense import Product, multiply
@@ -53,7 +53,7 @@ def attention(sizes: Sizes, case: Case, device: torch.device, engine: Engine | N
     shape, W, d = Shape(sizes.d_model, sizes.heads), case.S, sizes.d_model // sizes.heads
     choices = SELECTIONS[selection](shape, **settings), NORMALISERS[normaliser](shape)
     choices = [choice.to(device) for choice in choices]
-    group = HeadGroup(sizes.heads, W, Fixed(shape, limit=W), *choices, W, attends_self=False)
+    group = HeadGroup(sizes.heads, W, Fixed(shape, limit=W), *choices, attends_self=False)
     torch.manual_seed(0)
     q = (torch.randn(sizes.batch, sizes.heads, sizes.block, d, device=device) / d**0.5).requires_grad_()
     rows = (W + sizes.block, sizes.batch, sizes.heads, d)

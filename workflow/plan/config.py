@@ -8,7 +8,8 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from workflow.config.environment import BACKENDS, DEVICES
+from workflow.config.choices import backend_names
+from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_names
 from workflow.config.strict import StrictModel, one_of, parse
@@ -34,7 +35,7 @@ class Config(StrictModel):
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
     other_results: list[str] = []
     device: Annotated[str, one_of("device", DEVICES)] = "auto"
-    backend: Annotated[str, one_of("backend", BACKENDS)] = "auto"
+    backend: Annotated[str, one_of("backend", backend_names())] = "auto"
 
     @property
     def folder(self) -> str:

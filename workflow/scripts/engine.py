@@ -83,8 +83,7 @@ def measure(how: Engine, name: str, steps_only: bool = False) -> dict:
     if steps_only:
         return report | timed(how, device.type, only="step") | {"macs": engine_facts.macs(how)}
     report |= {"memory": memory, "parallel": engine_facts.parallel(device), **timed(how, device.type)}
-    report |= {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
-    return report | {"table": engine_facts.table()}
+    return report | {"macs": engine_facts.macs(how), "profiles": engine_facts.profiles(how, device)}
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -18,8 +18,9 @@ from pathlib import Path
 import psutil
 import torch
 
+from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
-from workflow.config.environment import BACKENDS, DEVICES
+from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite
 from workflow.config.job import Job, read_job
@@ -134,7 +135,7 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
-    parser.add_argument("--backend", default="auto", choices=BACKENDS)
+    parser.add_argument("--backend", default="auto", choices=backend_names())
     return parser.parse_args(argv)
 
 

@@ -21,7 +21,7 @@ from models.kernels.compiled import build
 
 
 def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
-    """All layers share one implementation. name: one of `workflow.config.environment.BACKENDS`.
+    """All layers share one implementation. name: one of `backend.BACKENDS`.
 
     On a GPU the kernel must first give the definition's numbers for what this net's layers are. Where it does not, or
     cannot be compiled, `auto` does without it, as `chosen` then says, and `triton` ends in `equivalence.Mismatch`.
@@ -118,7 +118,7 @@ def chosen(net) -> list[str]:
     faults = [engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault]
     for dtype, name in build.NAMES.items():
         if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
-            faults.append(f"cpu {name}: nothing is compiled: {reason}")
+            faults.append(f"cpu {name}: nothing is compiled, which is slower: {reason}")
     return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
 
 

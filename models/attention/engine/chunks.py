@@ -1,4 +1,4 @@
-"""How a block is cut so that its scores stay in the processor's cache.
+"""How a block is cut so that its scores stay few.
 
 c queries of b streams at a time; the queries of a chunk see W keys each, W + c - 1 together
 """
@@ -10,8 +10,7 @@ from torch import Tensor
 
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows
-SCRATCH_BYTES = 4 << 20  # of scores at a time; measured: fresh pages cost ten times reused ones
-ON_GPU = 64  # times as many on a GPU: it has no such cache, and each chunk costs it some fifty launches of an operator
+CHUNK_BYTES = 64 << 20  # of scores at a time
 
 
 @dataclass(frozen=True)
@@ -28,15 +27,6 @@ class Chunk:
     def c(self) -> int:
         return self.queries.stop - self.queries.start
 
-    @property
-    def blind(self) -> bool:
-        """Whether the first query sees no key at all."""
-        return self.keys.stop - self.c + 1 == 0
-
-    def shape(self, heads: int) -> tuple[int, int, int]:
-        """Of the chunk's scores: n c (W + c - 1)."""
-        return (self.streams.stop - self.streams.start) * heads, self.c, self.window + self.c - 1
-
     def of_queries(self, x: Tensor) -> Tensor:
         """B g T d -> n c d, the items n = streams x heads."""
         return x[self.streams, :, self.queries].flatten(0, 1)
@@ -50,20 +40,18 @@ class Chunk:
         return x.unflatten(0, (self.streams.stop - self.streams.start, -1))
 
 
-def chunks(
-    T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int, on_gpu: bool = False
-) -> Iterator[Chunk]:
-    """The chunks of a block of T queries, the last T of K keys their own, none seeing beyond `reach`."""
-    at_a_time = SCRATCH_BYTES * (ON_GPU if on_gpu else 1)
+def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int) -> Iterator[Chunk]:
+    """The chunks of a block of T queries, the last T of K keys their own, none seeing beyond `reach`.
+
+    Where the queries of a chunk see no key at all, its window is the column x = 1, before the stream's first key.
+    """
     step = QUERIES * (2 if reach >= LONG * QUERIES else 1)
     for start in range(0, T, step):
         queries = slice(start, min(start + step, T))
         c, seen = queries.stop - start, K - T + queries.stop - 1 + attends_self
-        window = min(reach, seen)
-        if window < 1:
-            continue  # no query sees a key: y stays 0
+        window = max(1, min(reach, seen))
         first = seen - (window + c - 1)
-        b = max(1, at_a_time // (heads * c * (window + c - 1) * bytes_each))
+        b = max(1, CHUNK_BYTES // (heads * c * (window + c - 1) * bytes_each))
         for stream in range(0, B, b):
             streams = slice(stream, min(stream + b, B))
             yield Chunk(queries, streams, slice(max(0, first), seen), max(0, -first), window)

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from models.attention.choice import Shape
-from models.attention.engine.head_groups import HeadGroup
 from models.attention.engine.projections import by_head
+from models.attention.engine.queries import HeadGroup
 from models.attention.normalisers.entmax15 import Entmax15
 from models.attention.normalisers.entmax_alpha import EntmaxAlpha
 from models.attention.normalisers.softmax import Softmax

@@ -20,12 +20,11 @@ Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and
 
 
 class Computed(NamedTuple):
-    """What was computed for a group of heads of a block: how many heads, reach, keys projected, by which backend."""
+    """What was computed for a group of heads of a block: how many heads, reach, keys projected."""
 
     heads: int
     reach: int
     keys: int
-    backend: str = "band"
 
 
 class Engine:
@@ -70,7 +69,7 @@ class Engine:
             group, tensors = queries.of(heads, min(reach, at_hand), k, v)
             q, _, _, v, position_keys, *_ = tensors
             name = self.backend.choose(group, q, v, position_keys)
-            layer.shapes.append(Computed(len(heads), group.reach, len(k), name))
+            layer.shapes.append(Computed(len(heads), group.reach, len(k)))
             parts.append(self.backend.attend(name, group, *tensors))
         return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(groups)
 
@@ -82,7 +81,7 @@ class Engine:
         counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
         q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
         group, tensors = BlockQueries(layer, q, z, widest, scaled=False).of(heads, widest, k, v)
-        layer.shapes = [Computed(1, *sizes, "compiled") for sizes in zip(reaches, counts, strict=True)]
+        layer.shapes = [Computed(1, *sizes) for sizes in zip(reaches, counts, strict=True)]
         y = self.backend.attend_layer(group, tensors, layer.shape, counts)
         return y.transpose(1, 2), cache.next_past([(heads, widest)])
 

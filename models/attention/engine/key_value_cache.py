@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from models.attention.engine.partition import Partition
-from models.attention.engine.projections import project
 from models.attention.engine.stream_cache import Past
 
 
@@ -34,8 +33,10 @@ class Inputs:
     def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
         """Keys K B g dk and values K B g dv that the heads of group `number` reach."""
         rows = self.rows[-(len(self.x) + reach) :]
-        matrices = (matrix.to(rows.dtype) for matrix in _projection_matrices(self.layer, heads))
-        return [projected.unflatten(-1, (len(heads), -1)) for projected in project(self.x, *matrices, rows)]
+        past = rows[: len(rows) - len(self.x)].data  # its buffer is appended to, which is no change of these rows
+        matrices = (matrix.T.to(rows.dtype) for matrix in _projection_matrices(self.layer, heads))
+        projected = (torch.cat([past @ matrix, self.x @ matrix]) for matrix in matrices)
+        return [each.unflatten(-1, (len(heads), -1)) for each in projected]
 
     def next_past(self, groups: Partition) -> Past:
         """The inputs that the layer keeps for the next block."""

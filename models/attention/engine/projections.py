@@ -1,4 +1,4 @@
-"""Keys and values of what a layer has cached, without gradient into the past."""
+"""Queries, keys and values of a layer in training by the compiled products, without gradient into the past."""
 
 from functools import lru_cache
 from itertools import accumulate
@@ -11,28 +11,11 @@ from models.kernels.compiled.dense import Product, multiply
 from models.kernels.no_double_backward import no_double_backward
 
 
-class _Projected(torch.autograd.Function):
-    """rows W_k^T and rows W_v^T, of which the last are the block's own: dW from all rows, dx from those alone."""
-
-    @staticmethod
-    def forward(ctx, x, keys, values, rows):
-        ctx.save_for_backward(keys, values)
-        ctx.rows, ctx.own = rows, x.shape  # a view of a buffer that is appended to and never written again
-        flat = rows.flatten(0, 1)
-        return tuple((flat @ weight.T).unflatten(0, rows.shape[:2]) for weight in (keys, values))
-
-    @staticmethod
-    @no_double_backward
-    def backward(ctx, *gradients):
-        rows, own = ctx.rows.flatten(0, 1), ctx.own[0] * ctx.own[1]
-        dk, dv = (gradient.flatten(0, 1) for gradient in gradients)
-        keys, values = ctx.saved_tensors
-        dx = (dk[len(dk) - own :] @ keys).addmm_(dv[len(dv) - own :], values)
-        return dx.view(ctx.own), dk.T @ rows, dv.T @ rows, None
-
-
 class _ProjectedByHead(torch.autograd.Function):
-    """As `_Projected` with queries, compiled; every head has as many of the last rows as it sees."""
+    """Queries of x W_q^T; rows W_k^T and rows W_v^T, every head of as many of the last rows as it sees.
+
+    The last rows are the block's own: dW from all rows, dx from those alone.
+    """
 
     @staticmethod
     def forward(ctx, x, queries, keys, values, rows, counts):
@@ -96,10 +79,3 @@ def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
     if len(set(counts)) == 1:
         return Layout(width, tuple(range(0, h * width, width)), (h * width,) * h, (B * h * width,) * h)
     return Layout(width, tuple(start * B * width for start in starts[:h]), (width,) * h, (B * width,) * h)
-
-
-def project(x: Tensor, keys: Tensor, values: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """rows: K B d, the last T of them x: T B d; keys: c d, values: c' d -> K B c, K B c'."""
-    if torch.is_grad_enabled():
-        return _Projected.apply(x, keys, values, rows)
-    return rows @ keys.T, rows @ values.T

@@ -1,16 +1,30 @@
 """The queries of a block, and all that one group of heads needs to attend with them."""
 
 import math
+from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from models.attention.engine.head_groups import HeadGroup
 from models.attention.engine.key_value_cache import pick_heads
-from models.attention.engine.rows import is_plain_softmax
 
-KEEP_BYTES = 256 << 20  # of weights that a group may keep for the backward pass; beyond, they are computed again
-KEPT_BY_AUTOGRAD = 6  # times as much where rows go through autograd: scores, masked scores, weights, intermediates
+
+@dataclass(frozen=True)
+class HeadGroup:
+    """Heads that are computed together, as far as the farthest-seeing of them reaches.
+
+    heads: how many. reach: how many keys the farthest-seeing of them sees. span, selection, normaliser: the layer's.
+    drop: dropout on the weights; seed: what it is drawn from where the code draws by itself.
+    """
+
+    heads: int
+    reach: int
+    span: nn.Module
+    selection: nn.Module
+    normaliser: nn.Module
+    attends_self: bool
+    drop: float = 0.0
+    seed: int = 0
 
 
 class BlockQueries:
@@ -40,23 +54,17 @@ class BlockQueries:
         position_keys = self.position_keys
         if position_keys is not None and position_keys.dim() == 3:
             position_keys = pick_heads(position_keys, heads, 0)
-        plain = is_plain_softmax(layer.selection, layer.normaliser)
-        learned = () if plain else (*layer.selection.parameters(), *layer.normaliser.parameters())
-        weights = q.numel() // q.size(-1) * reach * q.element_size() * (1 if plain else KEPT_BY_AUTOGRAD)
         group = HeadGroup(
             heads=len(heads),
             reach=reach,
             span=layer.span,
             selection=layer.selection,
             normaliser=layer.normaliser,
-            flat=layer.span.flat(z),
             attends_self=layer.attends_self,
             drop=layer.drop,
             seed=int(torch.randint(2**62, ())) if layer.drop else 0,
-            grad=torch.is_grad_enabled(),
-            keep=torch.is_grad_enabled() and weights <= KEEP_BYTES,
-            on_gpu=q.device.type == "cuda",
         )
+        learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
         return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:

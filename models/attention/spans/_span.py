@@ -28,10 +28,6 @@ class Span(Choice):
         """How many past keys each head can see now: (h,) whole numbers. The engine computes no more."""
         return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
 
-    def flat(self, z: Tensor | None) -> int:
-        """How many of the nearest keys have m = 1 and no gradient for every query; the engine masks the others."""
-        return 0
-
     def cache_length(self, window: int) -> int:
         """How many past inputs a layer keeps for the next block, given the window it just used."""
         return self.limit

@@ -29,9 +29,6 @@ class Adaptive(Span):
     def extent(self, inputs: Tensor) -> Tensor:
         return self.limit * self.fraction
 
-    def flat(self, z: Tensor) -> int:
-        return max(0, int(z.detach().min()))
-
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)
 

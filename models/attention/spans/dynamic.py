@@ -39,9 +39,6 @@ class Dynamic(Span):
             self._farthest.append(ramp_reach(z, self.ramp, self.limit).max())
         return self.limit * fraction
 
-    def flat(self, z: Tensor) -> int:
-        return max(0, int(z.detach().min()))
-
     def log_mask(self, x: Tensor, z: Tensor) -> Tensor:
         return log_ramp(x, z, self.ramp)
 

@@ -14,6 +14,3 @@ class Fixed(Span):
     def __init__(self, shape: Shape, *, limit: int):
         super().__init__(shape)
         self.limit = limit
-
-    def flat(self, z: None) -> int:
-        return self.limit

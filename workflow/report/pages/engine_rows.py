@@ -160,7 +160,6 @@ def build_tables(content: dict) -> dict:
         "compiled_speed": _speed(measured, "compiled"),
         "pays_from": pays_from(measured),
         "parallel": [[jobs, threads, " to ".join(speeds)] for jobs, threads, speeds in parallel],
-        "gathered": list(content["table"].items()),
     }
 
 
