@@ -9,12 +9,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests._copied import copied
 from tests.cluster.slurm import missing, one_node
-from tests.ready._toy import eventually
 from workflow.results.record import read_record
 
 POLLED = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "2"]
@@ -48,6 +49,14 @@ WAYS = {
     ),
     "requeued by hand": Way(["scontrol", "requeue"], NOTHING),
 }
+
+
+def eventually(true: Callable, seconds: float = 30) -> None:
+    """Wait until it is; a failure after `seconds`."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def project(folder: Path, steps: int) -> Path:

@@ -5,7 +5,7 @@ import pytest
 from tests import _site
 from tests._runs import run
 from tests.refused._kind import READ_ONCE
-from workflow.papers import known_papers
+from workflow.papers import known_papers, published
 from workflow.plan.targets import Targets
 
 FILES = {
@@ -37,7 +37,7 @@ published: [rope.bpc]
 
 
 def forget():
-    for function in READ_ONCE:
+    for function in (*READ_ONCE, published.papers, published.load, published.load_analytic, published.load_conflicts):
         function.cache_clear()
 
 

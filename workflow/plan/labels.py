@@ -4,10 +4,14 @@ Snakemake formats a message with the job's wildcards, so a label is looked up by
 "{run_label:{wildcards.digest}}".
 """
 
+import hashlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from workflow.plan.plan import PlanRow
+from workflow.plan.sources import DIGITS
+
+LONGEST_NAME = 80  # of a file that is named after several ablations
 
 
 class Label:
@@ -50,3 +54,16 @@ def _askers(rows: list[PlanRow]) -> str:
     """The ablations that ask for it."""
     names = list(dict.fromkeys(row.ablation for row in rows))
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def name_group(ablations: Iterable[str]) -> str:
+    """The name of a file for the configurations of these ablations; of many the first, their number and a digest.
+
+    >>> name_group(["span_limit", "limit"])
+    'limit+span_limit'
+    """
+    names = sorted(ablations)
+    name = "+".join(names)
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"

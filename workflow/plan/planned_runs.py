@@ -7,13 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from workflow.config.job import Job
-from workflow.plan.labels import Labels
+from workflow.plan.labels import Labels, name_group
 from workflow.plan.plan import PlanRow
 from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed
-
-LONGEST_NAME = 80  # of a file that is named after several ablations
 
 
 class PlannedRuns:
@@ -198,19 +196,6 @@ class PlannedRuns:
     def digest_of(self, ablation: str) -> str:
         """Digest of an ablation's rows in the plan: if it changes, the table of runs is made again."""
         return _digest(self.rows_of(ablation))
-
-
-def name_group(ablations: Iterable[str]) -> str:
-    """The name of a file for the configurations of these ablations; of many the first, their number and a digest.
-
-    >>> name_group(["span_limit", "limit"])
-    'limit+span_limit'
-    """
-    names = sorted(ablations)
-    name = "+".join(names)
-    if len(name) <= LONGEST_NAME:
-        return name
-    return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
 
 
 def _digest(rows: list[PlanRow]) -> str:
