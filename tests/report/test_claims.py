@@ -171,7 +171,7 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "1 seed on a text: an interval takes 3"),
         (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "2 seeds on a text: an interval takes 3"),
-        (both(status="oom"), {}, "nothing measured of adaptive and fixed"),
+        (both(status="oom"), {}, "nothing measured of adaptive span and fixed span"),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "the same in every run"),
     ],
 )
@@ -184,8 +184,8 @@ def test_what_cannot_be_told(rows, changes, why):
     "rows, changes, why",
     [
         (both(), {"scale": "paper"}, "of scale paper alone"),
-        (both(ablation="top_k"), {}, "span_limit was not run"),
-        (both(ours=()), {}, "adaptive was not run"),
+        (both(ablation="top_k"), {}, "its question was not run"),
+        (both(ours=()), {}, "adaptive span was not run"),
         (both(), {"than": {"variant": "adaptive"}}, "both sides are the same"),
     ],
 )

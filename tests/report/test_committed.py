@@ -14,6 +14,8 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside
 from workflow.report.answers.variants import variant_table
+from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of
+from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages import headlines
 from workflow.report.pages.ledger import ledger_page, read_ledger
@@ -132,6 +134,41 @@ def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, 
     for finding in findings:
         shown = set(NUMBER.findall(html.unescape(TAG.sub(" ", rows[finding["name"]]))))
         assert set(NUMBER.findall(finding["text"])) <= shown, (finding, shown)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_ledger_speaks_in_titles(scale, judged):
+    """Not in the names that measures, texts and variants have in files; and not in lists of the language."""
+    context = ledger_page(Site(judged[scale], judged[scale] / "pages"), read_ledger(judged[scale] / "ledger.json"), [])
+    page = render("ledger.html.j2", "ledger.html", shared=[], **context).partition('<section id="ledger">')[2]
+    shown = html.unescape(
+        TAG.sub("\n", re.sub(r"<(style|script|code)\b.*?</\1>|<p class=\"files.*?</p>", "", page, flags=re.S))
+    )
+    texts = {name for name in read_set(PRECOMPUTED / scale).runs["corpus"] if "-" in name}  # the others are plain words
+    assert texts and not [name for name in texts if name in shown]
+    measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of(name) for name in CLAIMABLE}
+    claimed = [line["compared"] for paper in context["ledger"]["papers"] for line in paper["lines"]]
+    assert not [(name, what) for name in measures for what in claimed if re.search(rf"\b{name}\b", what)]
+    assert not re.findall(r"\['|', |None", shown)
+    assert not [line["why"] for paper in context["ledger"]["papers"] for line in paper["lines"] if "_" in line["why"]]
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_claim_says_on_what_it_was_tested(scale, judged):
+    """dev or test, S and k, in the sentence, the forest plot and the ledger alike."""
+    found = read_ledger(judged[scale] / "ledger.json")
+    split = {line["name"]: split_of(line["measure"]) for line in found.claims}
+    assert {"dev", "test", ""} == set(split.values())
+    for finding in headlines.list_findings(found.claims):
+        assert not split[finding["name"]] or f"({split[finding['name']]})" in finding["text"]
+    for row in (row for paper in headlines.forest_of(found) for row in paper["rows"]):
+        assert row["split"] == split[row["name"]]
+    for line in found.measured:
+        told, sides = speaking(line), load_claim(line["name"]).sides
+        for axis in ("S", "k") if told["pairs"] and line["ablation"] != LAYERS else ():
+            if any(getattr(side, axis) is not None for side in sides):
+                assert f"{axis} = " in told["at"], line["name"]
+        assert not split[line["name"]] or split[line["name"]] in line["compared"]
 
 
 @pytest.mark.parametrize("scale", SCALES)

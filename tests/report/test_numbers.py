@@ -1,8 +1,11 @@
 """Numbers as people read them, alone and in columns; and the ids of figures within a page."""
 
+import re
+
 import pytest
 
-from workflow.report.pages.numbers import form_of, number, percent, printed_form
+from workflow.report.answers.words import to_digits
+from workflow.report.pages.numbers import form_of, number, percent, printed_form, within
 from workflow.report.pages.site import embed_svg
 
 
@@ -27,6 +30,15 @@ def test_numbers_as_people_read_them(value, unit, text):
 
 def test_percentages():
     assert (percent(-0.94), percent(2.0), percent(None)) == ("-0.9 %", "+2.0 %", "")
+
+
+@pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])
+def test_what_rounds_to_zero_has_no_minus(value):
+    """By every function that writes a number."""
+    written = [percent(value), within(value, 1.0, "bpc"), to_digits(value, 3.0), to_digits(value, 0.3)]
+    written += [number(value, unit) for unit in ("", "bpc", "bytes")]
+    written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
+    assert not [text for text in written if re.match(r"[-\N{MINUS SIGN}]0(\.0*)?(?![.\d])", text)], written
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from tests import _site
 from workflow.papers.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
+from workflow.report.pages.ledger import run_pages
 from workflow.report.pages.paper import order_in_paper
 from workflow.report.pages.site import Site
 from workflow.report.pages.status import status_page
@@ -226,7 +227,9 @@ def test_the_index_opens_with_what_was_found(site):
     )
     assert [*order] == sorted(order, key=text.index)
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
-    assert " at scale overnight</small>" in text  # what another set of results tells names that set
+    assert re.search(
+        r" at scale overnight, [^<]*\bon [^<]+</small>", text
+    )  # what another set of results tells names it and its texts
     assert len(text.encode()) < 500_000
 
 
@@ -240,6 +243,25 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
             address = f'href="ablations/{line["ablation"]}/{digest}.html"'
             assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
             assert digest in rows[line["name"]]
+
+
+def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):
+    """Of others the record is named alone."""
+    site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "ablations/models/"
+    made = tmp_path / "reports" / "overnight" / place / "a.html"
+    made.parent.mkdir(parents=True)
+    made.write_text("")
+    evidence = {"set": "overnight", "pairs": [{"runs": {"ours": ["a"], "than": ["b"]}}]}
+    assert run_pages(site, evidence, place, mine=False) == {"a": f"../overnight/{place}a.html"}
+    assert (site.reports / f"../overnight/{place}a.html").resolve() == made.resolve()
+    assert run_pages(site, evidence, place, mine=True) == {name: f"{place}{name}.html" for name in "ab"}
+
+
+def test_a_list_of_contents_names_nothing_twice(site):
+    for path in (site / "papers").glob("*.html"):
+        contents = path.read_text().partition('<nav class="contents"')[2].partition("</nav>")[0]
+        titles = re.findall(r'<a href="[^"]*">(.*?)</a>', contents)
+        assert titles and len(titles) == len(set(titles)), path
 
 
 def test_the_root_index_lists_the_pages_of_each_scale(reports):
@@ -297,4 +319,7 @@ def test_the_status_page_names_what_was_not_run(suite):
     site = Site(suite / "results" / _site.SCALE, suite / "unused")
     lines = status_page(site, [load_ablation("models")])["sections"][0]["lines"]
     rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
-    assert rows["Table 1"] == (1, []) and rows["Table 3"] == (0, ["adaptive_span_table3"])
+    assert rows["Table 1"] == (1, []) and rows["Table 3"] == (
+        0,
+        ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"],
+    )

@@ -112,7 +112,7 @@ _QUANTITIES = [
     Quantity("peak_memory_bytes", "peak memory of the run", "bytes", "run", better="lower"),
     Quantity(
         "macs_paper",
-        "#FLOPS, formula",
+        "by the paper's formula",
         "multiply-adds",
         "run",
         STREAMS,
@@ -159,8 +159,8 @@ _QUANTITIES = [
     Quantity("quiet", "whether the machine was quiet", "", "throughput", number=False),
     *_timed("train", "training speed", "a training step, ms"),
     *_timed("predict", "prediction speed", "a prediction, ms"),
-    *_timed("library_train", "training speed, entmax library", "a training step, entmax library, ms"),
-    *_timed("library_predict", "prediction speed, entmax library", "a prediction, entmax library, ms"),
+    *_timed("library_train", "training speed with the entmax library", "a training step, entmax library, ms"),
+    *_timed("library_predict", "prediction speed with the entmax library", "a prediction, entmax library, ms"),
 ]
 REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
 

@@ -17,6 +17,7 @@ KINDS = ("train", "predict", "library_train", "library_predict")
 SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
+WITHOUT = "none"  # in place of a reference step
 AGAIN = "--forcerun throughput"  # to be added to a command of snakemake
 
 
@@ -80,7 +81,7 @@ def _by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
 def clocks(rows: pd.DataFrame) -> list[str]:
     """What each timing was set beside: of two rows with the same the times compare."""
     known = rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows)
-    return ["none" if pd.isna(each) else f"{each:.9g} ms" for each in known]
+    return [WITHOUT if pd.isna(each) else f"{each:.9g} ms" for each in known]
 
 
 def told_apart(shown: dict) -> bool:
@@ -93,7 +94,7 @@ def describe_timings(runs: pd.DataFrame) -> list[str]:
     timed = runs.drop_duplicates("configuration")
     timed = timed[timed[[name for name in SPEEDS if name in runs]].notna().any(axis=1)]
     said, beside = [], clocks(timed)
-    if without := beside.count("none"):
+    if without := beside.count(WITHOUT):
         said.append(f"{_how_many(without, timed)} timed without a reference step")
     if len(set(beside)) > 1:
         said.append("timed on several machines, so that not all speeds are compared")

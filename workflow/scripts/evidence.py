@@ -13,6 +13,7 @@ from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
 from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
+from workflow.report.texts import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, describe
 
@@ -29,7 +30,12 @@ def main(argv: list[str] | None = None) -> None:
     if len(scales) > 1:
         raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
     claims = judge_all([collect_evidence(name, load_claim(name), frames) for name in known_claims()])
-    content = {"set": options.name, "scale": scales[0], "provenance": describe(runs), "claims": claims}
+    content = {
+        "set": options.name,
+        "scale": scales[0],
+        "provenance": describe(runs, name_badges(runs)),
+        "claims": claims,
+    }
     write_text(options.out, json.dumps(content, indent=1))
 
 

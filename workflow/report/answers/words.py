@@ -19,7 +19,7 @@ def to_digits(value: float | None, half: float | None = None) -> str:
         return ""
     size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
     decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
-    return f"{value:,.{decimals}f}".replace("-", MINUS)
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)  # no minus before a zero
 
 
 def intervals(bounds: list[tuple[float | None, float | None]]) -> str:

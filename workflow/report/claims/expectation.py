@@ -2,7 +2,7 @@
 
 import math
 
-from workflow.report.claims.measures import LAYERS, UNITS
+from workflow.report.claims.measures import LAYERS, UNITS, title_of
 from workflow.report.claims.schema import Claim
 
 
@@ -18,6 +18,15 @@ def unit_of(claim: Claim) -> str:
     """Of the effect."""
     power = "power of n" if claim.ablation == LAYERS else "power of S"
     return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
+
+
+def describe_measure(claim: Claim) -> str:
+    """What is compared: `difference of dev bpc`; of two measures, `ratio of A to B`."""
+    titles = list(dict.fromkeys(title_of(claim.measured(side)) for side in claim.sides))
+    if claim.by == "slope":
+        axis = "n" if claim.ablation == LAYERS else "S"
+        return f"{'difference of the ' if claim.than else ''}power of {axis} by which it grows: {titles[0]}"
+    return f"{claim.by} of {' to '.join(titles)}" if claim.than else "".join(titles)
 
 
 def describe_expectation(claim: Claim) -> str:

@@ -4,12 +4,15 @@ import math
 from statistics import fmean
 
 from workflow.papers.published import find, load_analytic
-from workflow.report.claims.expectation import claimed_range, describe_expectation, unit_of
+from workflow.plan.ablations import load_ablation
+from workflow.report.answers.words import join
+from workflow.report.claims.expectation import claimed_range, describe_expectation, describe_measure, unit_of
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.measures import COUNTED, LAYERS
-from workflow.report.claims.samples import Sample, kind_of_pairs, pair_up, read_sample
+from workflow.report.claims.samples import Sample, describe_places, kind_of_pairs, pair_up, read_sample
 from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.claims.verdicts import judge, judge_constant, judge_few
+from workflow.report.tables._layers import LABELS
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts
 from workflow.results.runs_table import Frames
@@ -26,8 +29,8 @@ from workflow.results.statistics import (
 )
 
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
-ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure")
-NOT_RUN = "{} was not run"
+ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure", "compared")
+NOT_ASKED = "its question was not run"
 EMPTY = dict.fromkeys(
     (
         "effect",
@@ -44,6 +47,7 @@ EMPTY = dict.fromkeys(
         "late_gain",
         "by_text",
         "of",
+        "at",
     )
 )
 
@@ -60,19 +64,20 @@ def judge_all(lines: list[dict]) -> list[dict]:
 def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     """Everything that needs no other claim: the samples of both sides, the effect, its interval and p.
 
-    pairs: as of `pair_up`, `of` what each is: a seed, a turn or a measurement. texts: the badges of those they read.
+    pairs: as of `pair_up`, with the badges of their texts, `of` what each is: a seed, a turn or a measurement. texts:
+    those badges. at: the S and k that the claim names. compared: its measure, in words.
     verdict is None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
-    line |= {"expected": describe_expectation(claim)}
+    line |= {"expected": describe_expectation(claim), "compared": describe_measure(claim)}
     line |= {"headline": read_headline(claim), "claimed": claimed_range(claim)}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return line | recompute(claim)
     line["unit"] = unit_of(claim)
     if not _was_run(claim, frames):
-        return line | {"verdict": "not tested", "why": NOT_RUN.format(claim.ablation)}
+        return line | {"verdict": "not tested", "why": NOT_ASKED}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
     if elsewhere := _not_tested(claim, samples, frames):
@@ -81,12 +86,13 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     pairs = [] if missing else pair_up(claim, *samples)
     if missing or not pairs:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    line |= {"pairs": pairs, "of": kind_of_pairs(claim)} | _means(pairs)
+    line |= {"pairs": pairs, "of": kind_of_pairs(claim), "at": describe_places(*samples)} | _means(pairs)
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
     names = {} if claim.ablation == LAYERS else names_of_texts(frames.runs[frames.runs["ablation"] == claim.ablation])
     line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
+    line |= {"pairs": [pair | {"text": names.get(pair["text"], pair["text"])} for pair in pairs]}
     line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
     return line | _untested(claim, samples, effects)
 
@@ -186,7 +192,7 @@ def _not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> s
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
         return f"it is about the sizes and texts of scale {claim.scale} alone"
     if absent := _absent(claim, frames):
-        return NOT_RUN.format(" and ".join(absent))
+        return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
     ours, than = samples
     same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
     alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
@@ -199,4 +205,12 @@ def _missing(claim: Claim, samples: list[Sample | None]) -> str | None:
     empty = [side.variant for side, sample in sides if side and not sample.values]
     if empty and claim.best_of and samples[0].digests:
         return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
-    return f"nothing measured of {' and '.join(dict.fromkeys(empty))}" if empty else None
+    return f"nothing measured of {join(_labels(claim, empty))}" if empty else None
+
+
+def _labels(claim: Claim, variants: list[str]) -> list[str]:
+    """How tables name these variants, or layers."""
+    if claim.ablation == LAYERS:
+        return [LABELS[name] for name in dict.fromkeys(variants)]
+    known = load_ablation(claim.ablation).variants
+    return [known[name].label or name for name in dict.fromkeys(variants)]

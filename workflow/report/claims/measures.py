@@ -1,29 +1,42 @@
 """What a claim may be about: registered quantities and what is computed from them, with their units."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
-from workflow.results.registry import REGISTRY
+from workflow.results.registry import REGISTRY, SPLITS
 
 LAYERS = "layers"  # in place of an ablation: layers that were measured without a run
 SPANS = REGISTRY["mean_span"].tasks
-DERIVED = {  # measure: unit, and the tasks that have it
-    "span_share": ("of S", SPANS),
-    "lower_over_upper_span": ("x", SPANS),
-    "longest_over_mean_span": ("x", SPANS),
-    "ms": ("ms", (LAYERS,)),
-    "bytes": ("bytes", (LAYERS,)),
+DERIVED = {  # measure: title, unit, and the tasks that have it
+    "span_share": ("avg. span as a share of S", "of S", SPANS),
+    "lower_over_upper_span": ("avg. span of the lower layers over that of the upper", "x", SPANS),
+    "longest_over_mean_span": ("longest span over avg. span", "x", SPANS),
+    "ms": ("time of a layer", "ms", (LAYERS,)),
+    "bytes": ("memory of a layer", "bytes", (LAYERS,)),
 }
 CLAIMABLE = {
-    name: (quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
+    name: (quantity.title, quantity.unit, quantity.tasks) for name, quantity in REGISTRY.items() if quantity.claimable
 } | DERIVED
-UNITS = {name: unit for name, (unit, _) in CLAIMABLE.items()}
+UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval and need none
 
 
 def has_measure(task: str, measure: str) -> bool:
     """task: or LAYERS."""
-    return task in CLAIMABLE[measure][1]
+    return task in CLAIMABLE[measure][2]
+
+
+def title_of(measure: str) -> str:
+    """As a sentence names it: the heads of columns leave out what is counted."""
+    title, unit, _ = CLAIMABLE[measure]
+    return f"{unit}, {title}" if unit == "multiply-adds" else title
+
+
+def split_of(measures: Iterable[str]) -> str:
+    """`dev` or `test`, on which all of these measures are scored; nothing of a cost or a span."""
+    return next((split for split in SPLITS if all(name.startswith(f"{split}_") for name in measures)), "")
 
 
 def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:

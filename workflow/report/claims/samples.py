@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from workflow.report.answers.words import join
 from workflow.report.claims.measures import COUNTED, LAYERS, read_measure
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.tables._cells import MEASURED_BY
@@ -23,13 +24,15 @@ class Sample:
 
     A text is what was read, and counts once whatever it stands in for.
     stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
-    late_gains: by digest, what the last quarter of the updates still brought, in bits.
+    late_gains: by digest, what the last quarter of the updates still brought, in bits. at: the places on the grid that
+    the side names, S and k, by their column; of layers their length and width.
     """
 
     values: dict[tuple, float]
     runs: dict[tuple, list[str]]
     stuck: bool = False
     late_gains: dict[str, float] = field(default_factory=dict)
+    at: dict[str, list[int]] = field(default_factory=dict)
 
     @property
     def digests(self) -> set[str]:
@@ -40,14 +43,33 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     """The values of one side."""
     measure = claim.measured(side)
     if claim.ablation == LAYERS:
-        return _fold(claim, _points_of_layers(side, measure, frames.layers))
+        rows = _select_layers(side, frames.layers)
+        named = {"n": "S"} if side.S else {}
+        return _fold(claim, _points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
     rows = _select_runs(claim, side, frames.runs)
     finished = rows[rows["status"] == "ok"]
     points = _finite(_points_of_runs(finished, measure))
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
     points = _drop_incomplete(points, rows)
     gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
-    return _fold(claim, points, stuck=stayed(finished), late_gains=gains)
+    at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
+    return _fold(claim, points, stuck=stayed(finished), late_gains=gains, at=at)
+
+
+def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
+    """named: what a reader calls each column."""
+    return {name: sorted({int(value) for value in rows[column].dropna()}) for name, column in named.items()}
+
+
+def describe_places(ours: Sample, than: Sample | None) -> str:
+    """`at S = 256`, `at S = 256 against S = 32`: where a claim was tested; nothing of one about all of the grid."""
+    sides = [_spell_places(side.at) for side in (ours, than) if side is not None]
+    written = " against ".join(dict.fromkeys(filter(None, sides)))
+    return f"at {written}" if written else ""
+
+
+def _spell_places(at: dict[str, list[int]]) -> str:
+    return ", ".join(f"{name} = {join([f'{value:,}' for value in values])}" for name, values in at.items() if values)
 
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
@@ -123,11 +145,15 @@ def _points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
     return rows.assign(value=read_measure(rows, measure))[COLUMNS]
 
 
-def _points_of_layers(side: Side, measure: str, layers: pd.DataFrame) -> pd.DataFrame:
-    """As `_points_of_runs`; S is the length n."""
+def _select_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
+    """The measured layers of a side; S is the length n."""
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
-    wanted = rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)
-    rows = rows[wanted].assign(corpus=LAYERS, digest=None)
+    return rows[rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)]
+
+
+def _points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """As `_points_of_runs`."""
+    rows = rows.assign(corpus=LAYERS, digest=None)
     values = [values_of(row, measure) for row in rows.to_dict("records")]
     turns = [list(range(len(each))) for each in values]
     return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]

@@ -7,7 +7,7 @@ from workflow.plan.other_results import strength
 
 TELLING = ("reproduced", "consistent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
-SHOWN += ("by_text", "texts", "pairs", "of", "digests")
+SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests")
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:

@@ -7,6 +7,7 @@ from workflow.report.claims.schema import Claim
 from workflow.results.flatness import FLAT
 from workflow.results.statistics import FEWEST, LEVEL
 
+OUTSIDE = "the interval lies outside of what is claimed"
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
 
 
@@ -20,8 +21,11 @@ def judge(line: dict, claim: Claim) -> dict:
         return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
-            return _too_early(line) or {"verdict": "not reproduced", "why": "the interval lies on the other side"}
-        return {"verdict": "cannot tell", "why": "the interval lies on the other side, but p is above .05"}
+            return _too_early(line) or {
+                "verdict": "not reproduced",
+                "why": OUTSIDE,
+            }
+        return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 
 
@@ -30,7 +34,7 @@ def _too_early(line: dict) -> dict | None:
     gain = line["late_gain"] or 0.0
     if gain <= FLAT:
         return None
-    why = f"the interval lies on the other side, but the last quarter of training still brought {gain:.2g} bits"
+    why = f"{OUTSIDE}, but the last quarter of training still brought {gain:.2g} bits"
     return {"verdict": "too early", "why": why}
 
 

@@ -8,6 +8,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.claims.lines import read_lines
 from workflow.report.pages import artefacts
 from workflow.report.pages.answer import answer
+from workflow.report.pages.claim_numbers import write_details, write_numbers
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges
 from workflow.results.runs_table import describe, name_text
@@ -36,7 +37,13 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 def read_claims(site: Site, name: str) -> list[dict]:
     """What the papers claim about it, with the evidence. Verdicts are the ledger's: they take all claims together."""
     path = site.results / "claims" / f"{name}.json"
-    return read_lines(path, ["provenance"])["claims"] if path.exists() else []
+    lines = read_lines(path, ["provenance"])["claims"] if path.exists() else []
+    return [_written(line) for line in lines]
+
+
+def _written(line: dict) -> dict:
+    unit = line["unit"] or ""
+    return line | {"unit": unit, "written": write_numbers(line, line) | write_details(line, unit)}
 
 
 def _line(run, task: TaskSpec) -> dict:

@@ -45,7 +45,7 @@ def describe(name: str) -> dict[str, str]:
     text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
     text += (", where " if parts else "") + ", ".join(map(_written, parts))
     usual = ", ".join(f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float))
-    return {"about": ast.get_docstring(function), "text": text, "usual": usual}
+    return {"about": ast.get_docstring(function).replace("`", ""), "text": text, "usual": usual}
 
 
 def _written(node: ast.AST) -> str:

@@ -83,7 +83,7 @@ def _tell_claim(site: Site, name: str) -> list[str]:
     if line is None:
         return []
     evidence = speaking(line)
-    written = write_numbers(evidence, line["unit"] or "")
+    written = write_numbers(evidence, line)
     elsewhere = "" if line["strongest"] == ledger.set else f" at scale {line['strongest']}"
     numbers = f"{written['effect']} {line['unit']}" + (
         f" ({written['low']} to {written['high']})" if evidence["low"] is not None else ""

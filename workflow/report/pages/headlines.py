@@ -4,7 +4,8 @@ import math
 
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
-from workflow.report.answers.words import count
+from workflow.report.answers.words import count, join
+from workflow.report.claims.measures import split_of
 from workflow.report.claims.side_by_side import speaking
 from workflow.report.layout import list_columns, text_of
 from workflow.report.pages.artefacts import read_table
@@ -27,7 +28,7 @@ def list_headlines(lines: list[dict]) -> list[dict]:
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
-    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set.
+    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set, texts, `at` (the grid).
 
     From the strongest scale first: what of each paper is surest, then what was not reproduced, then the rest by turns.
 
@@ -68,13 +69,17 @@ def _sentence(line: dict) -> str | None:
 
 def _finding(line: dict) -> dict:
     evidence = line["evidence"]
-    text = _sentence(line).format(**write_numbers(evidence, line["unit"] or ""))
+    text = _sentence(line).format(**write_numbers(evidence, line))
+    if split := split_of(line["measure"]):
+        text = f"{text.removesuffix('.')} ({split})."
     if evidence["otherwise_on"]:
-        text += f" Not so on {' and '.join(evidence['otherwise_on'])}."
+        text += f" Not so on {join(evidence['otherwise_on'])}."
     return {key: line[key] for key in ("name", "paper")} | {
         "text": text,
         "verdict": line["overall"],
         "set": line["strongest"],
+        "texts": "; ".join(evidence["texts"]),
+        "at": evidence["at"],
     }
 
 
@@ -98,9 +103,9 @@ def find_limit(cells: list[dict]) -> str | None:
     difference = shown[places["difference"]]
     return (
         f"On a text whose best possible prediction is known, {said['best']} bits per character, adaptive spans of at "
-        f"most {S} characters score {said['ours']} and fixed ones {said['theirs']}, {_tell(difference, forms)} over "
-        f"{count(int(difference['n']), 'seed')}. The adaptive ones take {said['work']} times the multiply-adds of the "
-        f"fixed ones, and reach {said['span']} characters on average."
+        f"most {S} characters score {said['ours']} on test and fixed ones {said['theirs']}, {_tell(difference, forms)} "
+        f"over {count(int(difference['n']), 'seed')}. The adaptive ones take {said['work']} times the executed "
+        f"multiply-adds of the fixed ones, and reach {said['span']} characters on average."
     )
 
 
@@ -127,9 +132,10 @@ def _row(line: dict) -> dict:
     low, high = line["claimed"]
     claimed = (0.0 if low is None else axis.place(low), 100.0 if high is None else axis.place(high))
     places = {name: axis.place(value) for name, value in numbers.items()}
-    written = write_numbers(evidence, line["unit"] or "") | {"printed": number(printed, line["unit"])}
+    written = write_numbers(evidence, line) | {"printed": number(printed, line["unit"])}
     shown = {"numbers": numbers, "places": places, "span": claimed, "written": written, "asked": _asked(line)}
-    return line | shown | {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence)}
+    about = {"texts": "; ".join(evidence["texts"]), "basis": name_basis(evidence), "split": split_of(line["measure"])}
+    return line | shown | about
 
 
 def _asked(line: dict) -> str:

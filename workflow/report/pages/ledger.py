@@ -8,13 +8,13 @@ from pathlib import Path
 from workflow.papers.published import find, papers
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.ledger import NOT_RUN
+from workflow.report.claims.ledger import NOT_ASKED
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.side_by_side import speaking
 from workflow.report.claims.verdicts import VERDICTS
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.pages.claim_numbers import name_basis, write_numbers, write_pairs
+from workflow.report.pages.claim_numbers import name_basis, write_details, write_numbers, write_pairs
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
 from workflow.results.precomputed import precomputed
@@ -49,7 +49,7 @@ def read_ledger(path: Path) -> Ledger | None:
 
 def _was_asked(line: dict) -> bool:
     """Whether its question was run here, or a set that stands beside can tell it."""
-    return line["overall"] != "not tested" or line["why"] != NOT_RUN.format(line["ablation"])
+    return line["overall"] != "not tested" or line["why"] != NOT_ASKED
 
 
 def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
@@ -73,7 +73,7 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
             {
                 "title": paper.title,
                 "page": f"papers/{name}.html" if name in with_page else None,
-                "lines": [_line(line, ledger.set, tables) for line in lines if line["paper"] == name],
+                "lines": [_line(site, line, ledger.set, tables) for line in lines if line["paper"] == name],
             }
             for name, paper in papers().items()
         ],
@@ -82,19 +82,36 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
     return {"title": "What the papers claim, and what was found", "ledger": content}
 
 
-def _line(line: dict, own: str, tables: set[str]) -> dict:
+def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     """With what the paper prints, in words, and the pages of its numbers; with the numbers of the set that speaks.
 
-    own: the set that this report is about; of another the runs have no page here, but a record. tables: on its pages.
+    own: the set that this report is about; runs of another lead to its report, where that is made, else have a record.
+    tables: on the pages of this report.
     """
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
     about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line, tables)}
-    about |= {"rank": VERDICTS.index(line["overall"]), "runs_at": runs_at(line["ablation"])}
+    about |= {"rank": VERDICTS.index(line["overall"])}
     evidence, unit = speaking(line), line["unit"] or ""
-    about |= {"written": write_numbers(evidence, unit), "basis": name_basis(evidence), "unit": unit}
-    about |= {"pairs": write_pairs(evidence, line["by"], unit), "linked": evidence.get("set", own) == own}
-    return line | evidence | about | {"records": [] if about["linked"] else _records(evidence["digests"])}
+    about |= {
+        "written": write_numbers(evidence, line) | write_details(evidence, unit),
+        "basis": name_basis(evidence),
+        "unit": unit,
+    }
+    mine, pairs = evidence["set"] == own, write_pairs(evidence, line)
+    about |= {"pairs": pairs, "records": [] if mine else _records(evidence["digests"])}
+    about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
+    return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["ablation"]), mine)}
+
+
+def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, str]:
+    """By digest the page of each run, from the top of this report: another scale's only if it is there by now."""
+    digests = {digest for pair in evidence["pairs"] for digests in pair["runs"].values() for digest in digests}
+    if mine:
+        return {digest: f"{place}{digest}.html" for digest in digests}
+    folder = f"{evidence['set']}/{place}"
+    there = {digest for digest in digests if (site.reports.parent / folder / f"{digest}.html").exists()}
+    return {digest: f"../{folder}{digest}.html" for digest in there}
 
 
 def _records(digests: list[str]) -> list[str]:

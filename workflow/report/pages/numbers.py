@@ -24,6 +24,11 @@ def is_number(value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and not missing(value)
 
 
+def rounded(value: float, places: int) -> float:
+    """With no minus before a zero."""
+    return round(value, places) + 0.0
+
+
 @dataclass(frozen=True)
 class Form:
     """How the numbers of a column are written: divided by `scale`, with `places` decimals and a suffix."""
@@ -38,7 +43,7 @@ class Form:
             return number(value)
         if abs(value) >= HUGE:
             return number(value)
-        return f"{round(value / self.scale, self.places) + 0.0:,.{self.places}f}{self.suffix}"  # no minus before a zero
+        return f"{rounded(value / self.scale, self.places):,.{self.places}f}{self.suffix}"
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
@@ -102,7 +107,7 @@ def number(value, unit: str = "") -> str:
         return f"{value / scale:.4g}{suffix}"
     if unit in BITS or unit == "bytes" or abs(value) >= 1000:
         return form_of([value], unit=unit).text(value)
-    return f"{value:.4g}"
+    return f"{value + 0.0:.4g}"
 
 
 def within(value, half: float | None, unit: str = "") -> str:
@@ -116,11 +121,17 @@ def within(value, half: float | None, unit: str = "") -> str:
 def quantity(value, unit: str = "") -> str:
     """A number with its unit, where the number does not already say it."""
     text = number(value, unit)
-    return text if not text or unit in ("bytes", "", "layers") else f"{text} {unit}"
+    return f"{text}{behind(unit)}" if text else ""
+
+
+def behind(unit: str) -> str:
+    """What stands behind a number: its unit, where the number does not already say it."""
+    return "" if unit in ("bytes", "", "layers") else f" {unit}"
 
 
 def percent(value) -> str:
     """+2.1 %"""
     if missing(value):
         return ""
-    return f"{value:+.1f} %" if abs(value) < 1000 else f"{value:+.0f} %"
+    places = 1 if abs(value) < 1000 else 0
+    return f"{value:+.{places}f} %" if rounded(value, places) else "0 %"

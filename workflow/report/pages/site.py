@@ -103,6 +103,7 @@ def _environment() -> Environment:
         number=numbers.number,
         percent=numbers.percent,
         quantity=numbers.quantity,
+        behind=numbers.behind,
         within=numbers.within,
         digits=to_digits,
         cited=link_documents,

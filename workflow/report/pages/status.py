@@ -5,6 +5,7 @@ from pathlib import Path
 
 from workflow.papers.published import Artefact, papers
 from workflow.plan.ablations import Ablation
+from workflow.report.builders import load_builder
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.site import Site
 
@@ -29,11 +30,15 @@ def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set
     present = {key: path for key, path in paths.items() if key[1] in available and path.exists()}
     return {
         "title": title,
-        "links": [(f"papers/{paper}.html#{kind}-{name}", name) for kind, name in present],
-        "absent": [name for kind, name in paths if (kind, name) not in present],
+        "links": [(f"papers/{paper}.html#{kind}-{name}", _title(kind, name)) for kind, name in present],
+        "absent": [_title(kind, name) for kind, name in paths if (kind, name) not in present],
         "cells": _count_cells([path for (kind, _), path in present.items() if kind == "table"]),
         "drawing": artefact.drawing,
     }
+
+
+def _title(kind: str, name: str) -> str:
+    return load_builder(f"{kind}s", name).TITLE
 
 
 def _count_cells(paths: list[Path]) -> dict[str, int]:
