@@ -21,7 +21,7 @@ from workflow.results.timings import SPEEDS
 
 Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-# What a sentence may say of an effect: its size without sign, as a share in per cent, as a factor, and both sides.
+# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both sides.
 FIGURES = ("size", "share", "times", "ours", "than")
 Place = Literal["max", "min", "upper", "common"]
 GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Place | None
