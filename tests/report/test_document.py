@@ -1,5 +1,7 @@
 """Documents as pages: what our Markdown has, escaped, and links to what captions cite."""
 
+import re
+
 from workflow.config.files import ROOT
 from workflow.report.pages.document import cited_documents, document_page, link_documents
 
@@ -31,3 +33,10 @@ def test_a_cited_document_is_a_link_and_nothing_else_is():
     link = '<a href="../documents/fidelity.html">docs/fidelity.md</a>'
     assert link_documents(text, "../") == f"see {link} &amp; docs/none.md"
     assert cited_documents(text) == ["fidelity"]
+
+
+def test_a_list_of_contents_names_nothing_twice(site):
+    for path in (site / "papers").glob("*.html"):
+        contents = path.read_text().partition('<nav class="contents"')[2].partition("</nav>")[0]
+        titles = re.findall(r'<a href="[^"]*">(.*?)</a>', contents)
+        assert titles and len(titles) == len(set(titles)), path

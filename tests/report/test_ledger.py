@@ -16,6 +16,8 @@ from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
 from workflow.report.claims.verdicts import VERDICTS
+from workflow.report.pages.ledger import run_pages
+from workflow.report.pages.site import Site
 from workflow.results.runs_table import Frames, as_frame
 from workflow.scripts import ledger
 
@@ -110,3 +112,15 @@ def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
     assert [*find_other_results("overnight", [])] == ["laptop"]
     with pytest.raises(ConfigError, match="already named small"):
         find_other_results("small", ["results/small"])
+
+
+def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):
+    """Of others the record is named alone."""
+    site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "ablations/models/"
+    made = tmp_path / "reports" / "overnight" / place / "a.html"
+    made.parent.mkdir(parents=True)
+    made.write_text("")
+    evidence = {"set": "overnight", "pairs": [{"runs": {"ours": ["a"], "than": ["b"]}}]}
+    assert run_pages(site, evidence, place, mine=False) == {"a": f"../overnight/{place}a.html"}
+    assert (site.reports / f"../overnight/{place}a.html").resolve() == made.resolve()
+    assert run_pages(site, evidence, place, mine=True) == {name: f"{place}{name}.html" for name in "ab"}

@@ -10,7 +10,6 @@ import pytest
 from tests import _site
 from workflow.papers.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
-from workflow.report.pages.ledger import run_pages
 from workflow.report.pages.paper import order_in_paper
 from workflow.report.pages.site import Site
 from workflow.report.pages.status import status_page
@@ -243,25 +242,6 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
             address = f'href="ablations/{line["ablation"]}/{digest}.html"'
             assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
             assert digest in rows[line["name"]]
-
-
-def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):
-    """Of others the record is named alone."""
-    site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "ablations/models/"
-    made = tmp_path / "reports" / "overnight" / place / "a.html"
-    made.parent.mkdir(parents=True)
-    made.write_text("")
-    evidence = {"set": "overnight", "pairs": [{"runs": {"ours": ["a"], "than": ["b"]}}]}
-    assert run_pages(site, evidence, place, mine=False) == {"a": f"../overnight/{place}a.html"}
-    assert (site.reports / f"../overnight/{place}a.html").resolve() == made.resolve()
-    assert run_pages(site, evidence, place, mine=True) == {name: f"{place}{name}.html" for name in "ab"}
-
-
-def test_a_list_of_contents_names_nothing_twice(site):
-    for path in (site / "papers").glob("*.html"):
-        contents = path.read_text().partition('<nav class="contents"')[2].partition("</nav>")[0]
-        titles = re.findall(r'<a href="[^"]*">(.*?)</a>', contents)
-        assert titles and len(titles) == len(set(titles)), path
 
 
 def test_the_root_index_lists_the_pages_of_each_scale(reports):

@@ -4,15 +4,13 @@ import math
 from statistics import fmean
 
 from workflow.papers.published import find, load_analytic
-from workflow.plan.ablations import load_ablation
-from workflow.report.answers.words import join
 from workflow.report.claims.expectation import claimed_range, describe_expectation, describe_measure, unit_of
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.measures import COUNTED, LAYERS
 from workflow.report.claims.samples import Sample, describe_places, kind_of_pairs, pair_up, read_sample
 from workflow.report.claims.schema import Claim, load_claim
+from workflow.report.claims.untested import NOT_ASKED, was_run, what_is_missing, why_not_tested
 from workflow.report.claims.verdicts import judge, judge_constant, judge_few
-from workflow.report.tables._layers import LABELS
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts
 from workflow.results.runs_table import Frames
@@ -30,7 +28,6 @@ from workflow.results.statistics import (
 
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
 ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure", "compared")
-NOT_ASKED = "its question was not run"
 EMPTY = dict.fromkeys(
     (
         "effect",
@@ -76,13 +73,13 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     if claim.recomputed:
         return line | recompute(claim)
     line["unit"] = unit_of(claim)
-    if not _was_run(claim, frames):
+    if not was_run(claim, frames):
         return line | {"verdict": "not tested", "why": NOT_ASKED}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
-    if elsewhere := _not_tested(claim, samples, frames):
+    if elsewhere := why_not_tested(claim, samples, frames):
         return line | {"verdict": "not tested", "why": elsewhere}
-    missing = _missing(claim, samples)
+    missing = what_is_missing(claim, samples)
     pairs = [] if missing else pair_up(claim, *samples)
     if missing or not pairs:
         return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
@@ -171,46 +168,3 @@ def _means(pairs: list[dict]) -> dict:
     """The mean of each side over the pairs."""
     sides = {side: [pair[side] for pair in pairs] for side in ("ours", "than")}
     return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
-
-
-def _was_run(claim: Claim, frames: Frames) -> bool:
-    if claim.ablation == LAYERS:
-        return frames.layers is not None
-    return frames.runs is not None and claim.ablation in set(frames.runs["ablation"])
-
-
-def _absent(claim: Claim, frames: Frames) -> list[str]:
-    """The variants of a claim of which there is no run, not even a failed one: a scale need not have time for all."""
-    if claim.ablation == LAYERS:
-        return []
-    run = set(frames.runs.loc[frames.runs["ablation"] == claim.ablation, "variant"])
-    return list(dict.fromkeys(side.variant for side in claim.sides if side.variant not in run))
-
-
-def _not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
-    """Why a claim is not about these runs; None where it is."""
-    if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
-        return f"it is about the sizes and texts of scale {claim.scale} alone"
-    if absent := _absent(claim, frames):
-        return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
-    ours, than = samples
-    same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
-    alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
-    return "both sides are the same at this scale" if alike and ours.values else None
-
-
-def _missing(claim: Claim, samples: list[Sample | None]) -> str | None:
-    """Why the claim cannot be weighed; None where it can."""
-    sides = zip((claim.ours, claim.than), samples, strict=True)
-    empty = [side.variant for side, sample in sides if side and not sample.values]
-    if empty and claim.best_of and samples[0].digests:
-        return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
-    return f"nothing measured of {join(_labels(claim, empty))}" if empty else None
-
-
-def _labels(claim: Claim, variants: list[str]) -> list[str]:
-    """How tables name these variants, or layers."""
-    if claim.ablation == LAYERS:
-        return [LABELS[name] for name in dict.fromkeys(variants)]
-    known = load_ablation(claim.ablation).variants
-    return [known[name].label or name for name in dict.fromkeys(variants)]
