@@ -3,6 +3,7 @@
 import pandas as pd
 
 from workflow.plan.texts import Badge, badge_of
+from workflow.results.runs_table import with_text
 
 
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
@@ -32,6 +33,14 @@ def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
     read = _badges(runs)
     texts = [read[text].badge for text in runs[["task", "corpus"]].itertuples(index=False, name=None)]
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
+
+
+def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs of one ablation with `text`, the title of what each read; each run once for a variant, S and k."""
+    once = with_text(runs)
+    read = {key: badge_of(key[0], (), key[1]).badge for key in zip(once["task"], once["corpus"], strict=True)}
+    titles = [read[key] for key in zip(once["task"], once["corpus"], strict=True)]
+    return once.assign(text=pd.Series(titles, index=once.index, dtype=object))
 
 
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
