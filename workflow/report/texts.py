@@ -3,7 +3,6 @@
 import pandas as pd
 
 from workflow.plan.texts import Badge, badge_of
-from workflow.results.runs_table import with_text
 
 
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
@@ -35,11 +34,18 @@ def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
 
 
+def title_of(task: str, corpus: str) -> str:
+    """Of a text, whatever it stands in for."""
+    return badge_of(task, (), corpus).badge
+
+
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of one ablation with `text`, the title of what each read; each run once for a variant, S and k."""
-    once = with_text(runs)
-    read = {key: badge_of(key[0], (), key[1]).badge for key in zip(once["task"], once["corpus"], strict=True)}
-    titles = [read[key] for key in zip(once["task"], once["corpus"], strict=True)]
+    """The runs with `text`, the title of what each read.
+
+    A text counts once, whatever it stands in for: a run of it has one row for each variant that asks for it.
+    """
+    once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
+    titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
     return once.assign(text=pd.Series(titles, index=once.index, dtype=object))
 
 
