@@ -32,7 +32,7 @@ def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:
 
 
 def declared(kind: str, name: str, without: str | None = None) -> Frames:
-    """Frames that hold what READS names and no other cost; `without` one entry: a cost, maps, or all rows of a frame."""
+    """Frames that hold what READS names and no other cost; `without`: a cost, the maps, or all rows of a frame."""
     costs = [cost for cost in COSTS if cost in reads(kind, name) and cost != without]
     frames = all_frames(costs=costs)
     if without == MAPS:
