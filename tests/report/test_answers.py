@@ -11,7 +11,8 @@ from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
 from workflow.report.pages.answer import draw_figures
-from workflow.results.runs_table import as_frame, with_text
+from workflow.report.texts import with_titles
+from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST
 from workflow.tasks.spec import TASKS
 
@@ -32,7 +33,7 @@ def say(rows: list[dict], task=CHAR_LM):
 def test_differences_are_paired_by_seed_and_their_interval_is_students():
     """-.1, -.2, -.3: mean -.2, standard error .1 / sqrt(3); unpaired they would be lost in the scatter of the seeds."""
     rows = [*scored("short", 2.0, 3.0, 4.0), *scored("long", 1.9, 2.8, 3.7)]
-    effect = compare(with_text(as_frame(rows)), "dev_bpc")[0].effect
+    effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
     half = T2 * 0.1 / math.sqrt(3)
     assert (effect.mean, effect.n) == (pytest.approx(-0.2), 3)
     assert (effect.low, effect.high) == (pytest.approx(-0.2 - half), pytest.approx(-0.2 + half))
@@ -48,11 +49,11 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
     rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
     rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
-    effect = compare(with_text(as_frame(rows)), "dev_bpc")[0].effect
+    effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
     assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T4 * 0.01 / math.sqrt(6))
     said = say(rows)
     assert said.status == "Found" and "long is 0.310 bpc better than short" in said.sentence
-    assert "Difference in bpc by text: long −0.110 on a for text8 and −0.510 on b for enwik8." in said.remarks
+    assert "Difference in bpc by text: long −0.110 on a and −0.510 on b." in said.remarks
 
 
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
@@ -74,7 +75,7 @@ def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
     said = say([row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows])
     assert said.status == "Nothing to compare"
     assert said.sentence == (
-        "one variant was run; fixed reaches 2.100 and 2.400 bpc, over 3 seeds on a and b at scale test."
+        "one variant was run; fixed reaches 2.100 and 2.400 bpc, by dev bpc, over 3 seeds on a and b at scale test."
     )
 
 
@@ -83,7 +84,7 @@ def test_of_one_seed_of_one_variant_it_says_the_score_text_by_text_also_over_a_g
     said = say([row | {"digest": f"{row['digest']}-{row['S']}-{row['corpus']}"} for row in rows])
     assert said.sentence == (
         "1 seed cannot tell an effect from chance, which takes 3 on each text; fixed reaches 2.000 and 2.400 bpc, "
-        "over 1 seed on words and b at scale test."
+        "by dev bpc, over 1 seed on Python sources in 27 letters and b at scale test."
     )
 
 
@@ -92,7 +93,7 @@ def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
     said = say([*grown, *scored("stays", 2.0, 2.1, mean_span=9.0, **spans)])
     assert (
-        "Average span reached, in characters: grown 20 of at most 32 and stays 9 of at most 32, where they began."
+        "Average span reached, in characters: grown 20, of at most 32; stays 9, of at most 32, where they began."
         in (said.remarks)
     )
 
@@ -102,7 +103,7 @@ def test_a_difference_beyond_its_interval_is_found():
     assert said.status == "Found"
     assert said.sentence == (
         "long is 0.300 bpc worse than short (2.400 against 2.100, 95 % interval 0.275 to 0.325), "
-        "over 3 seeds on words at scale test."
+        "by dev bpc, over 3 seeds on Python sources in 27 letters at scale test."
     )
 
 
@@ -136,7 +137,7 @@ def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
 
 def test_variants_with_fewer_seeds_than_others_are_named():
     said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49), *scored("other", 3.0, 3.1)])
-    assert said.status == "Found" and "other" not in said.sentence and "over 2 to 3 seeds on words" in said.sentence
+    assert said.status == "Found" and "other " not in said.sentence and "over 2 to 3 seeds on Python" in said.sentence
     assert "Fewer than 3 seeds on a text, too few to tell: other at S = 64." in said.remarks
 
 
@@ -146,7 +147,7 @@ def test_one_text_under_two_names_of_the_papers_is_one_text():
     assert say([*rows, *again]) == say(rows)
     once, twice = (variant_table(as_frame(each), "dev_bpc", {})["lines"] for each in (rows, [*rows, *again]))
     assert [line["points"] for line in twice] == [line["points"] for line in once]
-    assert {line["text"] for line in twice} == {"words for enwik8 and text8"}
+    assert {line["text"] for line in twice} == {"Python sources in 27 letters"}
 
 
 def test_what_was_found_while_runs_still_learn_is_so_far():

@@ -20,9 +20,9 @@ from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages import headlines
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
+from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
-from workflow.results.runs_table import with_text
 from workflow.results.statistics import mean_interval, mean_of
 from workflow.scripts import evidence, ledger
 from workflow.tasks.spec import TASKS
@@ -67,7 +67,7 @@ def said_of_questions(runs) -> list[tuple]:
     said = []
     for name, mine in runs.groupby("ablation"):
         measure = TASKS[load_ablation(name).task].columns[0][0]
-        texts = with_text(mine)
+        texts = with_titles(mine)
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
                 base = beside(texts, line["S"], line["k"])

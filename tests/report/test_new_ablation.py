@@ -118,7 +118,7 @@ def test_a_new_ablation_of_six_lines_is_answered(page):
     """Differences -.099, -.098, -.097: mean -.098, half the interval 4.303 * .001 / sqrt(3) = .0025."""
     text = page.read_text()
     assert "<strong>Found:</strong> long is 0.0980 bpc better than short" in text
-    assert "95 % interval 0.0955 to 0.1005), over 3 seeds on words at scale test.</p>" in text
+    assert "95 % interval 0.0955 to 0.1005), by dev bpc, over 3 seeds on Python sources in 27 letters" in text
     assert "−0.0980</td>" in text and "−0.1005 to −0.0955" in text
     for figure in ("effect", "curves"):
         assert f'id="figure-answer-{figure}"' in text

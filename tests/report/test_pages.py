@@ -147,9 +147,9 @@ def test_tables_figures_and_runs_name_the_text_that_was_read(site):
 
 
 def test_a_note_of_a_cell_stands_behind_a_mark_in_it(site):
-    text = (site / "ablations" / "span_limit" / "index.html").read_text()
-    assert 'aria-label="note: median; middle half of the rounds within 3% of it"' in text
-    assert "notes on cells" not in text
+    texts = [path.read_text() for path in (site / "papers").glob("*.html")]
+    assert any('class="tip" aria-label="note: ' in text for text in texts)
+    assert not any("notes on cells" in text for text in texts)
 
 
 def test_what_a_caption_cites_comes_with_the_report(site):

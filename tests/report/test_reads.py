@@ -1,5 +1,6 @@
 """What a table or figure says it reads is what it reads: nothing else, and no less."""
 
+from dataclasses import replace
 from inspect import signature
 
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 from tests._costs import COST_COLUMNS
 from tests._runs import all_frames
 from workflow.plan.ablations import builder_names
-from workflow.plan.reads import reads
+from workflow.plan.reads import MAPS, reads
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames
@@ -31,9 +32,11 @@ def build(kind: str, name: str, frames: Frames) -> pd.DataFrame:
 
 
 def declared(kind: str, name: str, without: str | None = None) -> Frames:
-    """Frames that hold what READS names and no other cost; `without` one entry: a cost, or all rows of a frame."""
+    """Frames that hold what READS names and no other cost; `without`: a cost, the maps, or all rows of a frame."""
     costs = [cost for cost in COSTS if cost in reads(kind, name) and cost != without]
     frames = all_frames(costs=costs)
+    if without == MAPS:
+        frames = replace(frames, runs=frames.runs.drop(columns=MAPS))
     return Frames(*(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES))
 
 

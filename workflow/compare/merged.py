@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.compare.result_set import ResultSet
 from workflow.report.tables._cells import summarise
-from workflow.results.runs_table import name_text
+from workflow.report.texts import title_of
 from workflow.tasks.spec import TASKS
 
 BY = ["scale", "task", "paper", "ablation", "paper_corpus", "corpus", "variant", "label", "S", "k", "device", "set"]
@@ -36,7 +36,7 @@ def split_by_ablation(merged: pd.DataFrame) -> list[dict]:
 
 def _line(row: dict, columns: list[tuple[str, str, str]]) -> dict:
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if pd.notna(row[axis])]
-    name = ", ".join([f"{row['label']} on {name_text(row['corpus'], row['paper_corpus'])}", *grid])
+    name = ", ".join([f"{row['label']} on {title_of(row['task'], row['corpus'])}", *grid])
     cells = [
         (row[quantity], (row[f"{quantity}_high"] - row[f"{quantity}_low"]) / 2, unit) for quantity, _, unit in columns
     ]

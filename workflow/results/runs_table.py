@@ -129,25 +129,6 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     return runs.copy()  # in few blocks again: a column that is added to many is slow, and pandas warns of it
 
 
-def name_text(corpus: str, *paper_corpora: str) -> str:
-    """`words for text8` where a scale's own text stands in for that of the paper, or for several."""
-    others = [each for each in paper_corpora if each != corpus]
-    return f"{corpus} for {' and '.join(others)}" if others else corpus
-
-
-def with_text(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of one ablation with `text`: what was read, and what it stands in for.
-
-    A text counts once, whatever it stands in for: a run of it has one row for each variant that asks for it.
-    """
-    names = {
-        corpus: name_text(corpus, *sorted(papers))
-        for corpus, papers in runs.groupby("corpus")["paper_corpus"].unique().items()
-    }
-    once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
-    return once.assign(text=once["corpus"].map(names).astype(object))
-
-
 def count_seeds(runs: pd.DataFrame) -> str:
     """`3 seeds`, or `3 to 12 seeds` where configurations have more or fewer."""
     counts = runs.groupby("configuration")["seed"].nunique()

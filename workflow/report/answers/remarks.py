@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Comparison, axes_of
+from workflow.report.answers.effects import Comparison, Effect, axes_of
 from workflow.report.answers.words import count, join, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
@@ -18,14 +18,24 @@ NAMED = 3
 
 def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
     """The mean difference of each variant on each text, at its largest S and k; of few variants and several texts."""
-    last = {each.variant: each.effect for each in comparisons if each.effect}
-    if not 0 < len(last) <= NAMED or max(len(effect.by_text) for effect in last.values()) < 2:
+    return _on_each_text(f"Difference in {unit}", {each.variant: each.effect for each in comparisons if each.effect})
+
+
+def changes_by_text(changes: list[tuple[str, str, Effect]], unit: str) -> list[str]:
+    """The same of what changes along a grid: the ends, the variant, and what it changes by."""
+    ends = dict.fromkeys(each for each, *_ in changes)
+    by_ends = {each: {variant: effect for end, variant, effect in changes if end == each} for each in ends}
+    return [line for each, effects in by_ends.items() for line in _on_each_text(f"Change in {unit} {each}", effects)]
+
+
+def _on_each_text(what: str, effects: dict[str, Effect]) -> list[str]:
+    if not 0 < len(effects) <= NAMED or max(len(effect.by_text) for effect in effects.values()) < 2:
         return []
     lines = []
-    for variant, effect in last.items():
+    for variant, effect in effects.items():
         parts = [f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()]
         lines.append(f"{variant} {join(parts)}")
-    return [f"Difference in {unit} by text: {'; '.join(lines)}."]
+    return [f"{what} by text: {'; '.join(lines)}."]
 
 
 def chance(comparisons: list[Comparison]) -> list[str]:
@@ -132,8 +142,10 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
-        lines.append(f"{variant} {rows['mean_span'].mean():.0f} of at most {rows['S'].max():.0f}{where}")
-    return [f"Average span reached, in {tokens}: {join(lines)}."] if lines else []
+        means = rows.groupby("text", sort=False)["mean_span"].mean()
+        shown = join([f"{mean:.0f}{f' on {text}' if len(means) > 1 else ''}" for text, mean in means.items()])
+        lines.append(f"{variant} {shown}, of at most {rows['S'].max():.0f}{where}")
+    return [f"Average span reached, in {tokens}: {'; '.join(lines)}."] if lines else []
 
 
 def learning(finished: pd.DataFrame) -> list[str]:

@@ -9,9 +9,11 @@ from workflow.report.answers.effects import Comparison, Effect, axes_of, change_
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
 from workflow.report.answers.words import count, intervals, join, to_digits
 from workflow.report.figures._variants import as_named
-from workflow.results.runs_table import count_seeds, with_text
+from workflow.report.texts import with_titles
+from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import count_seeds
 from workflow.results.span_growth import learned_spans, stayed
-from workflow.results.statistics import FEWEST, half_width, over_seeds
+from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, over_seeds
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid
@@ -29,7 +31,7 @@ class Answer:
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """runs: of one ablation, failed ones included, the first variant's first."""
-    (quantity, _, unit), runs = task.columns[0], with_text(as_named(runs))
+    (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     if not len(finished):
         return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
@@ -39,11 +41,13 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
     still = remarks.learning(_behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
-    texts = [*finished["corpus"].unique()]
+    texts = [*finished["text"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
-    basis = f"over {count_seeds(finished)} on {mean}{join(texts)}"
+    judged = "" if alone and status == FOUND else f"by {REGISTRY[quantity].title}, "  # of spans there is no score
+    basis = f"{judged}over {count_seeds(finished)} on {mean}{join(texts)}"
     also = [
         *remarks.by_text(comparisons, unit),
+        *remarks.changes_by_text(changes, unit),
         *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
@@ -73,20 +77,27 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
     weighed = [each for each in paired if each.effect.p is not None]
     if not weighed and not changes:
         return UNANSWERED, _few_seeds(score, paired)
-    told = any(effect.told for effect in (*(each.effect for each in weighed), *(effect for *_, effect in changes)))
+    ps = [effect.p for effect in (*(each.effect for each in weighed), *(effect for *_, effect in changes))]
     parts = [describe_comparisons(score, weighed)] if weighed else []
-    return FOUND if told else UNANSWERED, "; ".join([*parts, *_describe_changes(score, changes)])
+    return _status(ps), "; ".join([*parts, *_describe_changes(score, changes)])
+
+
+def _status(ps: list[float]) -> str:
+    """FOUND where an effect remains once p is corrected for how many there are, EARLY where one is told alone."""
+    if min(holm(ps)) <= LEVEL:
+        return FOUND
+    return EARLY if min(ps) <= LEVEL else UNANSWERED
 
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
     """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
-    seeds = int(finished.groupby("corpus")["seed"].nunique().min())
+    seeds = int(finished.groupby("text")["seed"].nunique().min())
     if seeds < FEWEST:
         return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"
     learned = learned_spans(finished[finished["mean_span"].notna()])
     if not len(learned) or stayed(learned):
         return ALONE, f"one variant was run; {_level(score, finished)}"
-    by_text = learned.groupby("corpus", sort=False)
+    by_text = learned.groupby("text", sort=False)
     average, longest = (join([_span(spans) for _, spans in by_text[name]]) for name in ("mean_span", "max_span"))
     heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
     return FOUND, f"{finished['variant'].iloc[0]} reaches {heads}, of at most {learned['S'].max():.0f}"
@@ -101,7 +112,7 @@ def _span(of_seeds: pd.Series) -> str:
 
 def _level(score: Score, finished: pd.DataFrame) -> str:
     """The score on each text."""
-    means = finished.groupby("corpus", sort=False)[score.quantity].mean()
+    means = finished.groupby("text", sort=False)[score.quantity].mean()
     return f"{finished['variant'].iloc[0]} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 

@@ -4,8 +4,8 @@ import pandas as pd
 
 from workflow.report.answers.effects import Effect, beside, effect_beside, places
 from workflow.report.figures._variants import as_named
+from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
-from workflow.results.runs_table import with_text
 from workflow.results.statistics import FEWEST, half_width, mean_interval
 from workflow.results.timings import SPEEDS, over_turns
 
@@ -17,7 +17,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
 
     half, difference_half: the median width of the intervals, whose digits all numbers of a column are shown with.
     """
-    runs = with_text(as_named(runs))
+    runs = with_titles(as_named(runs))
     lines = [
         _line(text, *place, runs, quantity) for text, rows in runs.groupby("text", sort=False) for place in places(rows)
     ]

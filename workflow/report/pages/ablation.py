@@ -10,8 +10,8 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.answer import answer
 from workflow.report.pages.claim_numbers import write_details, write_numbers
 from workflow.report.pages.site import Site
-from workflow.report.texts import name_badges
-from workflow.results.runs_table import describe, name_text
+from workflow.report.texts import name_badges, title_of
+from workflow.results.runs_table import describe
 from workflow.tasks.spec import TASKS, TaskSpec
 
 
@@ -55,7 +55,7 @@ def _line(run, task: TaskSpec) -> dict:
         "reason": run.reason,
         "S": None if pd.isna(run.S) else int(run.S),
         "k": None if pd.isna(run.k) else int(run.k),
-        "text": name_text(run.corpus, run.paper_corpus),
+        "text": title_of(run.task, run.corpus),
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
         "scores": [(getattr(run, quantity), unit) for quantity, _, unit in task.score_columns],
         "seconds": run.seconds,

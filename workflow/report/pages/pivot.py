@@ -7,9 +7,9 @@ from workflow.report.figures._colours import shades
 from workflow.report.figures._variants import as_named
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
-from workflow.report.texts import name_badges
+from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
-from workflow.results.runs_table import describe, with_text
+from workflow.results.runs_table import describe
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, split_turns
 from workflow.tasks.spec import TASKS
@@ -43,7 +43,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
     colours = dict(zip(runs["variant"], runs["colour"], strict=True))
-    finished = with_text(runs[runs["status"] == "ok"])
+    finished = with_titles(runs[runs["status"] == "ok"])
     cells = [
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
         | {title: _by_seed(group, quantity) for title, quantity in titles.items()}

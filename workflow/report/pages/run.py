@@ -15,10 +15,10 @@ from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.numbers import missing, number, within
 from workflow.report.pages.site import Site
+from workflow.report.texts import title_of
 from workflow.results import provenance
 from workflow.results.record import Record, write_if_changed
 from workflow.results.registry import COSTS, REGISTRY, names
-from workflow.results.runs_table import name_text
 from workflow.results.statistics import half_width, over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
 from workflow.tasks.spec import TASKS
@@ -104,7 +104,7 @@ def _origin(record: Record) -> dict:
 def _label(row: dict) -> str:
     """Variant, text, S, k and seed."""
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
-    text = name_text(row["corpus"], row["paper_corpus"])
+    text = title_of(row["task"], row["corpus"])
     return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
 
 
