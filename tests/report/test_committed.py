@@ -14,7 +14,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside
 from workflow.report.answers.variants import variant_table
-from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of
+from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages import headlines
@@ -146,7 +146,7 @@ def test_the_ledger_speaks_in_titles(scale, judged):
     )
     texts = {name for name in read_set(PRECOMPUTED / scale).runs["corpus"] if "-" in name}  # the others are plain words
     assert texts and not [name for name in texts if name in shown]
-    measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of(name) for name in CLAIMABLE}
+    measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of_measure(name) for name in CLAIMABLE}
     claimed = [line["compared"] for paper in context["ledger"]["papers"] for line in paper["lines"]]
     assert not [(name, what) for name in measures for what in claimed if re.search(rf"\b{name}\b", what)]
     assert not re.findall(r"\['|', |None", shown)

@@ -2,7 +2,7 @@
 
 import math
 
-from workflow.report.claims.measures import LAYERS, UNITS, title_of
+from workflow.report.claims.measures import LAYERS, UNITS, title_of_measure
 from workflow.report.claims.schema import Claim
 
 
@@ -22,7 +22,7 @@ def unit_of(claim: Claim) -> str:
 
 def describe_measure(claim: Claim) -> str:
     """What is compared: `difference of dev bpc`; of two measures, `ratio of A to B`."""
-    titles = list(dict.fromkeys(title_of(claim.measured(side)) for side in claim.sides))
+    titles = list(dict.fromkeys(title_of_measure(claim.measured(side)) for side in claim.sides))
     if claim.by == "slope":
         axis = "n" if claim.ablation == LAYERS else "S"
         return f"{'difference of the ' if claim.than else ''}power of {axis} by which it grows: {titles[0]}"

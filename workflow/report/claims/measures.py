@@ -28,7 +28,7 @@ def has_measure(task: str, measure: str) -> bool:
     return task in CLAIMABLE[measure][2]
 
 
-def title_of(measure: str) -> str:
+def title_of_measure(measure: str) -> str:
     """As a sentence names it: the heads of columns leave out what is counted."""
     title, unit, _ = CLAIMABLE[measure]
     return f"{unit}, {title}" if unit == "multiply-adds" else title
