@@ -90,12 +90,19 @@ def test_every_figure_of_the_report_can_be_read(scale):
     assert not {name: lines for name, lines in found.items() if lines}
 
 
+def test_no_variant_is_shown_by_an_id():
+    shown = [
+        variant.label or name for each in known_ablations() for name, variant in load_ablation(each).variants.items()
+    ]
+    assert not [name for name in shown if "_" in name]
+
+
 def test_there_is_one_way_to_a_logarithmic_axis():
     """`_style.set_log` and `set_powers`, whose labels are no mathematics."""
     own = re.compile(r"set_[xy]scale|semilog|loglog|LogLocator|LogFormatter")
     files = [path for folder in ("report", "scripts", "cli") for path in (ROOT / "workflow" / folder).rglob("*.py")]
     with_own = {path.name for path in files if own.search(path.read_text(encoding="utf-8"))}
-    assert with_own == {"_style.py", "learning.py"}  # the latter draws SVG itself, with numbers as ticks
+    assert with_own == {"_ticks.py"}
 
 
 @pytest.mark.slow

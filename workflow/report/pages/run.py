@@ -11,6 +11,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
 from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
+from workflow.report.pages.learning import PART_OF_DEV
 from workflow.report.pages.numbers import missing, number, within
 from workflow.report.pages.site import Site
 from workflow.results import provenance
@@ -49,6 +50,7 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
         "uses": uses,
         "ablation": row["ablation"],
         "svg": svg,
+        "about_curve": PART_OF_DEV,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
         f" --data results/data/{job.corpus}.npz --device {device}",
     }
