@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.collections import PathCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.legend import Legend
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
@@ -36,6 +36,7 @@ def faults(figure) -> list[str]:
     found += _small(figure) + _empty(figure)
     for axes in _visible(figure):
         found += _covered(figure, axes) + _hidden(axes) + _few_ticks(axes)
+        found += _misplaced(axes)
     return found
 
 
@@ -139,6 +140,21 @@ def _covered(figure, axes) -> list[str]:
         places += [("points", _offsets(each)) for each in axes.collections if isinstance(each, PathCollection)]
         found += [f"under the legend: {name}" for name, at in places if len(at) and box.count_contains(at)]
     return found
+
+
+def _misplaced(axes) -> list[str]:
+    """Names of points that stand nearer to another point than to their own, or so close that they read as one."""
+    names = [text for text in axes.texts if isinstance(text, Annotation) and text.get_visible()]
+    marks = np.concatenate([*(axes.transData.transform(line.get_xydata()) for line in axes.lines), np.empty((0, 2))])
+    found = []
+    for name in names:
+        box, own = _box(name), axes.transData.transform(name.xy)
+        others = marks[np.hypot(*(marks - own).T) > TOUCH]
+        middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+        if len(marks) > len(others) and np.hypot(*(others - middle).T).min(initial=np.inf) < np.hypot(*(own - middle)):
+            found.append(f"nearer to another point: {name.get_text()}")
+    close = [(a, b) for a, b in combinations(names, 2) if _overlap(_box(a).padded(2 * TOUCH), _box(b).padded(TOUCH))]
+    return found + [f"reads as one: {a.get_text()}{b.get_text()}" for a, b in close]
 
 
 def _few_ticks(axes) -> list[str]:

@@ -150,6 +150,16 @@ def test_what_is_wrong_is_found():
     assert of(faults(figure), "axes cover", "cut by the edge: over")
 
 
+def test_names_of_points_that_are_misread_are_found():
+    figure, axes = canvas()
+    axes.plot([1, 2], [1, 2], "o")
+    axes.plot([1.02, 3], [1, 3], "o")
+    axes.annotate("8", (1, 1), (8, 0), textcoords="offset points", va="center")
+    axes.annotate("1", (3, 3), (-20, -30), textcoords="offset points")
+    axes.annotate("28", (3, 3), (-13, -30), textcoords="offset points")
+    assert of(faults(figure), "nearer to another point: 8", "reads as one: 128")
+
+
 def test_a_good_figure_has_no_fault():
     figure, axes = canvas()
     axes.plot([1, 100, 10_000], [0.001, 0.1, 5000], color="#3f90da", label="fixed span")
