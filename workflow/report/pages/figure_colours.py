@@ -14,7 +14,7 @@ from workflow.report.figures._colours import GREY, INK, on_dark
 
 LIGHT_PAPER, DARK_PAPER = "#fdfdfb", "#161615"  # as templates/style.css has them
 # Contrast of a line or a mark with the paper behind it: 3 at least (WCAG 1.4.11), more on dark, where thin lines fade.
-READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 4.5}
+READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 5.0}
 OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
