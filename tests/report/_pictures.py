@@ -9,11 +9,12 @@ import numpy as np
 from matplotlib.collections import PathCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.legend import Legend
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
+from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from workflow.report.figures._style import lay_out
-from workflow.report.pages.figure_colours import DARK_PAPER, LIGHT_PAPER, MAP, ON_MAPS, contrast, follow_page
+from workflow.report.pages.figure_colours import DARK_PAPER, LIGHT_PAPER, MAP, contrast, follow_page
 from workflow.report.pages.site import TEMPLATES
 
 COLOUR = re.compile(r"(fill|stroke|color|stop-color)(?:: |=\")([^;\"]+)")
@@ -34,7 +35,8 @@ def faults(figure) -> list[str]:
     found += _cut_or_over_another(figure, texts)
     found += _small(figure) + _empty(figure)
     for axes in _visible(figure):
-        found += _covered(figure, axes) + _hidden(axes)
+        found += _covered(figure, axes) + _hidden(axes) + _few_ticks(axes)
+        found += _misplaced(axes)
     return found
 
 
@@ -140,6 +142,29 @@ def _covered(figure, axes) -> list[str]:
     return found
 
 
+def _misplaced(axes) -> list[str]:
+    """Names of points that stand nearer to another point than to their own, or so close that they read as one."""
+    names = [text for text in axes.texts if isinstance(text, Annotation) and text.get_visible()]
+    marks = np.concatenate([*(axes.transData.transform(line.get_xydata()) for line in axes.lines), np.empty((0, 2))])
+    found = []
+    for name in names:
+        box, own = _box(name), axes.transData.transform(name.xy)
+        others = marks[np.hypot(*(marks - own).T) > TOUCH]
+        middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+        if len(marks) > len(others) and np.hypot(*(others - middle).T).min(initial=np.inf) < np.hypot(*(own - middle)):
+            found.append(f"nearer to another point: {name.get_text()}")
+    close = [(a, b) for a, b in combinations(names, 2) if _overlap(_box(a).padded(2 * TOUCH), _box(b).padded(TOUCH))]
+    return found + [f"reads as one: {a.get_text()}{b.get_text()}" for a, b in close]
+
+
+def _few_ticks(axes) -> list[str]:
+    """Of an axis upwards whose ticks follow the numbers: a value is read between two of them, and a third tells how."""
+    low, high = sorted(axes.get_ylim())
+    ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
+    free = axes.axison and not isinstance(axes.yaxis.get_major_locator(), FixedLocator | NullLocator)
+    return [f"{len(ticks)} ticks upwards: {axes.get_ylabel()}"] if free and axes.has_data() and len(ticks) < FEW else []
+
+
 def _offsets(collection) -> np.ndarray:
     return collection.get_offset_transform().transform(np.asarray(collection.get_offsets()))
 
@@ -195,7 +220,7 @@ def pale(svg: str) -> list[str]:
     for element in re.findall(r"<(\w+)([^>]*)>", body):
         last = {kind: colour for kind, colour in COLOUR.findall(element[1])}
         found += [colour for colour in last.values() if not _seen(colour, LETTERS if element[0] == "text" else LINES)]
-    return sorted({f"cannot be seen on light or on dark: {colour}" for colour in found if colour not in ON_MAPS})
+    return sorted({f"cannot be seen on light or on dark: {colour}" for colour in found})
 
 
 def _seen(colour: str, least: float) -> bool:

@@ -7,6 +7,7 @@ import pytest
 from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import compare
+from workflow.report.answers.look import LEGEND
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
@@ -254,4 +255,7 @@ def test_costs_are_drawn_where_they_differ_alone():
     data = cost_figure.data(as_frame(rows), "dev_bpc")
     assert data["macs_executed"].tolist() == [6e4, 3e4, 6e4] and "train_tokens_per_s" not in data
     figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
+    many = [run(variant=f"variant {number}", macs_executed=1e4 * number) for number in range(1, LEGEND + 2)]
+    kept, too_many = (len(cost_figure.data(as_frame(rows), "dev_bpc")) for rows in (many[:-1], many))
+    assert (kept, too_many) == (LEGEND, 0)  # no legend keeps more apart
     assert "(less is better)" in texts_of(figure)

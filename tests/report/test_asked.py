@@ -78,7 +78,10 @@ def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, caps
     """A question whose page is not there is a name; once it is, a link, whichever of the two was written first."""
     page = folder / "reports" / _site.SCALE / "ablations" / MINE / "dynamic_span-adaptive-64-None-1.html"
     seeds = {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)}
-    assert seeds <= set(links(page).addresses) and f'<span class="question">{OTHER}</span>' in page.read_text()
+    assert (
+        seeds <= set(links(page).addresses)
+        and f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
+    )
     other = page.parents[1] / OTHER / "index.html"
     write_text(other, "<p>")
     say(folder, capsys)

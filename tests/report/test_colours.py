@@ -11,7 +11,7 @@ from workflow.config.choices import AXES
 from workflow.plan.ablations import known_ablations
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._colours import COLOURS, shades, tones
 from workflow.report.figures._variants import as_named, attention_of
 from workflow.results.runs_table import as_frame
 
@@ -71,9 +71,9 @@ def test_a_colour_stands_for_an_attention_whatever_it_is_called():
     }
 
 
-def test_variants_of_one_attention_take_shades():
+def test_variants_of_one_attention_take_tones_of_its_colour():
     looks = looks_of({"short": {"span": "adaptive"}, "long": {"span": "adaptive"}, "plain": {"span": "fixed"}})
-    assert [colour for _, colour in looks.values()] == [*shades(2), COLOURS["fixed"]]
+    assert [colour for _, colour in looks.values()] == [*tones(COLOURS["adaptive"], 2), COLOURS["fixed"]]
 
 
 def test_every_colour_is_that_of_an_attention_some_question_asks_for():

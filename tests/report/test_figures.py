@@ -56,6 +56,8 @@ def test_the_two_heads_are_the_nearest_and_the_farthest():
 def test_the_mask_falls_from_one_to_zero_over_the_ramp():
     m = adaptive_span_figure2.data().set_index("x")["m"]
     assert m[65] == 1 and m[81] == 0.5 and m[97] == 0
+    lines = adaptive_span_figure2.draw(adaptive_span_figure2.data()).axes[0].lines[1:]
+    assert [line.get_xdata()[0] for line in lines] == [65, 97]  # they mark the ends of the ramp
 
 
 def test_dev_bpc_by_limit_is_the_mean_over_seeds():

@@ -6,8 +6,10 @@ import pytest
 
 from tests._jobs import job, translation
 from tests._training import origin
-from workflow.report.pages.learning import draw_curve
+from workflow.report.pages.learning import WIDTH, draw_curve
 from workflow.results.record import Point, Record
+
+SIZE = 9  # of a letter, in points; a digit is .6 of it wide
 
 
 @pytest.mark.parametrize("spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)])
@@ -28,6 +30,21 @@ def test_scores_are_placed_between_the_ticks_and_what_is_no_number_is_left_out()
     (x, y), (right, below) = (map(float, point.split(",")) for point in dev.split())
     assert train == "" and right > x and below > y
     assert ">2.5<" in draw_curve(record)
+
+
+@pytest.mark.parametrize("last", [1220, 14_600, 395_000])
+@pytest.mark.parametrize(
+    "small, low, high",
+    [(job(), 1.2, 1.9), (translation(), 1.9, 5.5), (translation(), 2.1, 2.9), (translation(), 4.0, 700.0)],
+)
+def test_ticks_are_three_at_least_and_none_is_cut(small, low, high, last):
+    unit = "bpc" if small.task == "char_lm" else "ppl"
+    losses = [(0, high), (last // 2, (low * high) ** 0.5), (last, low)]
+    points = [Point(step=step, **{f"dev_{unit}": loss}, tokens_per_s=1.0) for step, loss in losses]
+    svg = draw_curve(Record(status="ok", digest=small.digest, job=small, curve=points, origin=origin()))
+    texts = re.findall(r'<text x="([\d.]+)" y="[\d.]+" text-anchor="(\w+)">([^<]+)<', svg)
+    assert sum(anchor == "end" for _, anchor, _ in texts) >= 3
+    assert all(float(x) + 0.3 * SIZE * len(words) <= WIDTH for x, anchor, words in texts if anchor == "middle")
 
 
 def test_a_loss_of_sentences_is_drawn_by_its_logarithm():

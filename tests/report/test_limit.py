@@ -67,7 +67,7 @@ def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s():
 
 def test_what_a_dynamic_span_does_at_borders_is_a_sentence():
     def said(*spans: float) -> str:
-        return borders.say_borders(pd.DataFrame({"duration": 400, "span": spans}))
+        return borders.say_borders(pd.Series(spans))
 
     assert said(100.0, 101.0, 99.0).startswith("A change of topic goes unnoticed") and "99 to 101" in said(99.0, 101.0)
-    assert said(100.0, 150.0).startswith("A change of topic is noticed") and said() == ""
+    assert said(100.0, 150.0).startswith("A change of topic is noticed")

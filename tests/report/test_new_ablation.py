@@ -13,6 +13,7 @@ from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.config import Config, load_config
 from workflow.plan.plan import plan
 from workflow.report.figures._colours import COLOURS
+from workflow.report.pages.figure_colours import on_page
 from workflow.results.record import write_record
 
 SIX = """question: Does a longer ramp help an adaptive span?
@@ -91,7 +92,7 @@ def test_variants_are_shown_by_their_own_names_in_the_colours_of_their_attention
     cells = json.loads((site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0])
     of_kind = {"fixed": "adaptive", "xl": "dynamic", "a1": "fixed", "published": "sparsemax"}
     colours = {name: COLOURS[kind] for name, kind in of_kind.items()} | {"Mine, at last": "#123456"}
-    assert cells["questions"]["named"]["colours"] == colours
+    assert cells["questions"]["named"]["colours"] == {name: on_page(colour) for name, colour in colours.items()}
     assert all(colour in effect for colour in colours.values())
 
 

@@ -90,12 +90,19 @@ def test_every_figure_of_the_report_can_be_read(scale):
     assert not {name: lines for name, lines in found.items() if lines}
 
 
+def test_no_variant_is_shown_by_an_id():
+    shown = [
+        variant.label or name for each in known_ablations() for name, variant in load_ablation(each).variants.items()
+    ]
+    assert not [name for name in shown if "_" in name]
+
+
 def test_there_is_one_way_to_a_logarithmic_axis():
     """`_style.set_log` and `set_powers`, whose labels are no mathematics."""
     own = re.compile(r"set_[xy]scale|semilog|loglog|LogLocator|LogFormatter")
     files = [path for folder in ("report", "scripts", "cli") for path in (ROOT / "workflow" / folder).rglob("*.py")]
     with_own = {path.name for path in files if own.search(path.read_text(encoding="utf-8"))}
-    assert with_own == {"_style.py", "learning.py"}  # the latter draws SVG itself, with numbers as ticks
+    assert with_own == {"_ticks.py"}
 
 
 @pytest.mark.slow
@@ -141,6 +148,16 @@ def test_what_is_wrong_is_found():
     axes.set_position((0.8, 0.4, 0.1, 0.1))
     figure.text(0.99, 0.5, "over the edge")
     assert of(faults(figure), "axes cover", "cut by the edge: over")
+
+
+def test_names_of_points_that_are_misread_are_found():
+    figure, axes = canvas()
+    axes.plot([1, 2], [1, 2], "o")
+    axes.plot([1.02, 3], [1, 3], "o")
+    axes.annotate("8", (1, 1), (8, 0), textcoords="offset points", va="center")
+    axes.annotate("1", (3, 3), (-20, -30), textcoords="offset points")
+    axes.annotate("28", (3, 3), (-13, -30), textcoords="offset points")
+    assert of(faults(figure), "nearer to another point: 8", "reads as one: 128")
 
 
 def test_a_good_figure_has_no_fault():

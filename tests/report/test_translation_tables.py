@@ -137,10 +137,10 @@ def test_where_names_the_attentions_that_are_sparse():
     rows += [translated(**ablation, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
     rows += [translated(**ablation, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
     cells = sparse_where.build(as_frame(rows))
-    where = [at(cells, row, "where")["value"] for row in ("softmax", "top_k_cross", "entmax-1.5")]
+    where = [at(cells, row, "where")["value"] for row in ("softmax", "top-k, cross", "entmax-1.5")]
     assert where == ["nowhere", "cross", "encoder + decoder + cross"]
-    assert at(cells, "top_k_cross", "k")["value"] == 4
-    assert at(cells, "top_k_cross", "difference, sacreBLEU")["value"] == pytest.approx(0.7)
+    assert at(cells, "top-k, cross", "k")["value"] == 4
+    assert at(cells, "top-k, cross", "difference, sacreBLEU")["value"] == pytest.approx(0.7)
     assert at(cells, "entmax-1.5", "difference, sacreBLEU")["value"] == pytest.approx(-1)
     assert "k" not in set(cells[cells["row"] == "entmax-1.5"]["column"])
     assert "difference" not in set(cells[cells["row"] == "softmax"]["column"])

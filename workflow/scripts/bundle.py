@@ -5,6 +5,7 @@ from pathlib import Path
 from workflow.compare import bundles
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.report.pages.site import link_pages
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -20,6 +21,7 @@ def main(argv: list[str] | None = None) -> None:
     for needed in (reports / "index.html", results / "plan.json"):
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
+    link_pages(reports)
     manifest = bundles.write_bundle(options.out, options.results, options.reports, options.scale)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 

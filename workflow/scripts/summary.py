@@ -16,9 +16,8 @@ from workflow.report.pages.asked import Asked
 from workflow.report.pages.headlines import list_findings, read_limit
 from workflow.report.pages.ledger import count_verdicts, read_ledger
 from workflow.report.pages.root import write_root
-from workflow.report.pages.run import link_questions
 from workflow.report.pages.shared import write_made
-from workflow.report.pages.site import Site
+from workflow.report.pages.site import Site, link_pages
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows
@@ -135,7 +134,7 @@ def main(argv: list[str] | None = None) -> None:
     asked = read_asked(options.asked)
     if any(each.has_page for each in asked) and not options.steps_failed:
         write_made(site)
-    link_questions(site.reports)
+    link_pages(site.reports)
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
     questions = {name for each in asked for name in each.questions} if asked else None

@@ -5,7 +5,7 @@ import pandas as pd
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.look import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
 from workflow.report.figures._colours import INK
-from workflow.report.figures._style import fold, set_count_ticks, set_log, thin_names
+from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log
 from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
@@ -16,13 +16,12 @@ COSTS = ("macs_executed", "train_tokens_per_s")
 KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
 FEWEST = 3  # configurations on a text: of fewer the table says all that there is to see
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
-OFFSETS = (5, 4), (5, -10), (-16, 4)  # of names from their points, in points
 FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """The scores with each cost that differs between configurations; no row where none does, none was measured, or
-    configurations are few.
+    configurations are few, or more than can be kept apart.
 
     COST_low, COST_high: the interval of a speed; of a count the value itself.
     """
@@ -36,7 +35,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
         if (on_texts[f"{cost}_low"].max() > DIFFERS * on_texts[f"{cost}_high"].min()).any():
             scores, kept = scores.merge(measured, on=KEYS, how="left"), [*kept, cost]
     enough = len(scores) and scores.groupby("text").size().max() >= FEWEST
-    return scores if kept and enough else scores.head(0)
+    return scores if kept and enough and len(lines_of(scores, drawn_axis(scores))) <= LEGEND else scores.head(0)
 
 
 def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
@@ -63,14 +62,11 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
         for cost in costs:
             panel, points = next(places), rows.dropna(subset=[cost])
             _draw_points(panel, lines, points, cost, axis)
-            if len(lines) > LEGEND:
-                _name_best(panel, points, cost, quantity)
             panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
             panel.set_ylabel(name_score(quantity, title), fontsize=8)
             panel.set_title(fold(text, min(len(costs), len(axes))), fontsize=9, parse_math=False)
-    if len(lines) <= LEGEND:
-        add_legend(figure, axes)
-    thin_names(figure)
+    add_legend(figure, axes)
+    place_names(figure)
     return figure
 
 
@@ -80,15 +76,15 @@ def _better(cost: str) -> str:
 
 def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: str | None) -> None:
     """Places of a grid are joined where their costs can be told apart, and each is named by its S or k."""
-    for number, line in enumerate(lines):
+    for line in lines:
         mine = line.rows(rows, axis).sort_values(axis or "mean")
-        colour = line.colour if len(lines) <= LEGEND else INK
         bars = [half_width(mine["low"], mine["high"]), half_width(mine[f"{cost}_low"], mine[f"{cost}_high"])]
-        style = {"marker": line.mark if len(lines) <= LEGEND else "o", "mec": INK, "mew": 0.4, "elinewidth": 0.9}
-        style |= {"ls": "-" if _apart(mine, cost) else "none", "label": line.name, "color": colour}
+        style = {"marker": line.mark, "mec": INK, "mew": 0.4, "elinewidth": 0.9}
+        style |= {"ls": "-" if _apart(mine, cost) else "none", "label": line.name, "color": line.colour}
         panel.errorbar(mine[cost], mine["mean"], *(bar.fillna(0) for bar in bars), ms=6, lw=0.9, alpha=0.7, **style)
         for row in mine.itertuples() if len(mine) > 1 else ():
-            _name(panel, f"{getattr(row, axis):g}", row, cost, OFFSETS[number % len(OFFSETS)])
+            place, name = (getattr(row, cost), row.mean), f"{getattr(row, axis):g}"
+            panel.annotate(name, place, OFFSETS[0], textcoords="offset points", fontsize=7, color=INK)
     far_apart = rows[cost].max() > FAR * rows[cost].min()
     panel.margins(x=0.12, y=0.12)
     (set_log if far_apart else set_count_ticks)(panel.xaxis)
@@ -99,22 +95,3 @@ def _apart(places: pd.DataFrame, cost: str) -> bool:
     """Whether the intervals of neighbours on a grid, in its order, do not overlap; of what has none, not told."""
     low, high = places[f"{cost}_low"].to_numpy(), places[f"{cost}_high"].to_numpy()
     return bool(((high[:-1] <= low[1:]) | (high[1:] <= low[:-1])).all())
-
-
-def _name(panel, text: str, row, cost: str, offset: tuple = OFFSETS[0], ha: str = "left") -> None:
-    place = (getattr(row, cost), row.mean)
-    panel.annotate(text, place, offset, textcoords="offset points", fontsize=7, color=INK, parse_math=False, ha=ha)
-
-
-def _name_best(panel, rows: pd.DataFrame, cost: str, quantity: str) -> None:
-    """Where there are too many for a legend: the first, and those that no other beats in both, as far as is told."""
-    lower, less = (REGISTRY[name].better == "lower" for name in (quantity, cost))
-    scores, low, high = rows["mean"] if lower else -rows["mean"], rows[f"{cost}_low"], rows[f"{cost}_high"]
-    for number, row in enumerate(rows.itertuples()):
-        below, above = high < low.iloc[number], low > high.iloc[number]
-        cheaper, dearer = (below, above) if less else (above, below)
-        score = scores.iloc[number]
-        beaten = (cheaper & (scores <= score)) | (~dearer & (scores < score))
-        if not number or not beaten.any():
-            right = getattr(row, cost) > rows[cost].median()  # its name stays inside of the panel
-            _name(panel, row.variant, row, cost, (-5, 4) if right else OFFSETS[0], "right" if right else "left")

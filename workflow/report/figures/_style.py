@@ -9,13 +9,17 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.transforms import Bbox  # noqa: E402
 
 from workflow.report.figures._colours import GREY  # noqa: E402
+from workflow.report.figures._ticks import log_locator  # noqa: E402
 from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title, side by side over a whole figure
+OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in points
+NEAR = 3  # pixels between a name and what it must not touch
 DASHES = ("-", "--", ":", "-.")  # so that of lines in one place each is seen
 
 plt.rcParams.update(
@@ -83,15 +87,34 @@ def share_legend(figure, columns: int = 3) -> None:
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, fontsize=8)
 
 
-def thin_names(figure) -> None:
-    """Leave out the names of points that would lie on an earlier one."""
+def place_names(figure) -> None:
+    """Put the names of points where each is nearer to its own than to another, and apart; leave out the others."""
     figure.draw_without_rendering()
     for axes in figure.axes:
-        kept = []
+        points = [axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines]
+        marks = np.concatenate([*points, np.empty((0, 2))])
+        kept: list[Bbox] = []
         for name in axes.texts:
-            box = name.get_window_extent()
-            name.set_visible(not any(box.overlaps(other) for other in kept))
-            kept += [box] if name.get_visible() else []
+            own = axes.transData.transform(name.xy)
+            others = marks[np.hypot(*(marks - own).T) > 1]
+            boxes = (_move(name, offset).padded(NEAR) for offset in OFFSETS)
+            box = next((box for box in boxes if _is_clear(box, own, others, kept, axes.bbox)), None)
+            name.set_visible(box is not None)
+            kept += [box] if box else []
+
+
+def _move(name, offset: tuple[float, float]) -> Bbox:
+    name.set_position(offset)
+    name.set_horizontalalignment("left" if offset[0] > 0 else "right")
+    return name.get_window_extent()
+
+
+def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
+    """Of other names, of points, and of the edge."""
+    middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+    nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
+    apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
+    return apart and nearest > np.hypot(*(own - middle)) and inside.x0 < box.x0 and box.x1 < inside.x1
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
@@ -133,16 +156,14 @@ def set_count_ticks(axis) -> None:
 
 
 def set_log(axis) -> None:
-    """Make an axis with data logarithmic: as many ticks as its decades have room for.
+    """Make an axis with data logarithmic.
 
     This and `set_powers` are the only ways to a logarithmic axis: matplotlib's own labels of one are powers, in the
     maths that labels are not read in.
     """
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = sorted(axis.get_view_interval())
-    decades = np.log10(high / low)
-    steps = (1, 1.5, 2, 3, 5, 7) if decades < 0.7 else (1, 2, 5) if decades < 2.5 else (1,)
-    axis.set_major_locator(LogLocator(subs=steps))
+    axis.set_major_locator(log_locator(low, high))
     axis.set_minor_formatter(NullFormatter())
     set_count_ticks(axis)
 

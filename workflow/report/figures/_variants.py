@@ -1,14 +1,12 @@
 """What a variant is called and which colour it has: its question says so, or its attention.
 
-A colour stands for one attention in every figure, whatever a question calls it; where several variants of a question
-have the same, or one that has no colour, they take shades in the order of the question.
+A colour stands for one attention in every figure, whatever a question calls it. Several variants of a question that
+have the same take tones of it, and those whose attention has no colour shades, in the order of the question.
 """
-
-from collections import Counter
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS, shades
+from workflow.report.figures._colours import COLOURS, shades, tones
 
 PLAIN = ("full", "fixed")  # spans that are not named beside another choice
 XL = "transformer_xl"  # a net that is an attention of its own
@@ -22,15 +20,16 @@ def as_named(runs: pd.DataFrame) -> pd.DataFrame:
 def colours_of(runs: pd.DataFrame) -> dict[str, str]:
     """By variant, in the order of the runs of one ablation."""
     firsts = runs.drop_duplicates("variant").to_dict("records")
-    kinds = Counter(attention_of(run) for run in firsts)
-    own = {run["variant"]: run["colour"] for run in firsts if isinstance(run["colour"], str)}
-    known = {run["variant"]: _of_attention(attention_of(run), kinds) for run in firsts} | own
+    alike: dict[str, list[str]] = {}
+    for run in firsts:
+        alike.setdefault(attention_of(run), []).append(run["variant"])
+    known = {run["variant"]: None for run in firsts}
+    for kind, variants in alike.items():
+        if kind in COLOURS:
+            known |= zip(variants, tones(COLOURS[kind], len(variants)), strict=True)
+    known |= {run["variant"]: run["colour"] for run in firsts if isinstance(run["colour"], str)}
     rest = [variant for variant, colour in known.items() if colour is None]
     return known | dict(zip(rest, shades(len(rest)), strict=True))
-
-
-def _of_attention(kind: str, kinds: Counter) -> str | None:
-    return COLOURS.get(kind) if kinds[kind] == 1 else None
 
 
 def attention_of(run: dict) -> str:

@@ -52,7 +52,7 @@ def draw(data: pd.DataFrame):
         points = points.assign(x=points["k"].clip(upper=end))
         _draw_direction(ours, points, colour, text)
     ours.set_ylabel("dev BLEU")
-    share_legend(figure, columns=2)
+    share_legend(figure, columns=1)
     _draw_published(theirs, data[data["source"] == "published"])
     return figure
 
@@ -83,12 +83,10 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
 
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
-    """A line through the k; softmax stands alone at infinity, its mean as a dashed line to compare with."""
-    for chosen, style, name in ((points["k"] < math.inf, "-", label), (points["k"] == math.inf, "none", None)):
+    """A line through the k of top-k; softmax stands alone at infinity."""
+    for chosen, marks, name in ((points["k"] < math.inf, "o-", "top-k"), (points["k"] == math.inf, "s", "softmax")):
         line = points[chosen].sort_values("k")
         half = half_width(line["low"].astype(float), line["high"].astype(float))
-        marks = {"marker": "o", "markersize": 5, "capsize": 4, "linestyle": style}
-        axes.errorbar(line["x"], line["mean"], half, color=colour, label=name, **marks)
+        style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
+        axes.errorbar(line["x"], line["mean"], half, label=f"{label}, {name}", **style)
         draw_points(axes, line, "x", colour)
-    for mean in points[points["k"] == math.inf]["mean"]:
-        axes.axhline(mean, color=colour, linewidth=0.8, linestyle="--", label=f"{label}, softmax")

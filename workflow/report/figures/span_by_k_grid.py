@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import EngFormatter
 
-from workflow.report.figures._colours import ON_LIGHT
+from workflow.report.figures._colours import INK
+from workflow.report.figures._maps import BLUES
 from workflow.report.figures._style import canvas, draw_message
 from workflow.report.tables._cells import pick, summarise
 from workflow.results.statistics import half_width
@@ -15,9 +16,10 @@ TITLE = "Span limit S by number of kept keys k"
 CAPTION = (
     "Means over seeds, whose intervals are in the data; of speeds over turns, ± half the 95 % interval. k = all: no "
     "selection. "
-    "Darker is more: from 0; of bpc from the least, over a tenth of it at least, so that noise stays pale."
+    "A stronger blue is more: from 0; of bpc from the least, over a tenth of it at least, so that noise stays pale."
 )
 LEAST = 0.1  # of the lowest bpc: over so much the colours run at least
+ROOM = 0.25  # of the scale, left above its largest value, so that a number is read on every cell
 PANELS = (
     ("dev_bpc", "dev bits per character", ".3f"),
     ("mean_span", "average span", ".0f"),
@@ -45,14 +47,15 @@ def draw(data: pd.DataFrame):
         grid, *ends = (_grid(data[data["quantity"] == quantity], each) for each in ("mean", "low", "high"))
         halves = half_width(*ends) if quantity in SPEEDS else grid * np.nan
         low, high = _scale(grid.to_numpy(), quantity)
-        panel.pcolormesh(grid.to_numpy(), cmap="Blues", vmin=low, vmax=high)
+        cells = np.ma.masked_invalid(grid.to_numpy())
+        panel.pcolormesh(cells, cmap=BLUES, vmin=low, vmax=high + ROOM * (high - low))
         panel.set_xticks(np.arange(len(grid.columns)) + 0.5, [f"{S:.0f}" for S in grid.columns])
         panel.set_yticks(np.arange(len(grid.index)) + 0.5, ["all" if k == 0 else f"{k:.0f}" for k in grid.index])
         panel.set_xlabel("S")
         panel.set_ylabel("k")
         panel.set_title(title)
         panel.grid(False)
-        _name_cells(panel, grid.to_numpy(), halves.to_numpy(), form, low, high)
+        _name_cells(panel, grid.to_numpy(), halves.to_numpy(), form)
     return figure
 
 
@@ -70,15 +73,13 @@ def _scale(values: np.ndarray, quantity: str) -> tuple[float, float]:
     return (low, max(high, low * (1 + LEAST))) if quantity == "dev_bpc" else (0.0, high or 1.0)
 
 
-def _name_cells(panel, values: np.ndarray, halves: np.ndarray, form: str, low: float, high: float) -> None:
-    """The number in each cell, with half its interval where one is shown; white on dark."""
+def _name_cells(panel, values: np.ndarray, halves: np.ndarray, form: str) -> None:
+    """The number in each cell, with half its interval where one is shown."""
     for (row, column), value in np.ndenumerate(values):
-        dark = (value - low) / (high - low) > 0.6
         text = _format(value, form) if np.isfinite(value) else "–"
         half = halves[row, column]
         text += f"\n± {_format(half, form)}" if np.isfinite(half) else ""
-        colour = "white" if dark else ON_LIGHT
-        panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=colour, fontsize=8)
+        panel.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=INK, fontsize=8)
 
 
 def _format(value: float, form: str) -> str:

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.figures._colours import COLOURS
+from workflow.report.figures._colours import COLOURS, GREY
 from workflow.report.figures._style import canvas, draw_message
 from workflow.report.tables._cells import pick
 
@@ -10,7 +10,7 @@ READS = ("runs", "topic_borders")
 TITLE = "The dynamic span within words and at the borders of topics"
 CAPTION = (
     "Mean dynamic span by place in a word, 0 the blank before it; test text, all heads, layers and seeds, the largest "
-    "S. Above: the least and the largest mean span at blanks near a place where a topic changes, whatever their "
+    "S. Grey: from the least to the largest mean span at blanks near a place where a topic changes, whatever their "
     "distance before or after it and the topic's duration; all of them are in the data."
 )
 NOTICED = 0.05  # of the span: what moves it by less goes unnoticed
@@ -39,15 +39,20 @@ def draw(data: pd.DataFrame):
     axes.set_ylim(0, 1.1 * words["span"].max())
     axes.set_xlabel("place in a word (0: the blank)")
     axes.set_ylabel("mean span (characters)")
-    axes.set_title(say_borders(data), fontsize=9)
+    borders = spans_at(data)
+    if len(borders):
+        axes.axhspan(borders.min(), borders.max(), color=GREY, alpha=0.5, label=say_borders(borders))
+        axes.legend(loc="lower right", fontsize=8)
     return figure
 
 
-def say_borders(data: pd.DataFrame) -> str:
-    """What the span does where a topic changes, in a sentence; nothing where it was not measured."""
-    spans = data[data["duration"].notna()]["span"].dropna()
-    if not len(spans):
-        return ""
+def spans_at(data: pd.DataFrame) -> pd.Series:
+    """The mean spans where a topic changes."""
+    return data[data["duration"].notna()]["span"].dropna()
+
+
+def say_borders(spans: pd.Series) -> str:
+    """What the span does where a topic changes, in a sentence."""
     low, high = spans.min(), spans.max()
     said = "is noticed" if high - low > NOTICED * high else "goes unnoticed"
     return f"A change of topic {said}: at the blanks around it {low:.0f} to {high:.0f} characters"

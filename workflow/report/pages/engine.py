@@ -44,6 +44,26 @@ def _origin(content: dict) -> str:
     )
 
 
+def _how_timed(measured: Measured) -> str:
+    """How often each was timed, and how far the adaptive spans of the picture reach."""
+    rounds = {
+        implementation: sorted(
+            {measured.cell("step", name, S, implementation).get("rounds") or 0 for name, S in measured.macs}
+        )
+        for implementation in ("engine", "definition")
+    }
+    reaches = [f"{count['mean_reach']:.0f}" for (name, _), count in measured.macs.items() if name == "adaptive"]
+    timed = "; ".join(f"{name}: {_say_rounds(counts)}" for name, counts in rounds.items())
+    return f"Medians over rounds; {timed}. Adaptive spans reach {' to '.join(dict.fromkeys(reaches))} keys on average"
+
+
+def _say_rounds(counts: list[int]) -> str:
+    """`7 to 35 rounds`; of one it says that there is no spread."""
+    if counts == [1]:
+        return "1 round, whose spread is not known"
+    return f"{counts[0]} to {counts[-1]} rounds" if len(counts) > 1 else f"{counts[0]} rounds"
+
+
 def engine_page(content: dict, file: str) -> dict:
     """The page of the whole benchmark. file: address of its JSON."""
     ok = content["gate"]["status"] == "ok"
@@ -68,5 +88,6 @@ def steps_page(content: dict, file: str) -> dict:
         "gate": content["gate"],
         "picture": _picture(content) if ok else "",
         "rows": as_text(step_time_rows(Measured(content))) if ok else [],
+        "how": _how_timed(Measured(content)) if ok else "",
         "file": file,
     }

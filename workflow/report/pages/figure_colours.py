@@ -10,12 +10,12 @@ from functools import cache
 
 from matplotlib.colors import to_hex, to_rgb
 
-from workflow.report.figures._colours import GREY, INK, ON_LIGHT
+from workflow.report.figures._colours import GREY, INK, on_dark
 
 LIGHT_PAPER, DARK_PAPER = "#fdfdfb", "#161615"  # as templates/style.css has them
-READABLE = 3.0  # contrast of a line or a mark with the paper behind it (WCAG 1.4.11)
+# Contrast of a line or a mark with the paper behind it: 3 at least (WCAG 1.4.11), more on dark, where thin lines fade.
+READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 5.0}
 OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
-ON_MAPS = ("#ffffff", ON_LIGHT)  # numbers on the cells of a map, which keep their colours
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
 MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
@@ -32,10 +32,14 @@ def _adapt(match: re.Match) -> str:
     kind, colour = match.groups()
     if colour in OF_THE_PAGE:
         return f"{kind}: {OF_THE_PAGE[colour]}"
-    if colour in ON_MAPS:
-        return match.group()
-    light, dark = fit(colour, LIGHT_PAPER), fit(colour, DARK_PAPER)
-    return f"{kind}: {light}" if light == dark else f"{kind}: {light}; {kind}: light-dark({light}, {dark})"
+    light, both = fit(colour, LIGHT_PAPER), on_page(colour)
+    return f"{kind}: {light}" if light == both else f"{kind}: {light}; {kind}: {both}"
+
+
+def on_page(colour: str) -> str:
+    """As CSS: the colour, or one for light pages and one for dark."""
+    light, dark = fit(colour, LIGHT_PAPER), fit(on_dark().get(colour, colour), DARK_PAPER)
+    return light if light == dark else f"light-dark({light}, {dark})"
 
 
 @cache
@@ -43,7 +47,7 @@ def fit(colour: str, paper: str) -> str:
     """The same hue, as much darker on light paper and lighter on dark as it takes to be seen."""
     hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
     step = 0.02 if paper == DARK_PAPER else -0.02
-    while contrast(colour, paper) < READABLE:
+    while contrast(colour, paper) < READABLE[paper]:
         light += step
         colour = to_hex(colorsys.hls_to_rgb(hue, light, saturation))
     return colour

@@ -7,16 +7,21 @@ import math
 from collections.abc import Sequence
 
 from markupsafe import Markup
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
 from workflow.report.figures._colours import GREY, INK, shades
+from workflow.report.figures._ticks import FEWEST, log_locator
 from workflow.report.pages.numbers import number
 from workflow.report.pages.site import embed_svg
 from workflow.results.record import Record
 from workflow.tasks.spec import TASKS
 
+PART_OF_DEV = (
+    "A point reads the part of dev that the scale gives to curves, the score in the tables what is scored after "
+    "training: the last point may differ from it."
+)
 WIDTH, HEIGHT = 320, 180  # of a panel, in points
-LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 36  # around its axes
+LEFT, RIGHT, TOP, BOTTOM = 52, 24, 12, 36  # around its axes
 MARKED = 60  # points; more are a line alone
 Line = tuple[str, str, list[tuple[float, float]]]  # label, colour, points
 
@@ -83,9 +88,9 @@ class _Axis:
         low, high = min(values, default=0.0), max(values, default=1.0)
         room = 0.05 * (self._scaled(high) - self._scaled(low)) or 0.5
         self.low, self.high = self._scaled(low) - room, self._scaled(high) + room
-        locator = LogLocator(subs=(1, 2, 5)) if log else MaxNLocator(5)
-        found = locator.tick_values(low, high) if log else locator.tick_values(self.low, self.high)
-        self.ticks = [float(tick) for tick in found if self.low <= self._scaled(tick) <= self.high]
+        ends = (10**self.low, 10**self.high) if log else (self.low, self.high)
+        found = (log_locator(*ends) if log else MaxNLocator(5, min_n_ticks=FEWEST)).tick_values(*ends)
+        self.ticks = [float(tick) for tick in found if ends[0] <= tick <= ends[1]]
 
     def _scaled(self, value: float) -> float:
         return math.log10(value) if self.log else value

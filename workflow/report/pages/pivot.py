@@ -6,6 +6,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.figures._colours import shades
 from workflow.report.figures._variants import as_named
 from workflow.report.pages.artefacts import runs_at
+from workflow.report.pages.figure_colours import on_page
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
@@ -30,7 +31,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
         "axes": DIMENSIONS,
         "questions": questions,
         "factors": factors,
-        "shades": shades(SERIES),
+        "shades": [*map(on_page, shades(SERIES))],
     }
     return {"title": "Pivot table", "provenance": describe(runs, name_badges(runs)), "cells": cells}
 
@@ -42,7 +43,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
     titles |= {"memory, bytes": "memory_train_bytes"}
     titles = {title: quantity for title, quantity in titles.items() if quantity in runs}
     runs = as_named(runs)
-    colours = dict(zip(runs["variant"], runs["colour"], strict=True))
+    colours = {name: on_page(colour) for name, colour in zip(runs["variant"], runs["colour"], strict=True)}
     finished = with_titles(runs[runs["status"] == "ok"])
     cells = [
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}

@@ -1,9 +1,7 @@
 """The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
-import re
 from dataclasses import asdict
-from pathlib import Path
 
 import pandas as pd
 
@@ -13,11 +11,12 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
 from workflow.report.builders import load_builder
 from workflow.report.pages.ablation import read_claims
+from workflow.report.pages.learning import PART_OF_DEV
 from workflow.report.pages.numbers import missing, number, within
 from workflow.report.pages.site import Site
 from workflow.report.texts import title_of
 from workflow.results import provenance
-from workflow.results.record import Record, write_if_changed
+from workflow.results.record import Record
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.statistics import half_width, over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
@@ -26,7 +25,6 @@ from workflow.tasks.spec import TASKS
 SEEDS = 30  # of the same configuration that a page leads to: all of many would be pages that grow with the runs
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
-QUESTION = re.compile(r'<span class="question">([\w-]+)</span>')  # as the template of a run's page has it
 OF_TURNS = ("_turns", "_references", "_spread", "quiet")  # columns of timings that ± and the sentence beside them say
 Line = tuple[str, object, str]  # title, value, unit
 
@@ -52,6 +50,7 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
         "uses": uses,
         "ablation": row["ablation"],
         "svg": svg,
+        "about_curve": PART_OF_DEV,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
         f" --data results/data/{job.corpus}.npz --device {device}",
     }
@@ -114,18 +113,6 @@ def find_questions(site: Site) -> dict[str, list[str]]:
     for row in read_json(path) if path.exists() else []:
         asked.setdefault(row["digest"], {})[row["ablation"]] = None
     return {digest: [*names] for digest, names in asked.items()}
-
-
-def link_questions(reports: Path) -> None:
-    """Make the names of other questions, on the pages of runs, links to their pages, as far as those were written."""
-    questions = {page.parent.name for page in reports.glob("ablations/*/index.html")}
-
-    def link(mark: re.Match) -> str:
-        return f'<a href="../{mark[1]}/index.html">{mark[1]}</a>' if mark[1] in questions else mark[0]
-
-    for page in reports.glob("ablations/*/*.html"):
-        if page.name != "index.html":
-            write_if_changed(page, QUESTION.sub(link, page.read_text(encoding="utf-8")))
 
 
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:

@@ -19,6 +19,7 @@ TEMPLATES = Path(__file__).parent.parent / "templates"
 DOCUMENT = "document.html.j2"
 ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
+LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,24 @@ class Site:
             with atomic_write(target) as file:
                 file.write(content)
         return place.as_posix()
+
+
+def link_pages(reports: Path) -> None:
+    """Make what names a page that is written later, or by another rule, a link to it, as far as it is there."""
+
+    @cache
+    def holds(page: Path, anchor: str | None) -> bool:
+        return page.is_file() and (anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8"))
+
+    for page in reports.rglob("*.html"):
+
+        def link(mark: re.Match, folder: Path = page.parent) -> str:
+            address, anchor, text = mark.groups()
+            if not holds((folder / address).resolve(), anchor):
+                return mark[0]
+            return f'<a href="{address}{f"#{anchor}" if anchor else ""}">{text}</a>'
+
+        write_if_changed(page, LATER.sub(link, page.read_text(encoding="utf-8")))
 
 
 def render(template: str, place: str, **context) -> str:

@@ -38,7 +38,7 @@ function chart(place, { title, rows, series, joined }) {
   const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "font-family": "inherit" });
   picture.append(write(4, 14, title, "start"));
   for (const value of ticks(ends[0] - room, ends[1] + room)) {
-    picture.append(stroke([[LEFT, y(value)], [WIDE - RIGHT, y(value)]], "#dddddd", 1), write(LEFT - 6, y(value) + 4, number(value), "end"));
+    picture.append(stroke([[LEFT, y(value)], [WIDE - RIGHT, y(value)]], "var(--line)", 1), write(LEFT - 6, y(value) + 4, number(value), "end"));
   }
   rows.forEach((row, number) => {
     const name = write(0, 0, row, slanted ? "end" : "middle");
