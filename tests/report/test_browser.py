@@ -184,9 +184,9 @@ def test_a_wide_table_is_printed_whole(site, page):
 @pytest.mark.parametrize(
     "name, first, row",
     [
-        ("CSV", "variant,text,S,k,seed", "fixed span,words for text8,64,,1,"),
-        ("Markdown", "| variant | text | S |", "| fixed span | words for text8 | 64 |  | 1 |"),
-        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed span & words for text8 & 64 &  & 1 &"),
+        ("CSV", "variant,text,S,k,seed", "fixed span,Python sources in 27 letters,64,,1,"),
+        ("Markdown", "| variant | text | S |", "| fixed span | Python sources in 27 letters | 64 |  | 1 |"),
+        ("LaTeX", "\\begin{tabular}{lrrrr", "fixed span & Python sources in 27 letters & 64 &  & 1 &"),
     ],
 )
 def test_what_a_table_shows_is_copied(name, first, row, site, page):

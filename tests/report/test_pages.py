@@ -187,7 +187,7 @@ def test_a_run_page_says_how_to_reproduce_it(site):
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
     assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
-    assert "fixed span on words for text8, S = 64, seed 1" in page.read_text()
+    assert "fixed span on Python sources in 27 letters, S = 64, seed 1" in page.read_text()
 
 
 def test_a_run_page_shows_what_was_measured(site):

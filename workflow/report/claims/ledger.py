@@ -12,7 +12,7 @@ from workflow.report.claims.schema import Claim, load_claim
 from workflow.report.claims.untested import NOT_ASKED, was_run, what_is_missing, why_not_tested
 from workflow.report.claims.verdicts import judge, judge_constant, judge_few
 from workflow.report.tables.analytic import rounds_to
-from workflow.report.texts import names_of_texts
+from workflow.report.texts import names_of_texts, title_of
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
     FEWEST,
@@ -87,9 +87,11 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     effects = [pair["effect"] for pair in pairs]
     if claim.by == "ratio" and min(effects) <= 0:
         return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    names = {} if claim.ablation == LAYERS else names_of_texts(frames.runs[frames.runs["ablation"] == claim.ablation])
+    runs = None if claim.ablation == LAYERS else frames.runs[frames.runs["ablation"] == claim.ablation]
+    names = {} if runs is None else names_of_texts(runs)
+    titles = {text: title_of(runs["task"].iloc[0], text) for text in names}
     line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
-    line |= {"pairs": [pair | {"text": names.get(pair["text"], pair["text"])} for pair in pairs]}
+    line |= {"pairs": [pair | {"text": titles.get(pair["text"], pair["text"])} for pair in pairs]}
     line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
     return line | _untested(claim, samples, effects)
 
