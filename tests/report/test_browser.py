@@ -162,6 +162,14 @@ def test_a_wide_table_keeps_its_first_column(site, page):
     assert head.bounding_box()["x"] == before
 
 
+def test_what_goes_on_to_the_right_has_a_shadow_there(site, page):
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    wide = "boxes.filter(box => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX == 'auto')"
+    shadows = page.locator("main *").evaluate_all(f"boxes => {wide}.map(box => getComputedStyle(box).backgroundImage)")
+    assert len(shadows) > 5 and "none" not in shadows
+
+
 def test_a_note_opens_inside_the_window_by_key(site, page):
     page.set_viewport_size({"width": 390, "height": 800})
     page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())

@@ -73,7 +73,7 @@ def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
     summary.main([_site.SCALE, *_site.where(tmp_path)])
     check_links(tmp_path / "reports")
     pages = {path.relative_to(tmp_path / "reports").as_posix() for path in pages_in(tmp_path / "reports")}
-    folder = f"{_site.SCALE}/ablations/span_limit"
+    pages, folder = {page for page in pages if "/documents/" not in page}, f"{_site.SCALE}/ablations/span_limit"
     assert pages == {"index.html", f"{folder}/index.html", *(f"{folder}/{row['digest']}.html" for row in rows)}
     assert f"{folder}/index.html" in links(tmp_path / "reports" / "index.html").addresses
 
