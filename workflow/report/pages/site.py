@@ -1,5 +1,6 @@
 """Templates to files: self-contained pages, and copies of the files that they offer."""
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -49,7 +50,10 @@ class Site:
 
 
 def link_pages(reports: Path) -> None:
-    """Make what names a page that is written later, or by another rule, a link to it, as far as it is there."""
+    """Make what names a page that is written later, or by another rule, a link to it, as far as it is there.
+
+    Pages keep their dates: what stands on them is not made again for a link.
+    """
 
     @cache
     def holds(page: Path, anchor: str | None) -> bool:
@@ -63,7 +67,9 @@ def link_pages(reports: Path) -> None:
                 return mark[0]
             return f'<a href="{address}{f"#{anchor}" if anchor else ""}">{text}</a>'
 
+        dates = page.stat()
         write_if_changed(page, LATER.sub(link, page.read_text(encoding="utf-8")))
+        os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
 
 
 def render(template: str, place: str, **context) -> str:
