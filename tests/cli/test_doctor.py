@@ -15,6 +15,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(doctor, "ENGINE_BACKENDS", ("auto", "band"))
 
 
+@pytest.mark.slow
 def test_nothing_is_wrong_here(quick, capsys):
     doctor.main(["--device", "cpu"])
     said = capsys.readouterr().out
@@ -22,6 +23,7 @@ def test_nothing_is_wrong_here(quick, capsys):
     assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.01, float("nan")])
 def test_a_backend_with_other_numbers_is_wrong_and_named(factor, quick, monkeypatch):
     attend = engine.Engine.attend

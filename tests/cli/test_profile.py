@@ -20,6 +20,7 @@ def words(tmp_path):
     return [str(path), str(tmp_path / "trace.json.gz"), "--data", str(tmp_path / "toy.npz"), "--device", "cpu"]
 
 
+@pytest.mark.slow
 def test_a_trace_holds_the_steps_the_layers_and_the_operators_of_a_run(words, tmp_path, capsys):
     profile.main([*words, "--steps", "2"])
     events = json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))["traceEvents"]
@@ -31,6 +32,7 @@ def test_a_trace_holds_the_steps_the_layers_and_the_operators_of_a_run(words, tm
     assert "trace.json.gz: 2 training steps" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_profiled_run_leaves_no_record(words, tmp_path):
     profile.main([*words, "--steps", "1"])
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["job.json"]

@@ -93,6 +93,7 @@ def test_where_there_is_a_compiler_it_is_used():
         assert described()[-1] == f"{WORK} band (2)"
 
 
+@pytest.mark.slow
 @compiler
 def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
     script = "from models.kernels.compiled import build; print(build.obstacle())"

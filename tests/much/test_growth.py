@@ -36,12 +36,14 @@ def planned(tmp_path, monkeypatch):
     return lambda runs: calls(lambda: read_all(write_config(tmp_path, runs)))
 
 
+@pytest.mark.slow
 def test_a_plan_grows_with_its_runs(planned):
     planned(40)  # what is read once
     half, whole = planned(500), planned(1000)
     assert half > 500 * 10 and whole < 2.1 * half
 
 
+@pytest.mark.slow
 def test_a_pivot_table_grows_with_its_runs():
     frames = [as_frame(rows(count)) for count in (16, 504, 1000)]
     _, half, whole = (calls(lambda frame=frame: pivot_page(frame)) for frame in frames)

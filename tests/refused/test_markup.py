@@ -65,6 +65,7 @@ def write_all(folder: Path) -> None:
     watch.main(["--scale", _site.SCALE, "--once", *_site.where(folder)])
 
 
+@pytest.mark.slow
 def test_no_text_is_markup_on_any_page(tmp_path, used):
     write_all(tmp_path)
     for path in (tmp_path / "reports").rglob("*.html"):

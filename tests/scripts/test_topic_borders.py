@@ -53,6 +53,7 @@ def test_spans_over_a_text_are_those_of_its_characters():
     assert spans.shape == (2, 50) and spans == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
     source = TopicText(topic_borders.load_corpora("char_lm").entry("topics").topics)
     size = topic_borders.load_corpora("char_lm").entry("topics").bytes
