@@ -23,6 +23,8 @@ SPAN = {"name": "adaptive", "limit": 6, "ramp": 2, "penalty_weight": 1e-3}
 TEXTS = {"char_lm": lambda: corpus(length=800), "translation": lambda: bitext(80), "parsing": lambda: trees(60)}
 TEXTS |= {"captioning": lambda: coloured(40)}
 
+pytestmark = pytest.mark.slow  # every task and choice is trained
+
 
 def short(variant: dict):
     return job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}})
