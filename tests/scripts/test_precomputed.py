@@ -120,6 +120,7 @@ def test_their_folders_hold_every_kind_of_cost():
         assert {path.stem for path in (folder / "costs").glob("*.json")} == set(COSTS)
 
 
+@pytest.mark.slow
 @each_folder
 def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
     targets = Targets.of({"scale": folder.name})
@@ -139,6 +140,7 @@ def test_what_came_with_the_project_is_what_its_scale_asks_for(folder: Path):
         assert cost["memory_budget_bytes"] == measure.memory_mb << 20
 
 
+@pytest.mark.slow
 @each_folder
 def test_what_is_trained_although_its_record_came_is_what_the_config_says(folder: Path):
     came = {path.stem for path in folder.glob("*.json")}

@@ -128,6 +128,7 @@ def test_a_cache_that_would_cut_the_picture_is_refused():
         Captioning(captioning(net=FEATURES), many, CPU)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["exit 1", "exec sleep 60", "echo nonsense; exec cat > /dev/null"])
 def test_a_java_that_fails_costs_no_score_and_no_time(script, tmp_path, monkeypatch, capsys):
     (tmp_path / "java").write_text(f"#!/bin/sh\n{script}\n")
