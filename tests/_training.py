@@ -28,12 +28,12 @@ def origin() -> Origin:
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
     """A run at its first step. source: digest of the files that its numbers depend on."""
+    torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
     return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
 
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
     """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
-    torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
     run = start(job, folder, text)
     run.resume()
     run.train()
