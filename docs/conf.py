@@ -8,7 +8,6 @@ html_copy_source = False
 html_show_copyright = False
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
-exclude_patterns = ["added.md"]  # begun by `python -m workflow.cli.new` where somebody adds a choice
 
 myst_heading_anchors = 3
 suppress_warnings = ["autoapi.python_import_resolution"]

@@ -13,8 +13,7 @@ from pydantic import BaseModel
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-ADDED = DOCS / "added.md"  # begun by `python -m workflow.cli.new`, and left out of the site
-PAGES = sorted({*DOCS.rglob("*.md")} - {ADDED})
+PAGES = sorted(DOCS.rglob("*.md"))
 LINKING = [*PAGES, ROOT / "README.md", ROOT / "config" / "README.md"]
 FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 each_linking = pytest.mark.parametrize("page", LINKING, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -1,21 +1,11 @@
-"""Attention as a choice on four axes. A new choice is named once, in a dict below."""
+"""Attention as a choice on four axes, each a folder: a choice is one file in it, and is named nowhere else.
 
-from models.attention.normalisers.entmax15 import Entmax15
-from models.attention.normalisers.entmax_alpha import EntmaxAlpha
-from models.attention.normalisers.softmax import Softmax
-from models.attention.normalisers.sparsemax import Sparsemax
-from models.attention.positions.none import NoPosition
-from models.attention.positions.relative import Relative
-from models.attention.positions.transformer_xl import TransformerXL
-from models.attention.selections.all import All
-from models.attention.selections.top_k import TopK
-from models.attention.spans.adaptive import Adaptive
-from models.attention.spans.dynamic import Dynamic
-from models.attention.spans.fixed import Fixed
-from models.attention.spans.full import Full
+span        how far a head sees: x = 1 is the nearest visible key, x = 2 the one before it, and so on
+selection   which of a row's masked scores are kept; -inf stands for a key that is not visible or not kept
+normaliser  how kept scores become weights; every row holds a finite score at least, and -inf gets weight 0
+position    what a score gets for the distance between query and key
+"""
 
-SPANS = {"full": Full, "fixed": Fixed, "adaptive": Adaptive, "dynamic": Dynamic}
-SELECTIONS = {"all": All, "top_k": TopK}
-NORMALISERS = {"softmax": Softmax, "sparsemax": Sparsemax, "entmax15": Entmax15, "entmax_alpha": EntmaxAlpha}
-POSITIONS = {"none": NoPosition, "relative": Relative, "transformer_xl": TransformerXL}
-CHOICES = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS, "position": POSITIONS}
+from models.attention.choice import choices_in
+
+CHOICES = {axis: choices_in(f"models.attention.{axis}s") for axis in ("span", "selection", "normaliser", "position")}

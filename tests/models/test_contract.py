@@ -1,17 +1,18 @@
 """What every choice of attention must do, alone and combined. A new choice inherits these tests."""
 
 from copy import deepcopy
-from pathlib import Path
 
 import pytest
 import torch
 
 from models.attention import CHOICES, formula
+from models.attention.choice import public_class
 from models.attention.engine import chunks
 from tests._nets import COMBINATIONS, by_definition, label, make, read
+from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings
+from workflow.config.errors import ConfigError
 
-FOLDERS = Path(__file__).parents[2] / "models" / "attention"
 SYMBOLS = 31
 NETS = ["char_lm", pytest.param("transformer_xl", marks=pytest.mark.slow)]
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
@@ -19,13 +20,26 @@ each_net = pytest.mark.parametrize("net", NETS)
 
 
 @pytest.mark.parametrize("axis", CHOICES)
-def test_every_file_is_named_once_in_its_dict(axis):
+def test_models_and_config_find_the_same_choices(axis):
     assert sorted(CHOICES[axis]) == list(choice_names(axis))
 
 
 @pytest.mark.parametrize("axis, name", [(axis, name) for axis in CHOICES for name in CHOICES[axis]])
 def test_the_example_settings_are_settings(axis, name):
     assert set(CHOICES[axis][name].example) <= set(choice_settings(axis, name))
+
+
+@pytest.mark.parametrize("name, source", [("nothing", "class _Helper: ..."), ("two", "class A: ...\nclass B: ...")])
+def test_a_file_without_one_public_class_is_no_choice(name, source, tmp_path, monkeypatch):
+    (tmp_path / "spans").mkdir()
+    (tmp_path / "spans" / f"{name}.py").write_text(source)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match=f"spans.{name} must define one class without a leading _"):
+        public_class(f"spans.{name}")
+    monkeypatch.setattr(choices, "ATTENTION", tmp_path)
+    monkeypatch.setattr(choices, "choice_names", lambda axis: (name,))
+    with pytest.raises(ConfigError, match="expected one class without a leading _"):
+        choice_settings("span", name)
 
 
 def stream(length=23, batch=2):

@@ -6,10 +6,11 @@ import entmax
 import pytest
 import torch
 
-from models.attention import NORMALISERS
+from models.attention import CHOICES
 from models.attention.choice import Shape
 from models.attention.selections.top_k import TopK
 
+NORMALISERS = CHOICES["normaliser"]
 SHAPE = Shape(8, 2)
 INF = math.inf
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from models.attention import CHOICES, NORMALISERS, SELECTIONS
+from models.attention import CHOICES
 from models.attention.build import build_choice
 from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
@@ -16,8 +16,9 @@ from tests._nets import COMBINATIONS, example, label
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}
 ROWS = [
     PLAIN | {"selection": example("selection", selection), "normaliser": example("normaliser", normaliser)}
-    for selection, normaliser in product(SELECTIONS, NORMALISERS)
+    for selection, normaliser in product(CHOICES["selection"], CHOICES["normaliser"])
 ]
+SOFTMAX = PLAIN | {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 SHAPE = Shape(12, 3)
 each_row = pytest.mark.parametrize("attention", ROWS, ids=label)
 each_direction = pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_a_row_that_sees_nothing_gives_zeros_and_finite_gradients(attention, rea
 @pytest.mark.parametrize("span", ["fixed", "adaptive", "dynamic"])
 def test_padding_far_from_any_word_gives_zeros(span):
     """The span hides every word from it, where the mask alone does not."""
-    layer = layer_of(COMBINATIONS[0] | {"span": example("span", span)}, True)
+    layer = layer_of(SOFTMAX | {"span": example("span", span)}, True)
     x = draw(1, 20, 12).requires_grad_()
     y = layer(x, layer.project(x), torch.arange(20)[None] < 2)
     assert y.isfinite().all() and y[0, 19].abs().max() == 0
@@ -106,7 +107,7 @@ def test_padding_far_from_any_word_gives_zeros(span):
 
 @both
 def test_softmax_over_everything_is_the_frameworks_attention(reads_itself):
-    layer, x, source = layer_of(ROWS[0], reads_itself, Shape(12, 3, 5, 7)), draw(2, 6, 12), draw(2, 6, 12, seed=2)
+    layer, x, source = layer_of(SOFTMAX, reads_itself, Shape(12, 3, 5, 7)), draw(2, 6, 12), draw(2, 6, 12, seed=2)
     source = x if reads_itself else source
     k, v = layer.project(source)
     theirs = scaled_dot_product_attention(layer.split(layer.query(x)), k, v, PADDED[:, None, None])
@@ -117,7 +118,7 @@ def test_softmax_over_everything_is_the_frameworks_attention(reads_itself):
 
 @both
 @pytest.mark.parametrize("k", [6, 7, 1000])
-@pytest.mark.parametrize("normaliser", NORMALISERS)
+@pytest.mark.parametrize("normaliser", CHOICES["normaliser"])
 def test_top_k_with_k_at_least_the_keys_equals_all(normaliser, k, reads_itself):
     attention = PLAIN | {"normaliser": {"name": normaliser}, "selection": {"name": "all"}}
     results = []
@@ -137,7 +138,7 @@ def test_top_k_keeps_k_words_and_padding_takes_no_slot():
 
 def test_distance_is_counted_both_ways_from_one():
     """By hand: zero queries, so p = m(|t - j| + 1) normalised; span 2 sees a word and its neighbours."""
-    layer = layer_of(ROWS[0] | {"span": {"name": "fixed", "limit": 2}}, True)
+    layer = layer_of(SOFTMAX | {"span": {"name": "fixed", "limit": 2}}, True)
     layer.query.weight.data.zero_()
     x = draw(1, 4, 12)
     weights = weights_of(layer, x, x, torch.ones(1, 4, dtype=torch.bool))[0, 0]
@@ -147,7 +148,7 @@ def test_distance_is_counted_both_ways_from_one():
 
 
 def test_relative_positions_score_by_distance_on_both_sides():
-    layer = layer_of(ROWS[0] | {"position": {"name": "relative", "limit": 24}}, True)
+    layer = layer_of(SOFTMAX | {"position": {"name": "relative", "limit": 24}}, True)
     layer.key.weight.data.zero_()
     x = draw(1, 5, 12)
     q = layer.split(layer.query(x))[0]
@@ -161,7 +162,7 @@ def test_relative_positions_score_by_distance_on_both_sides():
 @pytest.mark.parametrize("axis", ["span", "position"])
 def test_what_needs_distances_is_refused_where_there_are_none(axis):
     for name, choice in CHOICES[axis].items():
-        attention = ROWS[0] | {axis: example(axis, name)}
+        attention = SOFTMAX | {axis: example(axis, name)}
         if name in ("full", "none"):
             layer_of(attention, False)
         else:
@@ -170,7 +171,7 @@ def test_what_needs_distances_is_refused_where_there_are_none(axis):
 
 
 def test_another_sequence_has_no_order():
-    layer, x, source = layer_of(ROWS[0], False), draw(1, 4, 12), draw(1, 6, 12, seed=2)
+    layer, x, source = layer_of(SOFTMAX, False), draw(1, 4, 12), draw(1, 6, 12, seed=2)
     visible = torch.ones(1, 6, dtype=torch.bool)
     y, flipped = (layer(x, layer.project(sequence), visible) for sequence in (source, source.flip(1)))
     torch.testing.assert_close(y, flipped)

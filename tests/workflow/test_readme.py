@@ -22,13 +22,6 @@ def test_an_added_ablation_trains_its_new_runs_alone(tmp_path):
 
 def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):
     copy = with_examples(copied(tmp_path, "tests"), "models")
-    place = copy / "models/attention/__init__.py"
-    source = place.read_text()
-    line = "from models.attention.selections.within_margin import WithinMargin\n"
-    source = source.replace("from models.attention.spans.adaptive", line + "from models.attention.spans.adaptive")
-    source = source.replace('"top_k": TopK}', '"top_k": TopK, "within_margin": WithinMargin}')
-    assert source.count("WithinMargin") == 2  # imported once, named once
-    place.write_text(source)
     files = ("tests/models/test_contract.py", "tests/models/test_effects.py")
     chosen = (*files, "-k", "within_margin and (fixed or check)")
     tested = ended(copy, "pytest", "-q", "-p", "no:cacheprovider", *chosen)

@@ -1,8 +1,8 @@
 """What can be chosen on each axis of attention, read from the source without importing torch.
 
-A choice is one file under `models/attention/<axis>/`. Its name is the file's name; its settings are
-the keyword-only arguments of its class. So a dry run knows every name and every setting, and the
-file of maths stays the only place that states them.
+A choice is one file in one of the four folders of `models/attention/`, and its one class without a leading _. Its name
+is the file's name; its settings are the keyword-only arguments of its class. So a dry run knows every name and every
+setting, and the file of maths stays the only place that states them.
 """
 
 import ast
@@ -23,7 +23,7 @@ REQUIRED = object()
 
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
-    """The choices of one axis, e.g. names("span") == ("adaptive", "dynamic", "fixed", "full")."""
+    """The choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
     folder = ATTENTION / AXES[axis]
     return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
 
@@ -31,7 +31,7 @@ def choice_names(axis: str) -> tuple[str, ...]:
 @cache
 def choice_settings(axis: str, name: str) -> dict:
     """The settings of one choice with their defaults; `REQUIRED` marks one without a default."""
-    for node in ast.walk(_source(axis, name)):
+    for node in _class_of(axis, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
             return {arg.arg: REQUIRED if value is None else ast.literal_eval(value) for arg, value in pairs}
@@ -41,7 +41,7 @@ def choice_settings(axis: str, name: str) -> dict:
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
     """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
-    return _assigned(_source(axis, name), "from_grid", {})
+    return _assigned(_class_of(axis, name), "from_grid", {})
 
 
 @cache
@@ -58,18 +58,23 @@ def axis_of(name: str) -> str:
     return axes[name]
 
 
-def _assigned(source: ast.Module, name: str, missing):
+def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
     """The literal that is assigned to a name; `missing` where none is."""
-    for node in ast.walk(source):
+    for node in source.body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
             return ast.literal_eval(node.value)
     return missing
 
 
 @cache
-def _source(axis: str, name: str) -> ast.Module:
+def _class_of(axis: str, name: str) -> ast.ClassDef:
     check_known(axis, name, choice_names(axis))
-    return ast.parse((ATTENTION / AXES[axis] / f"{name}.py").read_text(encoding="utf-8"))
+    path = ATTENTION / AXES[axis] / f"{name}.py"
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    public = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    if len(public) != 1:
+        raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")
+    return public[0]
 
 
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:

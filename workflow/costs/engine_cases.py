@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch.nn.functional import cross_entropy
 
-from models.attention import NORMALISERS
+from models.attention import CHOICES
 from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
 from models.attention.engine.partition import head_groups
@@ -53,7 +53,7 @@ def net_of(sizes: Sizes, name: str, S: int, implementation: Engine | Definition,
     span = {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}
     span = span if name == "adaptive" else {"name": "fixed", "limit": S}
     selection = {"name": "top_k", "k": K} if name == "top-k" else {"name": "all"}
-    normaliser = {"name": name if name in NORMALISERS else "softmax"}
+    normaliser = {"name": name if name in CHOICES["normaliser"] else "softmax"}
     attention = {"span": span, "selection": selection, "normaliser": normaliser}
     attention["position"] = {"name": "relative", "limit": S}
     net = {key: getattr(sizes, key) for key in ("layers", "d_model", "heads", "d_ff")}

@@ -6,7 +6,7 @@ from functools import partial
 
 import torch
 
-from models.attention import NORMALISERS, SELECTIONS
+from models.attention import CHOICES
 from models.attention.build import build_layers
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
@@ -51,7 +51,7 @@ def attention(sizes: Sizes, case: Case, device: torch.device, engine: Engine | N
     """One layer's heads over a block, S keys a query, forward and backward, projections left out."""
     selection, settings, normaliser = ATTENTION[case.name]
     shape, W, d = Shape(sizes.d_model, sizes.heads), case.S, sizes.d_model // sizes.heads
-    choices = SELECTIONS[selection](shape, **settings), NORMALISERS[normaliser](shape)
+    choices = CHOICES["selection"][selection](shape, **settings), CHOICES["normaliser"][normaliser](shape)
     choices = [choice.to(device) for choice in choices]
     group = HeadGroup(sizes.heads, W, Fixed(shape, limit=W), *choices, attends_self=False)
     torch.manual_seed(0)

@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from models.attention import All
+from models.attention.selections.all import All
 from workflow.data.pairs import store as pairs
 from workflow.results.record import Macs
 from workflow.tasks.attention_maps import draw_maps
