@@ -44,5 +44,5 @@ def test_engine(benchmark, turn, case):
     synchronised()
     fits = int(SECONDS / (time.perf_counter() - start))
     rounds = max(FEWEST, min(MOST, fits)) if case.implementation == "engine" else 1
-    benchmark.extra_info.update(vars(case), chosen=sorted(engine.backend.describe()))
+    benchmark.extra_info.update(vars(case), chosen=sorted(engine.backend.counts_in_words()))
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1)

@@ -16,11 +16,6 @@ from models.nets.seq2seq import BOS, EOS, PAD
 EXTRA = 50  # by default, tokens that a target may have beyond the length of its source
 
 
-def greedy(net, source: Tensor, *, max_length: int) -> list[list[int]]:
-    """The likeliest token at every step: `beam` of width 1."""
-    return beam(net, source, width=1, alpha=0.0, max_length=max_length)
-
-
 @torch.no_grad()
 def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA) -> list[list[int]]:
     """source: B sources as the net encodes them -> the best target of each that was found, without bos and eos.

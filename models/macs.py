@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from models.attention.engine.chunks import chunks
+from models.attention.engine.band import chunks
 from models.attention.engine.engine import Computed
 from models.kernels.compiled import build
 

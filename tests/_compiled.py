@@ -7,15 +7,15 @@ import torch
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 
-from models.kernels import banded, banded_backward, banded_forward
+from models.kernels import banded, banded_passes
 from models.kernels.banded_tiles import NUMBERS
 from models.kernels.tuning import TILES, Tile
 
 KERNELS = (
-    banded_forward.forward,
-    banded_backward.query_gradients,
-    banded_backward.key_gradients,
-    banded_backward.position_gradients,
+    banded_passes.forward,
+    banded_passes.query_gradients,
+    banded_passes.key_gradients,
+    banded_passes.position_gradients,
 )
 SUMS = ("lse", "delta", "z", "grad_z", "grad_position_keys")  # tensors of the type that is added up in
 SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may ask of an A100 and an H100

@@ -3,12 +3,10 @@
 import torch
 
 from models.attention import CHOICES
-from models.attention.build import build_choice
 from models.attention.choice import Shape
-from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
-from models.attention.sequence_attention import SequenceAttention
-from models.attention.stream_attention import StreamAttention
+from models.attention.formula import Definition
+from models.attention.layers import SequenceAttention, StreamAttention, build_choice
 
 SMALL = Shape(6, 3, 2, 4)
 SETTINGS = {

@@ -5,8 +5,8 @@ from itertools import product
 import torch
 
 from models.attention import CHOICES
-from models.attention.definition import Definition
-from models.attention.stream_attention import StreamAttention
+from models.attention.formula import Definition
+from models.attention.layers import StreamAttention
 from models.nets.build import build
 
 NET = {"name": "char_lm", "layers": 2, "d_model": 12, "heads": 3, "d_ff": 16, "dropout": 0.0, "attention_dropout": 0.0}

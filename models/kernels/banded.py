@@ -14,8 +14,7 @@ import triton
 from torch import Tensor
 
 from models.kernels import tuning
-from models.kernels.banded_backward import key_gradients, position_gradients, query_gradients
-from models.kernels.banded_forward import forward
+from models.kernels.banded_passes import forward, key_gradients, position_gradients, query_gradients
 from models.kernels.no_double_backward import no_double_backward
 from models.kernels.tuning import Tile
 

@@ -65,8 +65,8 @@ def milliseconds(run: Callable[[], None]) -> float:
     return sorted(times)[ROUNDS // 2]
 
 
-def describe() -> list[str]:
-    """A line for each kind of work that was timed."""
+def chosen_tiles() -> list[str]:
+    """Say in a line which tile was chosen for each kind of work that was timed."""
     return [
         f"{work}: tiles of {N} x {N}, {warps} warps, {stages} stages" for work, (N, warps, stages) in CHOSEN.items()
     ]

@@ -1,14 +1,75 @@
-"""Transformer layers, post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong et al. 2020)."""
+"""What nets are built from: Transformer layers, post-norm (Attention Is All You Need, section 3.1) or pre-norm (Xiong
+et al. 2020), absolute positions (section 3.5 and Table 3 row E), and what a net collects from its attention.
+"""
+
+import math
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
 
-from models.attention.engine.stream_cache import Past
-from models.attention.sequence_attention import SequenceAttention, Source
-from models.attention.stream_attention import StreamAttention
-from models.kernels.compiled.dense import compiles
-from models.kernels.compiled.norm import add_and_norm
-from models.nets.feed_forward import FeedForward
+from models.attention.choice import Choice
+from models.attention.engine.caches import Past
+from models.attention.layers import SequenceAttention, Source, StreamAttention
+from models.attention.positions._sinusoid import interleaved
+from models.kernels.compiled.dense import Linear, Product, add_and_norm, compiles, multiply
+from models.kernels.no_double_backward import no_double_backward
+
+
+class _Relu2(torch.autograd.Function):
+    """x: n d -> W2 h + b2, h = relu(W1 x + b1).
+
+    dh = dy W2 where h > 0;   dW2 = dy^T h;   dW1 = dh^T x;   dx = dh W1
+    """
+
+    @staticmethod
+    def forward(ctx, x, w1, b1, w2, b2):
+        h, y = x.new_empty(len(x), len(w1)), x.new_empty(len(x), len(w2))
+        multiply(Product(x, w1.T, h, relu=True, bias=b1), Product(h, w2.T, y, bias=b2))
+        ctx.save_for_backward(x, w1, w2, h)
+        return y
+
+    @staticmethod
+    @no_double_backward
+    def backward(ctx, dy):
+        x, w1, w2, h = ctx.saved_tensors
+        dx, (dh, dw1, dw2) = x.new_empty(x.shape), map(torch.empty_like, (h, w1, w2))
+        multiply(Product(dy, w2, dh))
+        torch.ops.aten.threshold_backward.grad_input(dh, h, 0, grad_input=dh)
+        multiply(Product(dh, w1, dx), Product(dh.T, x, dw1), Product(dy.T, h, dw2))
+        return dx, dw1, dh.sum(0), dw2, dy.sum(0)
+
+
+class FeedForward(nn.Sequential):
+    def __init__(self, d_model: int, d_ff: int, dropout: float):
+        super().__init__(Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """.. d -> .. d"""
+        first, _, drop, last = self
+        if not (compiles(x) and torch.is_grad_enabled()) or (self.training and drop.p):
+            return super().forward(x)
+        y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
+        return y.view(*x.shape[:-1], -1)
+
+
+class PositionalEncoding(nn.Module):
+    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", or "learned" from N(0, 1 / d)."""
+
+    def __init__(self, name: str, max_length: int, d_model: int):
+        super().__init__()
+        if name == "learned":
+            self.table = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
+        elif name == "sinusoid":
+            self.register_buffer("table", interleaved(torch.arange(max_length).float(), d_model), persistent=False)
+        else:
+            raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned")
+
+    def forward(self, start: int, count: int) -> Tensor:
+        """Vectors of the positions start .. start + count - 1: (count, d); ValueError beyond the last."""
+        if start + count > len(self.table):
+            raise ValueError(f"a sentence of {start + count} tokens is longer than max_length = {len(self.table)}")
+        return self.table[start : start + count]
 
 
 class Residual(nn.LayerNorm):
@@ -91,3 +152,37 @@ class DecoderBlock(Block):
         queries = self.after_cross.enter(x).reshape(len(visible), -1, x.size(-1))
         y = self.cross(queries, source, visible).view_as(x)
         return self.feed(self.after_cross.leave(x, y)), past
+
+
+class AttentionNet(nn.Module):
+    """A net whose `attentions` are all its attention layers."""
+
+    @property
+    def attentions(self) -> list:
+        raise NotImplementedError
+
+    def penalty(self):
+        """What the choices of all layers add to the loss, in nats."""
+        return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
+
+    def after_step(self) -> None:
+        """After an optimiser step, every choice brings its parameters back into range."""
+        for layer in self.attentions:
+            for choice in layer.choices:
+                choice.after_step()
+
+    def facts(self) -> dict:
+        """Facts of the choices of all layers; see `collect_facts`."""
+        return collect_facts(choice for layer in self.attentions for choice in layer.choices)
+
+
+def collect_facts(choices: Iterable[Choice]) -> dict:
+    """Facts by layer; mean_span is the mean of the layers', max_span their maximum."""
+    facts: dict[str, list] = {}
+    for choice in choices:
+        for key, value in choice.facts().items():
+            facts.setdefault(key, []).append(value)
+    if "mean_span" in facts:
+        facts["mean_span"] = sum(facts["mean_span"]) / len(facts["mean_span"])
+        facts["max_span"] = max(facts["max_span"])
+    return facts

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.nets.positional_encoding import PositionalEncoding
+from models.nets.blocks import PositionalEncoding
 from models.nets.seq2seq import Seq2Seq
 
 

@@ -6,13 +6,11 @@ to itself.
 
 from torch import Tensor, nn
 
-from models.attention.build import build_layers
 from models.attention.choice import Shape
-from models.attention.engine.stream_cache import Past
-from models.attention.stream_attention import StreamAttention
+from models.attention.engine.caches import Past
+from models.attention.layers import StreamAttention, build_layers
 from models.kernels.compiled.dense import Linear
-from models.nets.attention_net import AttentionNet
-from models.nets.blocks import Block
+from models.nets.blocks import AttentionNet, Block
 
 
 class CharLM(AttentionNet):

@@ -15,16 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.attention.build import build_layers
 from models.attention.choice import Shape
-from models.attention.engine.stream_cache import Past, streams
-from models.attention.sequence_attention import SequenceAttention, Source
+from models.attention.engine.caches import Past, streams
+from models.attention.layers import SequenceAttention, Source, StreamAttention, build_layers
 from models.attention.spans.full import Full
-from models.attention.stream_attention import StreamAttention
 from models.kernels.compiled.dense import by_heads, linear
-from models.nets.attention_net import AttentionNet, collect_facts
-from models.nets.blocks import DecoderBlock, EncoderBlock
-from models.nets.positional_encoding import PositionalEncoding
+from models.nets.blocks import AttentionNet, DecoderBlock, EncoderBlock, PositionalEncoding, collect_facts
 
 PAD, BOS, EOS = 0, 1, 2
 ATTENTIONS = ("encoder", "decoder", "cross")  # kinds of attention to which choices may apply

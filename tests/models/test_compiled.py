@@ -7,12 +7,11 @@ from hypothesis import strategies as draw
 
 from models.attention import CHOICES
 from models.attention.choice import Shape
-from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
+from models.attention.formula import Definition
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
-from models.kernels.compiled.dense import Product, by_heads, linear, multiply, of_heads
-from models.kernels.compiled.norm import add_and_norm
+from models.kernels.compiled.dense import Product, add_and_norm, by_heads, linear, multiply, of_heads
 from tests._equivalence import assert_same, inputs, layer_of, sequence_layer
 
 pytestmark = pytest.mark.skipif(build.obstacle(torch.float64) is not None, reason="no C compiler")

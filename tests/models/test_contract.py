@@ -7,7 +7,7 @@ import torch
 
 from models.attention import CHOICES, formula
 from models.attention.choice import public_class
-from models.attention.engine import chunks
+from models.attention.engine import band
 from tests._nets import COMBINATIONS, by_definition, label, make, read
 from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings
@@ -51,7 +51,7 @@ def stream(length=23, batch=2):
 @each_net
 @each_combination
 def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
-    monkeypatch.setattr(chunks, "QUERIES", 3)  # several chunks to a block
+    monkeypatch.setattr(band, "QUERIES", 3)  # several chunks to a block
     fast, slow = make(attention, net, SYMBOLS), by_definition(make(attention, net, SYMBOLS))
     tokens = stream()
     ours, oracle = read(fast, tokens, 7), read(slow, tokens, 7)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from models.decoding import beam, greedy
+from models.decoding import beam
 from tests._nets import LONGEST, translator
 from tests.models.test_encoder_decoder import PLAIN, sentences
 
@@ -63,9 +63,9 @@ def test_the_length_penalty_changes_what_wins():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_greedy_is_the_argmax_at_every_step(seed):
+def test_a_beam_of_one_is_the_argmax_at_every_step(seed):
     net, source = wild(seed=seed), sentences((9, 5, 7))
-    targets = greedy(net, source, max_length=12)
+    targets = beam(net, source, width=1, alpha=0.0, max_length=12)
     for row, target in zip(source, targets, strict=True):
         read = [BOS]
         while read[-1] != EOS and len(read) < 12:
@@ -176,9 +176,9 @@ def test_a_finished_hypothesis_competes_with_unfinished_ones():
     assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=3.0, max_length=9) == [[4, 5]]
 
 
-def test_greedy_takes_the_likelier_step_and_a_beam_the_likelier_sentence():
+def test_a_beam_of_one_takes_the_likelier_step_and_a_wider_one_the_likelier_sentence():
     table = {(): {3: 0.6, 4: 0.4}, (3,): {3: 0.36, 4: 0.34, 5: 0.3}, (4,): {EOS: 1.0}}
-    assert greedy(Scripted(table, {EOS: 1.0}), SOURCE, max_length=9) == [[3, 3]]
+    assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=1, alpha=0.0, max_length=9) == [[3, 3]]
     assert beam(Scripted(table, {EOS: 1.0}), SOURCE, width=2, alpha=0.0, max_length=9) == [[4]]
 
 
@@ -205,7 +205,8 @@ def test_at_the_limit_only_eos_is_left(max_length, tokens):
 
 def test_each_sentence_has_its_own_limit():
     source = torch.tensor([[3, 3, EOS], [EOS, 0, 0]])
-    assert [len(target) for target in greedy(Scripted({}, {3: 0.9, EOS: 0.1}), source, max_length=100)] == [52, 50]
+    targets = beam(Scripted({}, {3: 0.9, EOS: 0.1}), source, width=1, alpha=0.0, max_length=100)
+    assert [len(target) for target in targets] == [52, 50]
 
 
 def test_pad_and_bos_are_never_written():
@@ -215,7 +216,7 @@ def test_pad_and_bos_are_never_written():
 
 def test_the_mode_of_the_net_is_what_it_was():
     net = wild().train()
-    greedy(net, sentences(), max_length=5)
+    beam(net, sentences(), width=1, alpha=0.0, max_length=5)
     assert net.training
 
 

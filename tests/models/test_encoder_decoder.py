@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from models.attention.engine import chunks
-from models.nets.blocks import Residual
-from models.nets.positional_encoding import PositionalEncoding
+from models.attention.engine import band
+from models.nets.blocks import PositionalEncoding, Residual
 from tests._nets import COMBINATIONS, LONGEST, by_definition, example, label, translator
 
 PLAIN = {
@@ -62,7 +61,7 @@ def read_token_by_token(net, source, target):
 
 @each_combination
 def test_engine_equals_definition_with_gradients(attention, monkeypatch):
-    monkeypatch.setattr(chunks, "QUERIES", 3)
+    monkeypatch.setattr(band, "QUERIES", 3)
     fast, slow = translator(attention), by_definition(translator(attention))
     ours, oracle = (net(sentences(), targets()) for net in (fast, slow))
     torch.testing.assert_close(ours, oracle, rtol=1e-9, atol=1e-10)

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as draw
 
 from models.attention import CHOICES
-from models.attention.build import build_choice
 from models.attention.choice import Shape
-from models.attention.definition import Definition
-from models.attention.engine import chunks, partition
+from models.attention.engine import band, groups
 from models.attention.engine.band import attend_band
 from models.attention.engine.engine import Engine, every_key
-from models.attention.engine.queries import HeadGroup
+from models.attention.engine.groups import HeadGroup
+from models.attention.formula import Definition
+from models.attention.layers import build_choice
 from tests._equivalence import assert_same, inputs, layer_of, results
 from tests._nets import make
 from workflow.training.backends import chosen, prepare
@@ -27,11 +27,11 @@ BACKENDS = [("all", "compiled"), ("top_k", "compiled"), ("all", "band"), ("top_k
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Several chunks of queries and of streams to a block, several groups of heads to a layer."""
-    monkeypatch.setattr(chunks, "QUERIES", 3)
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 600)
-    monkeypatch.setattr(partition, "GROUP_COST", 40)
-    monkeypatch.setattr(partition, "GROUP_COST_IN_EVALUATION", 1)
-    partition.partition.cache_clear()
+    monkeypatch.setattr(band, "QUERIES", 3)
+    monkeypatch.setattr(band, "CHUNK_BYTES", 600)
+    monkeypatch.setattr(groups, "GROUP_COST", 40)
+    monkeypatch.setattr(groups, "GROUP_COST_IN_EVALUATION", 1)
+    groups.partition.cache_clear()
 
 
 combination = draw.tuples(*(draw.sampled_from(sorted(CHOICES[axis])) for axis in CHOICES))
@@ -66,8 +66,8 @@ def test_ties_with_the_kth_score_stay(backend):
 @pytest.mark.parametrize("pieces", [1, 4])
 def test_the_backward_pass_holds_the_scores_of_one_chunk(pieces, monkeypatch):
     """What a block of one chunk keeps is kept; several are computed again, and none of their scores is kept."""
-    monkeypatch.setattr(chunks, "QUERIES", 24 // pieces)
-    monkeypatch.setattr(chunks, "CHUNK_BYTES", 1 << 20)
+    monkeypatch.setattr(band, "QUERIES", 24 // pieces)
+    monkeypatch.setattr(band, "CHUNK_BYTES", 1 << 20)
     layer, kept = layer_of(("fixed", "all", "softmax", "relative"), 40, 1, False, 1), []
     x, past = inputs(layer, 24, 60, 2)
     with torch.autograd.graph.saved_tensors_hooks(lambda each: kept.append(each) or each, lambda each: each):
@@ -131,7 +131,7 @@ def test_one_character_at_a_time_gives_the_numbers_of_a_block(span, backend):
         one_by_one.append(y)
     torch.testing.assert_close(torch.cat(one_by_one, 1), block, rtol=1e-10, atol=1e-12)
     if span == "adaptive":
-        reaches = {reach for _, reach in partition.head_groups(layer, 9 * layer.span.fraction)}
+        reaches = {reach for _, reach in groups.head_groups(layer, 9 * layer.span.fraction)}
         assert {len(part) for part in past} == reaches
 
 
@@ -184,9 +184,9 @@ def test_a_copied_layer_has_a_cache_of_its_own():
 
 def test_heads_of_like_reach_share_a_group():
     """A group more costs 10 keys here: 3 + 4 keys of two heads cost less together, 20 apart from them."""
-    assert partition.partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
-    assert partition.partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
-    assert partition.partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
+    assert groups.partition((3, 20, 4), 10) == [((0, 2), 4), ((1,), 20)]
+    assert groups.partition((3, 20, 4), 0) == [((0,), 3), ((2,), 4), ((1,), 20)]
+    assert groups.partition((3, 20, 4), 1000) == [((0, 1, 2), 20)]
 
 
 @pytest.mark.parametrize("normaliser", sorted(CHOICES["normaliser"]))

@@ -13,8 +13,8 @@ pytest.importorskip("triton", reason="triton has no build for this platform")
 from triton.runtime.errors import OutOfResources
 
 from models.attention.choice import Shape
-from models.attention.engine import backend, equivalence, equivalence_case
-from models.attention.engine.equivalence_case import Case
+from models.attention.engine import backend, equivalence
+from models.attention.engine.equivalence import Case
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
@@ -35,8 +35,8 @@ def tiles(monkeypatch):
 @pytest.fixture
 def small_check(monkeypatch):
     monkeypatch.setattr(equivalence, "BLOCKS", ((19, 41, False), (19, 41, True)))
-    monkeypatch.setattr(equivalence_case, "STREAMS", 1)
-    monkeypatch.setattr(equivalence_case, "BEYOND", 17)
+    monkeypatch.setattr(equivalence, "STREAMS", 1)
+    monkeypatch.setattr(equivalence, "BEYOND", 17)
 
 
 def definition(*tensors, drop, seed, ramp, **settings):
@@ -131,7 +131,7 @@ def test_a_tile_is_chosen_by_its_time_once(times, N, timed):
     for _ in range(2):
         assert tuning.fastest("cuda float32: some work", torch.float32, runs.append).N == N
     assert runs == list(tuning.TILES[4])
-    assert tuning.describe() == [f"cuda float32: some work: tiles of {N} x {N}, 4 warps, 2 stages"]
+    assert tuning.chosen_tiles() == [f"cuda float32: some work: tiles of {N} x {N}, 4 warps, 2 stages"]
 
 
 def test_a_gpu_that_no_tile_fits_is_named(timed):

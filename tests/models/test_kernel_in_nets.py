@@ -11,8 +11,7 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.errors import OutOfResources
 
 from models.attention.engine import backend
-from models.attention.engine.equivalence import Mismatch
-from models.attention.engine.equivalence_case import Case, cases_of
+from models.attention.engine.equivalence import Case, Mismatch, cases_of
 from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
 from models.kernels import tuning

@@ -8,9 +8,8 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from models.attention import CHOICES
-from models.attention.build import build_choice
 from models.attention.choice import Shape
-from models.attention.sequence_attention import SequenceAttention
+from models.attention.layers import SequenceAttention, build_choice
 from tests._nets import COMBINATIONS, example, label
 
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}

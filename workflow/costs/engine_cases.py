@@ -12,9 +12,9 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from models.attention import CHOICES
-from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
-from models.attention.engine.partition import head_groups
+from models.attention.engine.groups import head_groups
+from models.attention.formula import Definition
 from models.kernels.compiled import build as compiled
 from models.nets.build import build
 from workflow.costs.engine_parts import ATTENTION, PARSER, PRODUCTS_BY, SENTENCES, Case, attention, product, sentence

@@ -8,8 +8,8 @@ from contextlib import nullcontext
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from models.attention.definition import Definition
 from models.attention.engine.engine import Engine
+from models.attention.formula import Definition
 from models.kernels.compiled import build
 from models.macs import dense, engine_macs, outside_attention
 from workflow.costs.counters import by_torch

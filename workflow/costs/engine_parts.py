@@ -7,11 +7,10 @@ from functools import partial
 import torch
 
 from models.attention import CHOICES
-from models.attention.build import build_layers
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
-from models.attention.engine.queries import HeadGroup
-from models.attention.sequence_attention import SequenceAttention
+from models.attention.engine.groups import HeadGroup
+from models.attention.layers import SequenceAttention, build_layers
 from models.attention.spans.fixed import Fixed
 from models.kernels.compiled.dense import Product, multiply
 from models.nets.blocks import EncoderBlock

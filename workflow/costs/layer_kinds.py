@@ -9,10 +9,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from models.attention.build import build_choice
 from models.attention.choice import Shape
-from models.attention.sequence_attention import SequenceAttention
-from models.attention.stream_attention import StreamAttention
+from models.attention.layers import SequenceAttention, StreamAttention, build_choice
 from workflow.costs.synchronise import synchronise
 
 HEADS = 1  # the table's n^2 d counts one product of all queries with all keys

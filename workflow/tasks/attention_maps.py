@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from models.attention.definition import Definition
+from models.attention.formula import Definition
 from workflow.tasks.batches import sources, targets
 from workflow.training.backends import computing
 

@@ -3,8 +3,8 @@
 import torch
 
 from models import macs
-from models.attention.engine.stream_cache import Past
-from models.attention.engine.stream_cache import streams as select_streams
+from models.attention.engine.caches import Past
+from models.attention.engine.caches import streams as select_streams
 from workflow.config.job import Job
 from workflow.config.job_schema import refuse_uneven
 from workflow.data.text import store

@@ -3,7 +3,7 @@
 import torch
 
 from models.attention import formula
-from models.attention.engine.chunks import band
+from models.attention.engine.band import band
 from models.attention.engine.engine import every_key
 from workflow.tasks.streams import cut
 from workflow.training.backends import computing

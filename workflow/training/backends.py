@@ -9,14 +9,13 @@ from itertools import product
 import torch
 
 from models.attention.choice import Shape
-from models.attention.definition import Definition
 from models.attention.engine import compiled
 from models.attention.engine.engine import Engine
-from models.attention.engine.equivalence import Mismatch, check_equivalence
-from models.attention.engine.equivalence_case import Case, cases_of
+from models.attention.engine.equivalence import Case, Mismatch, cases_of, check_equivalence
+from models.attention.formula import Definition
+from models.attention.layers import StreamAttention
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.dynamic import Dynamic
-from models.attention.stream_attention import StreamAttention
 from models.kernels.compiled import build
 
 
@@ -114,7 +113,7 @@ def chosen(net) -> list[str]:
         return ["definition"]
     lines: Counter[str] = Counter()
     for engine in implementations:
-        lines.update(engine.backend.describe())
+        lines.update(engine.backend.counts_in_words())
     faults = [engine.backend.kernel_fault for engine in implementations if engine.backend.kernel_fault]
     for dtype, name in build.NAMES.items():
         if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
@@ -128,4 +127,4 @@ def _tiles(lines: Iterable[str]) -> list[str]:
         return []
     from models.kernels import tuning  # triton is not there on every machine
 
-    return tuning.describe()
+    return tuning.chosen_tiles()

@@ -13,7 +13,7 @@ from torch import Tensor
 from models.attention.choice import Shape
 from models.attention.engine.band import attend_band
 from models.attention.engine.compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
-from models.attention.engine.queries import HeadGroup
+from models.attention.engine.groups import HeadGroup
 from models.attention.normalisers.softmax import Softmax
 from models.attention.selections.all import All
 from models.attention.selections.top_k import TopK
@@ -77,8 +77,8 @@ class Backend:
         grad = torch.is_grad_enabled()
         self.counts[name, q.device.type, q.dtype, kinds, top_k, group.reach, q.size(2), grad] += 1
 
-    def describe(self) -> Counter[str]:
-        """What was chosen, in words; lengths are rounded up to powers of two, so that a run has few lines."""
+    def counts_in_words(self) -> Counter[str]:
+        """Count the choices, a line of words each; lengths are rounded up to powers of two, so that lines are few."""
         lines: Counter[str] = Counter()
         for (name, device, dtype, kinds, k, reach, T, grad), count in self.counts.items():
             span, selection, normaliser = (kind.__name__ for kind in kinds)

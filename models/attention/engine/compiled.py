@@ -4,13 +4,13 @@ Which choices the library knows is written here; a choice that it does not know 
 """
 
 from functools import lru_cache
+from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from models.attention.choice import Shape
-from models.attention.engine.projections import by_head
-from models.attention.engine.queries import HeadGroup
+from models.attention.engine.groups import HeadGroup
 from models.attention.normalisers.entmax15 import Entmax15
 from models.attention.normalisers.entmax_alpha import EntmaxAlpha
 from models.attention.normalisers.softmax import Softmax
@@ -22,10 +22,82 @@ from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
 from models.attention.spans.full import Full
 from models.kernels.compiled import build
-from models.kernels.compiled.attention import CROSS, SENTENCE, STREAM, Layout, Sight, attend
+from models.kernels.compiled.attention import CROSS, SENTENCE, STREAM, Layout, Pattern, attend
+from models.kernels.compiled.dense import Product, multiply
+from models.kernels.no_double_backward import no_double_backward
 
 ALPHA = {Softmax: 1.0, Entmax15: 1.5, Sparsemax: 2.0, EntmaxAlpha: None}  # None: learned, by head
 SPANS, SELECTIONS = (Full, Fixed, Adaptive, Dynamic), (All, TopK)
+
+
+class _ProjectedByHead(torch.autograd.Function):
+    """Project queries, x W_q^T, and keys and values, rows W_k^T and rows W_v^T; a head projects the last rows it sees.
+
+    The last rows are the block's own: dW from all rows, dx from those alone.
+    """
+
+    @staticmethod
+    def forward(ctx, x, queries, keys, values, rows, counts):
+        ctx.save_for_backward(queries, keys, values)
+        ctx.rows, ctx.own, ctx.counts = rows, x.shape, counts
+        own, rows_of_heads, h = rows[len(rows) - len(x) :].flatten(0, 1), sum(counts) * x.size(1), len(counts)
+        projected = [x.new_empty(len(own), len(queries))]
+        products = [Product(own, queries.T, projected[0])]
+        for weight in (keys, values):
+            projected.append(x.new_empty(rows_of_heads * len(weight) // h))
+            parts = _by_head(weight, projected[-1], rows, counts)
+            products += [Product(seen, matrix.T, part) for seen, matrix, part in parts]
+        multiply(*products)
+        return tuple(projected)
+
+    @staticmethod
+    @no_double_backward
+    def backward(ctx, dq, *gradients):
+        rows, counts, own = ctx.rows, ctx.counts, ctx.own[0] * ctx.own[1]
+        queries, *weights = ctx.saved_tensors
+        dx, dqueries, dweights = dq.new_empty(own, ctx.own[2]), torch.empty_like(queries), []
+        products = [Product(dq, queries, dx), Product(dq.T, rows.flatten(0, 1)[-own:], dqueries)]
+        for weight, gradient in zip(weights, gradients, strict=True):
+            dweights.append(torch.empty_like(weight))
+            dmatrices = (matrix for _, matrix, _ in _by_head(dweights[-1], gradient, rows, counts))
+            for dmatrix, (seen, matrix, part) in zip(dmatrices, _by_head(weight, gradient, rows, counts), strict=True):
+                products.append(Product(part[len(part) - own :], matrix, dx, add=True))
+                products.append(Product(part.T, seen, dmatrix))
+        multiply(*products)
+        return dx.view(ctx.own), dqueries, *dweights, None, None
+
+
+def _by_head(weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]):
+    """For each head the rows that it sees, its matrix, and what they give, a matrix each; one where all see alike."""
+    h = 1 if len(set(counts)) == 1 else len(counts)
+    B, width, start = rows.size(1), len(weight) // h, 0
+    for head, count in enumerate(counts[:h]):
+        size = count * B * width
+        yield (
+            rows[len(rows) - count :].flatten(0, 1),
+            weight[head * width : (head + 1) * width],
+            projected[start : start + size].view(count * B, width),
+        )
+        start += size
+
+
+def project_by_head(x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries B h T dk of x: T B d, and keys and values of the last counts[i] of rows: K B d for head i.
+
+    Keys and values are numbers in a row, laid out as `by_head` says.
+    """
+    matrices = (linear.weight for linear in (layer.query, layer.key, layer.value))
+    q, k, v = _ProjectedByHead.apply(x, *matrices, rows, counts)
+    return q.view(*x.shape[:2], len(counts), -1).permute(1, 2, 0, 3), k, v
+
+
+@lru_cache(maxsize=4096)
+def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
+    """How keys or values of `width` numbers lie in what `project_by_head` gives, rows of time first."""
+    h, starts = len(counts), (0, *accumulate(counts))
+    if len(set(counts)) == 1:
+        return Layout(width, tuple(range(0, h * width, width)), (h * width,) * h, (B * h * width,) * h)
+    return Layout(width, tuple(start * B * width for start in starts[:h]), (width,) * h, (B * width,) * h)
 
 
 def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
@@ -53,18 +125,28 @@ def _constant(alpha: float, heads: int, dtype: torch.dtype) -> Tensor:
     return torch.full((heads,), alpha, dtype=dtype)
 
 
+def _layout(x: Tensor, stream: int, head: int, row: int) -> Layout:
+    """Describe where the rows of each head lie in x, whose axes of streams, heads and rows are given."""
+    h = x.size(head)
+    first = tuple(x.stride(head) * index for index in range(h))
+    return Layout(x.size(3), first, (x.stride(stream),) * h, (x.stride(row),) * h)
+
+
 def time_first(x: Tensor) -> Layout:
-    """Of K B g d."""
-    _, stream, head, _ = x.stride()
-    g = x.size(2)
-    return Layout(x.size(3), tuple(head * index for index in range(g)), (stream,) * g, (x.stride(0),) * g)
+    """Describe x: K B g d."""
+    return _layout(x, stream=1, head=2, row=0)
+
+
+def rows_first(x: Tensor) -> Layout:
+    """Describe x: B h N d."""
+    return _layout(x, stream=0, head=1, row=2)
 
 
 def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """As `band.attend_band`."""
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    sight = sight_of(group, (len(k),) * group.heads, time_first(k), time_first(v), alpha)
-    return attend(sight, q, r, k, v, position_keys, z, alpha)
+    pattern = pattern_of(group, (len(k),) * group.heads, time_first(k), time_first(v), alpha)
+    return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
 def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
@@ -75,8 +157,8 @@ def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[i
     q, r, k, v, position_keys, z, parameters = tensors
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
     layouts = [by_head(counts, q.size(0), width) for width in (shape.d_k, shape.d_v)]
-    sight = sight_of(group, counts, *layouts, alpha, scale=shape.d_k**-0.5)
-    return attend(sight, q, r, k, v, position_keys, z, alpha)
+    pattern = pattern_of(group, counts, *layouts, alpha, scale=shape.d_k**-0.5)
+    return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
 def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool) -> Tensor:
@@ -89,8 +171,8 @@ def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_its
     if position_keys is not None:  # x = W .. 1 .. W
         position_keys = torch.cat([position_keys, position_keys[..., :-1].flip(-1)], -1)
     counts, kind = (k.size(2),) * group.heads, SENTENCE if reads_itself else CROSS
-    sight = sight_of(group, counts, rows_first(k), rows_first(v), alpha, kind, q.size(-1) ** -0.5)
-    return attend(sight, q, r, k, v, position_keys, z, alpha, visible.sum(1))
+    pattern = pattern_of(group, counts, rows_first(k), rows_first(v), alpha, kind, q.size(-1) ** -0.5)
+    return attend(pattern, q, r, k, v, position_keys, z, alpha, visible.sum(1))
 
 
 def twin(
@@ -98,19 +180,9 @@ def twin(
 ) -> Tensor:
     """Called as `models/kernels/banded.py`'s `attend`, for the check against the definition."""
     h, widest, k, v = q.size(1), position_keys.size(-1), side_by_side(k), side_by_side(v)
-    sight = Sight(
-        STREAM,
-        (k.size(2),) * h,
-        rows_first(k),
-        rows_first(v),
-        min(int(reach.max()), widest),
-        attends_self,
-        ramp or 0,
-        widest,
-        drop=drop,
-        seed=seed,
-    )
-    return attend(sight, q, r, k, v, position_keys, z, q.new_ones(h))
+    layouts, bounds = (rows_first(k), rows_first(v)), (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
+    pattern = Pattern(STREAM, (k.size(2),) * h, *layouts, *bounds, drop=drop, seed=seed)
+    return attend(pattern, q, r, k, v, position_keys, z, q.new_ones(h))
 
 
 def side_by_side(x: Tensor) -> Tensor:
@@ -118,36 +190,9 @@ def side_by_side(x: Tensor) -> Tensor:
     return x if x.is_contiguous() or x.transpose(1, 2).is_contiguous() else x.contiguous()
 
 
-def rows_first(x: Tensor) -> Layout:
-    """Of B h N d."""
-    stream, head, row, _ = x.stride()
-    h = x.size(1)
-    return Layout(x.size(3), tuple(head * index for index in range(h)), (stream,) * h, (row,) * h)
-
-
-def sight_of(
-    group: HeadGroup,
-    counts: tuple[int, ...],
-    keys: Layout,
-    values: Layout,
-    alpha: Tensor,
-    kind: int = STREAM,
-    scale: float = 1.0,
-) -> Sight:
-    """What the heads of a group see."""
-    ramp, limit = (getattr(group.span, "ramp", 0), group.span.limit or 0)
-    return Sight(
-        kind,
-        counts,
-        keys,
-        values,
-        group.reach,
-        group.attends_self,
-        ramp,
-        limit,
-        getattr(group.selection, "k", 0),
-        alpha.requires_grad,
-        scale,
-        group.drop,
-        group.seed,
-    )
+def pattern_of(group: HeadGroup, counts, keys: Layout, values: Layout, alpha, kind=STREAM, scale=1.0) -> Pattern:
+    """Which keys the heads of a group see; counts: how many keys there are, by head."""
+    span, kept = group.span, getattr(group.selection, "k", 0)
+    ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad
+    bounds = (group.reach, group.attends_self, ramp, limit, kept)
+    return Pattern(kind, counts, keys, values, *bounds, learned, scale, group.drop, group.seed)

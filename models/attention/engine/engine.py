@@ -8,13 +8,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.attention.definition import Definition
 from models.attention.engine.backend import Backend
-from models.attention.engine.key_value_cache import Inputs, KeysAndValues, head_index
-from models.attention.engine.partition import evaluation_groups, head_groups, head_reaches
-from models.attention.engine.projections import project_by_head
-from models.attention.engine.queries import BlockQueries
-from models.attention.engine.stream_cache import Past
+from models.attention.engine.caches import Inputs, KeysAndValues, Past
+from models.attention.engine.compiled import project_by_head
+from models.attention.engine.groups import BlockQueries, evaluation_groups, head_groups, head_index, head_reaches
+from models.attention.formula import Definition
 
 Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
 

@@ -1,9 +1,106 @@
 """Whether a twin of the definition gives the definition's numbers on this device and in this type."""
 
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
-from models.attention.engine.equivalence_case import Case, definition, inputs_of
+from models.attention import formula
+from models.attention.choice import Shape
+from models.attention.engine.backend import kernel_obstacle
+from models.attention.normalisers.softmax import Softmax
+from models.attention.selections.all import All
+from models.attention.spans._span import Span
+from models.attention.spans.fixed import Fixed
+from models.attention.spans.full import Full
+
+STREAMS, BEYOND = 2, 43  # B, and the keys beyond the ramp
+
+
+@dataclass(frozen=True)
+class Case:
+    """span: a kind of span; ramp: its R, None for a fixed one. drop: dropout on the weights."""
+
+    shape: Shape
+    span: type[Span]
+    ramp: int | None
+    attends_self: bool
+    drop: float = 0.0
+
+    @property
+    def limit(self) -> int:
+        """S of the inputs."""
+        return BEYOND + (self.ramp or 0)
+
+    def span_of(self) -> Span:
+        settings = {} if self.ramp is None else {"ramp": self.ramp}
+        return self.span(self.shape, limit=self.limit, **settings)
+
+
+def cases_of(layer) -> set[Case]:
+    """The cases of a layer over streams, in training and in evaluation; none where the kernel is not made for it."""
+    if kernel_obstacle(layer, layer.position.needs_distance, layer.shape.d_k, layer.shape.d_v):
+        return set()
+    span, ramp = Fixed if isinstance(layer.span, Full) else type(layer.span), getattr(layer.span, "ramp", None)
+    return {Case(layer.shape, span, ramp, layer.attends_self, drop) for drop in (0.0, layer.dropout)}
+
+
+class _Position(NamedTuple):
+    """Position queries and keys that are given."""
+
+    r: Tensor
+    position_keys: Tensor
+
+    def content(self, q: Tensor) -> Tensor:
+        return q
+
+    def query(self, q: Tensor) -> Tensor:
+        return self.r
+
+    def keys(self, window: int) -> Tensor:
+        return self.position_keys[..., -window:]
+
+
+class _Choices(NamedTuple):
+    position: _Position
+    span: Span
+    selection: All
+    normaliser: Softmax
+    attends_self: bool
+
+
+def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z=None) -> Tensor:
+    """y by the formula: B h T dv. q, r: over sqrt(dk). factors: B h T K, of dropout on the weights, or 1."""
+    scale, shape = sqrt(case.shape.d_k), case.shape
+    position = _Position(r * scale, position_keys)
+    choices = _Choices(position, case.span_of(), All(shape), Softmax(shape), case.attends_self)
+    return (formula.weights(q * scale, k, z, choices, reach=case.limit) * factors) @ v
+
+
+def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> dict[str, Tensor]:
+    """Numbers that `dtype` holds exactly, in 64 bits; spans off the whole numbers, whole, 0 and S.
+
+    by_head: each head has position keys of its own. Values drift along the stream and dy leans the same way, so that
+    the many parts of z's gradient do not cancel and leave the rounding of 16 bits alone to be compared.
+    """
+    shape, streams, tables = case.shape, (STREAMS, case.shape.heads), (case.shape.heads,) if by_head else ()
+    sizes = {"q": (T, shape.d_k), "r": (T, shape.d_k), "k": (K, shape.d_k), "v": (K, shape.d_v), "dy": (T, shape.d_v)}
+    inputs = {name: torch.randn(*streams, *size) for name, size in sizes.items()}
+    inputs |= {"position_keys": torch.randn(*tables, shape.d_k, case.limit)}
+    inputs["q"] /= sqrt(shape.d_k)
+    inputs["r"] /= sqrt(shape.d_k)
+    inputs["v"] += torch.linspace(-1, 1, K)[:, None]
+    inputs["dy"] += 1
+    inputs = {name: tensor.to(dtype).double() for name, tensor in inputs.items()}
+    spans = torch.tensor([17.3, 30.0, 0.0, case.limit]).double()
+    if case.span.follows_input:
+        inputs["z"] = spans[torch.randint(len(spans), (*streams, T, 1))]
+    elif case.ramp is not None:
+        inputs["z"] = spans.repeat(shape.heads)[: shape.heads].view(-1, 1, 1)
+    return inputs
+
 
 BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 2e-2}
 BLOCKS = (  # T, K and whether heads have position keys of their own; several tiles, the last not full
@@ -61,10 +158,10 @@ def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
     return (torch.cat(parts, -1)[..., :K].detach() != 0).double() / (1 - case.drop)
 
 
-def results(attend, case: Case, how, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The output of `attend(case, how, ...)`, and the gradient of every input."""
+def results(attend, case: Case, given, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The output of `attend(case, given, ...)`, and the gradient of every input."""
     leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
-    y = attend(case, how, **leaves)
+    y = attend(case, given, **leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])
     by_name = {f"the gradient of {name}": gradient for name, gradient in zip(leaves, gradients, strict=True)}
     return {"the output": y.detach()} | by_name

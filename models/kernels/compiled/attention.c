@@ -132,7 +132,7 @@ static item item_at(const attention *a, int64_t index, real *dpt) {
     item m = {.a = a, .b = index / a->H, .h = index % a->H, .dpt = dpt};
     m.keys = a->lengths ? a->lengths[m.b] : a->keys[m.h];
     m.own = a->kind == STREAM ? a->keys[m.h] - a->T + a->attends_self : 0;
-    int64_t k = a->k.at[m.h] + m.b * a->k.stream[m.h], v = a->v.at[m.h] + m.b * a->v.stream[m.h];
+    int64_t k = a->k.first[m.h] + m.b * a->k.stream[m.h], v = a->v.first[m.h] + m.b * a->v.stream[m.h];
     m.k = a->k.data + k, m.k_row = a->k.row[m.h];
     m.v = a->v.data + v, m.v_row = a->v.row[m.h];
     if (a->grad) m.dk = a->dk.data + k, m.dv = a->dv.data + v;

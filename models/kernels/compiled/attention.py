@@ -16,7 +16,7 @@ I, P, D = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double  # noqa: E741  as an 
 
 
 class _ByHead(ctypes.Structure):
-    _fields_ = [("data", P), ("at", P), ("stream", P), ("row", P)]
+    _fields_ = [("data", P), ("first", P), ("stream", P), ("row", P)]
 
 
 class _RowsOf(ctypes.Structure):
@@ -53,14 +53,14 @@ class Layout:
     """Where the rows of each head lie in a tensor, `width` numbers each: the first, strides of streams and of rows."""
 
     width: int
-    at: tuple[int, ...]
+    first: tuple[int, ...]
     stream: tuple[int, ...]
     row: tuple[int, ...]
 
 
 @lru_cache(maxsize=4096)
 def _arrays(layout: Layout) -> tuple:
-    return tuple(numbers(*values) for values in (layout.at, layout.stream, layout.row))
+    return tuple(numbers(*values) for values in (layout.first, layout.stream, layout.row))
 
 
 @lru_cache(maxsize=4096)
@@ -69,7 +69,7 @@ def _keys(counts: tuple[int, ...]):
 
 
 @dataclass(frozen=True)
-class Sight:
+class Pattern:
     """What queries see, and how they weigh it.
 
     kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. reach: bound of all heads. ramp: R, 0 for no
@@ -100,25 +100,25 @@ def _rows_of(x: Tensor | None) -> _RowsOf:
 
 
 def _by_head(x: Tensor, layout: Layout) -> _ByHead:
-    at, stream, row = map(ctypes.addressof, _arrays(layout))
-    return _ByHead(x.data_ptr(), at, stream, row)
+    first, stream, row = map(ctypes.addressof, _arrays(layout))
+    return _ByHead(x.data_ptr(), first, stream, row)
 
 
 class _Call:
     """One call of C and what it reads: kept alive until it returns."""
 
-    def __init__(self, sight: Sight, q, r, k, v, p, z, alpha, lengths, saved):
+    def __init__(self, pattern: Pattern, q, r, k, v, p, z, alpha, lengths, saved):
         B, H, T, d_k = q.shape
-        self.sight, self.lengths, self.saved = sight, lengths, saved
-        self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, kind=sight.kind, attends_self=sight.attends_self)
-        c.reach, c.kept, c.ramp, c.limit = sight.reach, sight.kept, sight.ramp, sight.limit
-        c.learned_alpha, c.threads = sight.learned_alpha, torch.get_num_threads()
-        c.keys, c.lengths = ctypes.addressof(_keys(sight.keys)), lengths.data_ptr() if lengths is not None else None
+        self.pattern, self.lengths, self.saved = pattern, lengths, saved
+        self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, kind=pattern.kind, attends_self=pattern.attends_self)
+        c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
+        c.learned_alpha, c.threads = pattern.learned_alpha, torch.get_num_threads()
+        c.keys, c.lengths = ctypes.addressof(_keys(pattern.keys)), lengths.data_ptr() if lengths is not None else None
         c.q, c.r, c.z = _rows_of(q), _rows_of(r), _rows_of(None if z is None else z.expand(B, H, -1, 1))
         if z is not None and z.dim() == 3:
             c.z.row = c.z.stream = 0
-        c.k, c.v, c.drop, c.seed = _by_head(k, sight.k), _by_head(v, sight.v), sight.drop, sight.seed
-        c.scale = sight.scale
+        c.k, c.v, c.drop, c.seed = _by_head(k, pattern.k), _by_head(v, pattern.v), pattern.drop, pattern.seed
+        c.scale = pattern.scale
         c.alpha, c.rows = alpha.data_ptr(), saved.data_ptr()
         if p is not None:
             self._positions(p)
@@ -130,7 +130,7 @@ class _Call:
         c.p, c.pt, c.p_row = self.p.data_ptr(), self.pt.data_ptr(), self.p.size(-1)
         if p.dim() == 3:
             c.p_head, c.pt_head = self.p.stride(0), self.pt.stride(0)
-        c.zero = p.size(-1) - 1 if self.sight.kind == STREAM else p.size(-1) // 2
+        c.zero = p.size(-1) - 1 if self.pattern.kind == STREAM else p.size(-1) // 2
 
     def run(self, dtype: torch.dtype) -> None:
         library(dtype).attend(ctypes.byref(self.struct))
@@ -138,15 +138,15 @@ class _Call:
 
 class _Attend(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, sight, lengths, q, r, k, v, p, z, alpha, alone):
+    def forward(ctx, pattern, lengths, q, r, k, v, p, z, alpha, alone):
         B, H, T, _ = q.shape
         saved = q.new_empty(B, H, T, 2)
-        call = _Call(sight, q, r, k, v, p, z, alpha, lengths, saved)
-        dv = sight.v.width
+        call = _Call(pattern, q, r, k, v, p, z, alpha, lengths, saved)
+        dv = pattern.v.width
         y = q.new_empty(B, T, H, dv).transpose(1, 2)
         call.struct.y, call.struct.d_v, call.struct.alone = _rows_of(y), dv, alone
         call.run(q.dtype)
-        ctx.sight = sight
+        ctx.pattern = pattern
         ctx.save_for_backward(lengths, q, r, k, v, p, z, alpha, saved)
         return y
 
@@ -155,11 +155,11 @@ class _Attend(torch.autograd.Function):
     def backward(ctx, dy):
         lengths, q, r, k, v, p, z, alpha, saved = ctx.saved_tensors
         dy = dy if dy.stride(-1) == 1 else dy.contiguous()
-        call = _Call(ctx.sight, q, r, k, v, p, z, alpha, lengths, saved)
+        call = _Call(ctx.pattern, q, r, k, v, p, z, alpha, lengths, saved)
         c = call.struct
-        c.grad, c.d_v, c.dy = 1, ctx.sight.v.width, _rows_of(dy)
+        c.grad, c.d_v, c.dy = 1, ctx.pattern.v.width, _rows_of(dy)
         dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
-        c.dq, c.dk, c.dv = _rows_of(dq), _by_head(dk, ctx.sight.k), _by_head(dv, ctx.sight.v)
+        c.dq, c.dk, c.dv = _rows_of(dq), _by_head(dk, ctx.pattern.k), _by_head(dv, ctx.pattern.v)
         dr = dpt = dz = dalpha = None
         if p is not None:
             dr, dpt = torch.empty_like(r), call.pt.new_zeros(c.threads, *call.pt.shape)
@@ -168,7 +168,7 @@ class _Attend(torch.autograd.Function):
         if z is not None and ctx.needs_input_grad[7]:
             dz = q.new_zeros(*q.shape[:3], 1)
             c.dz = _rows_of(dz)
-        if ctx.sight.learned_alpha:
+        if ctx.pattern.learned_alpha:
             dalpha = q.new_zeros(q.shape[:3])
             c.dalpha = dalpha.data_ptr()
         call.run(q.dtype)
@@ -181,13 +181,13 @@ class _Attend(torch.autograd.Function):
         return None, None, dq, dr, dk, dv, dpt, dz, dalpha, None
 
 
-def attend(sight: Sight, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
+def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """y: B H T dv.
 
-    q, r: B H T dk, the content and position queries; r is None without positions. k, v: of any shape
-    whose last axis is dk and dv, laid out as `sight` says. p: dk W or H dk W, the last column x = 1; of a sentence read
-    both ways dk 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths:
-    B, keys that are no padding.
+    q, r: B H T dk, the content and position queries; r is None without positions. k, v: of any shape whose last axis is
+    dk and dv, laid out as `pattern` says. p: dk W or H dk W, the last column x = 1; of a sentence read both ways
+    dk 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys
+    that are no padding.
     """
     q, r = (x if x is None or x.stride(-1) == 1 else x.contiguous() for x in (q, r))
-    return _Attend.apply(sight, lengths, q, r, k, v, p, z, alpha, not torch.is_grad_enabled())
+    return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, not torch.is_grad_enabled())

@@ -3,7 +3,7 @@
 #define BAND_H
 
 #include "product.h"
-#include "sight.h"
+#include "pattern.h"
 
 enum { FEW = 4 }; /* queries of an item, for which keys are read as they lie */
 enum { BLOCK = 12 }; /* rows that a product takes at once, and so the grain in which what lies off the band is left */

@@ -2,7 +2,7 @@
 #ifndef MASK_H
 #define MASK_H
 
-#include "sight.h"
+#include "pattern.h"
 
 /* log m (or, with `slope`, its derivative in z) where the ramp begins at the distance ceil(z) and R on: R + 1 numbers
    with the nearest first, and again with the farthest first. -inf (or 0) where m is 0. */

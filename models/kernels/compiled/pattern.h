@@ -1,17 +1,17 @@
-/* What an item of attention is, and which keys its queries see. Part of attention.c. */
-#ifndef SIGHT_H
-#define SIGHT_H
+/* What an item of attention is, and its pattern: which keys its queries see. Part of attention.c. */
+#ifndef PATTERN_H
+#define PATTERN_H
 
 #include "rows.h"
 #include "vector.h"
 
 enum { STREAM, SENTENCE, CROSS };
 
-/* A tensor of all streams, heads and rows, each row contiguous; where heads have rows of their own, `at` is each
+/* A tensor of all streams, heads and rows, each row contiguous; where heads have rows of their own, `first` is each
    head's first number and `stream` and `row` its strides. */
 typedef struct {
     real *data;
-    const int64_t *at, *stream, *row;
+    const int64_t *first, *stream, *row;
 } by_head;
 
 typedef struct {

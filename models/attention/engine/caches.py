@@ -1,0 +1,111 @@
+"""What a layer keeps of its streams, and the keys and values that follow from it.
+
+In training a layer caches its inputs and projects them anew with the weights of the step, without gradient into the
+past. In evaluation, where weights do not change, it caches the keys and values of each group of heads instead.
+"""
+
+import torch
+from torch import Tensor
+
+from models.attention.engine.groups import Partition, pick_heads
+
+Past = tuple[Tensor, ...]  # a layer's cache in one or several parts, time first, streams second: K B ..
+
+SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are seldom copied
+
+
+def streams(past: list[Past], rows) -> list[Past]:
+    """The caches of these streams alone, by layer. rows: a slice or an index."""
+    if isinstance(rows, Tensor):
+        return [tuple(_selected(part, rows) for part in parts) for parts in past]
+    return [tuple(part[:, rows] for part in parts) for parts in past]
+
+
+def _selected(part: Tensor, rows: Tensor) -> Tensor:
+    """These streams, copied, with room behind them that the next `append` takes over: beams move at every step."""
+    buffer = part.new_empty(len(part) + len(part) // SLACK + 1, len(rows), *part.shape[2:])
+    selected = torch.index_select(part, 1, rows, out=buffer[: len(part)])
+    selected.room = buffer
+    return selected
+
+
+class StreamCache:
+    """The buffer that holds the rows returned last. Rows that were returned are never written again."""
+
+    def __init__(self):
+        self.clear()
+
+    def clear(self) -> None:
+        """Release the buffer; rows that were returned stay with whoever holds them."""
+        self.buffer, self.stop = torch.empty(0), 0
+
+    def append(self, past: Tensor, new: Tensor) -> Tensor:
+        """past: K B c and new: T B c -> both, K + T B c, without gradient.
+
+        Rows are copied only where `past` is not what was returned last, or the buffer is full.
+        """
+        if (room := past.__dict__.pop("room", None)) is not None:  # the first to append to it
+            self.buffer, self.stop = room, len(past)
+        past, new = past.detach(), new.detach()
+        size = len(past) + len(new)
+        if not self._ends_with(past, new) or self.stop + len(new) > len(self.buffer):
+            self.buffer = new.new_empty(size + size // SLACK, *new.shape[1:])
+            self.buffer[: len(past)] = past
+            self.stop = len(past)
+        self.buffer[self.stop : self.stop + len(new)] = new
+        self.stop += len(new)
+        return self.buffer[self.stop - size : self.stop]
+
+    def _ends_with(self, past: Tensor, new: Tensor) -> bool:
+        """Whether `past` is what the buffer holds up to `stop`, so that `new` may follow it there."""
+        alike = past.dtype == new.dtype == self.buffer.dtype and past.device == self.buffer.device
+        if not alike or not past.numel() or past.shape[1:] != self.buffer.shape[1:] or not past.is_contiguous():
+            return False
+        end = past.data_ptr() + past.numel() * past.element_size()
+        return end == self.buffer.data_ptr() + self.stop * self.buffer[0].numel() * self.buffer.element_size()
+
+
+class Inputs:
+    """In training: the inputs, projected anew for each group."""
+
+    def __init__(self, layer, x: Tensor, past: Past):
+        self.layer, self.x = layer, x.transpose(0, 1)
+        self.rows = layer.caches[0].append(past[0], self.x)
+
+    def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
+        """Keys K B g dk and values K B g dv that the heads of group `number` reach."""
+        rows = self.rows[-(len(self.x) + reach) :]
+        past = rows[: len(rows) - len(self.x)].data  # its buffer is appended to, which is no change of these rows
+        matrices = (matrix.T.to(rows.dtype) for matrix in _projection_matrices(self.layer, heads))
+        projected = (torch.cat([past @ matrix, self.x @ matrix]) for matrix in matrices)
+        return [each.unflatten(-1, (len(heads), -1)) for each in projected]
+
+    def next_past(self, groups: Partition) -> Past:
+        """The inputs that the layer keeps for the next block."""
+        return (self.rows[-self.layer.span.cache_length(max(reach for _, reach in groups)) :],)
+
+
+class KeysAndValues:
+    """In evaluation: each group's own keys and values."""
+
+    def __init__(self, layer, x: Tensor, past: Past):
+        self.layer, self.past, self.rows, x = layer, past, [], x.transpose(0, 1)
+        self.new = [linear(x).unflatten(-1, (layer.shape.heads, -1)) for linear in (layer.key, layer.value)]
+
+    def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
+        """Keys K B g dk and values K B g dv that the heads of group `number` reach. Groups come in order."""
+        for part, new in enumerate(self.new, 2 * number):
+            self.rows.append(self.layer.caches[part].append(self.past[part], pick_heads(new, heads, 2)))
+        return [rows[-(len(self.new[0]) + reach) :] for rows in self.rows[-2:]]
+
+    def next_past(self, groups: Partition) -> Past:
+        """A group keeps what it reaches, or what its span needs where reach depends on the input."""
+        span = self.layer.span
+        lengths = [span.cache_length(reach) if span.follows_input else reach for _, reach in groups for _ in range(2)]
+        return tuple(rows[-length:] for rows, length in zip(self.rows, lengths, strict=True))
+
+
+def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """W_k and W_v of these heads: g dk d and g dv d, heads one below the other."""
+    matrices = (linear.weight.unflatten(0, (layer.shape.heads, -1)) for linear in (layer.key, layer.value))
+    return tuple(pick_heads(matrix, heads, 0).flatten(0, 1) for matrix in matrices)

@@ -1,0 +1,133 @@
+"""Multi-head attention over a stream and over a whole sequence, and layers of it from their settings."""
+
+from torch import Tensor, nn
+
+from models.attention import CHOICES
+from models.attention.choice import Choice, Shape
+from models.attention.engine.caches import Past, StreamCache
+from models.attention.engine.engine import Computed, Engine
+from models.kernels.compiled.dense import Linear, by_heads, of_heads
+
+
+class MultiHeadBase(nn.Module):
+    """Projections without biases around the four choices (Attention Is All You Need, section 3.2.2)."""
+
+    def __init__(self, shape: Shape, span, selection, normaliser, position, *, dropout: float = 0.0):
+        super().__init__()
+        self.shape, self.dropout = shape, dropout
+        self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
+        keys, values = shape.heads * shape.d_k, shape.heads * shape.d_v
+        self.query, self.key, self.value = (Linear(shape.d_model, width, bias=False) for width in (keys, keys, values))
+        self.out = Linear(values, shape.d_model, bias=False)
+
+    @property
+    def choices(self) -> list[Choice]:
+        return [self.span, self.selection, self.normaliser, self.position]
+
+    @property
+    def drop(self) -> float:
+        """Dropout on the weights in the mode the layer is in."""
+        return self.dropout if self.training else 0.0
+
+    def bounds(self) -> list[int]:
+        """The most keys that any head may ever see, by its span and by its position."""
+        return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
+
+    def split(self, x: Tensor) -> Tensor:
+        """B T c -> B h T c/h."""
+        return x.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+
+    def merge(self, y: Tensor) -> Tensor:
+        """B h T dv -> B T d."""
+        return of_heads(y, self.out.weight)
+
+
+class StreamAttention(MultiHeadBase):
+    """Attention to the past of a stream (Adaptive Attention Span, section 2.1).
+
+    `implementation` computes it: an `Engine`, or the `Definition`, which gives the same numbers.
+    """
+
+    def __init__(
+        self, shape: Shape, span, selection, normaliser, position, *, attends_self: bool, dropout: float = 0.0
+    ):
+        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        self.attends_self = attends_self
+        self.implementation = Engine()
+        self.caches = [StreamCache() for _ in range(2 * shape.heads)]  # keys and values of as many groups
+        self.partition = [tuple(range(shape.heads))]  # groups of heads in evaluation, as `start` made them
+        self.shapes: list[Computed] = []  # of the last block's groups
+
+    def start(self, batch: int) -> Past:
+        """The cache of streams that have not begun, for the mode the layer is in."""
+        return self.implementation.start(self, batch)
+
+    def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
+        """x: B T d and the cache -> B T d and the cache for the next block, detached."""
+        y, past = self.implementation.attend(self, x, past)
+        return self.out(y.flatten(2)), past
+
+
+Source = tuple[Tensor, Tensor]  # keys B h N dk and values B h N dv of a sequence
+
+
+class SequenceAttention(MultiHeadBase):
+    """Encoder self-attention and encoder-decoder attention (Attention Is All You Need, section 3.2.3).
+
+    reads_itself: queries and keys are positions of one sequence, at distance x = |t - j| + 1. Otherwise keys have no
+    distance, and a span or position that needs one is a ValueError.
+    """
+
+    def __init__(
+        self, shape: Shape, span, selection, normaliser, position, *, reads_itself: bool, dropout: float = 0.0
+    ):
+        super().__init__(shape, span, selection, normaliser, position, dropout=dropout)
+        self.reads_itself = reads_itself
+        self.attends_self = True  # x = 1 is a position itself
+        self.implementation = Engine()
+        for axis, choice in (("span", span), ("position", position)):
+            if choice.needs_distance and not reads_itself:
+                name = type(choice).__name__
+                raise ValueError(f"{axis} {name} needs distances, which cross attention has not; valid: full, none")
+
+    @property
+    def choices(self) -> list[Choice]:
+        """Without distances, span and position do nothing and have no facts."""
+        return super().choices if self.reads_itself else [self.selection, self.normaliser]
+
+    def project(self, sequence: Tensor) -> Source:
+        """Keys and values of a sequence B N d, computed once for all queries."""
+        return by_heads(sequence, self.shape.heads, self.key.weight, self.value.weight)
+
+    def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
+        """x: B T d, the queries' inputs; source: the projected sequence; visible: B N, False at padding -> B T d.
+
+        Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
+        """
+        projected = *by_heads(x, self.shape.heads, self.query.weight), *source
+        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
+
+    def read(self, x: Tensor, visible: Tensor) -> Tensor:
+        """As `forward` for a sequence B N d that reads itself."""
+        matrices = (linear.weight for linear in (self.query, self.key, self.value))
+        projected = by_heads(x, self.shape.heads, *matrices)
+        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
+
+
+def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
+    """The choice that `settings` ({"name": ..., its settings}) names on one axis."""
+    settings = dict(settings)
+    return CHOICES[axis][settings.pop("name")](shape, **settings)
+
+
+def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settings) -> list:
+    """`count` layers of a kind of `MultiHeadBase` with its settings.
+
+    attention: settings of a choice by axis. What a position shares between layers is shared.
+    """
+    position, layers = None, []
+    for _ in range(count):
+        position = position.for_next_layer() if position else build_choice("position", attention["position"], shape)
+        others = [build_choice(axis, attention[axis], shape) for axis in ("span", "selection", "normaliser")]
+        layers.append(kind(shape, *others, position, **settings))
+    return layers
