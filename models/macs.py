@@ -14,7 +14,7 @@ from models.kernels.compiled import build
 
 
 def executed(net, tokens, block: int) -> float:
-    """The blocks of `tokens` (B N) as the engine computes them in training, each trimmed to what its layer reaches.
+    """Count the blocks of `tokens` (B N) as the engine computes them in training, trimmed to what each layer reaches.
 
     The first half fills the caches; the mean is over the blocks of the second half.
     """
@@ -30,7 +30,7 @@ def executed(net, tokens, block: int) -> float:
 
 
 def dense(net, block: int) -> float:
-    """A training block as the definition computes it: every layer projects and scores all S + T keys."""
+    """Count a training block as the definition computes it: every layer projects and scores all S + T keys."""
     with _training(net):
         macs = 0
         for layer in net.attentions:
@@ -41,12 +41,12 @@ def dense(net, block: int) -> float:
 
 
 def outside_attention(net) -> int:
-    """Feed-forward layers and the output layer, per character."""
+    """Count the feed-forward layers and the output layer, per character."""
     return sum(_products(block.feed_forward) for block in net.blocks) + net.embedding.weight.numel()
 
 
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
-    """One layer, one stream, one block, as the engine computed its groups of heads."""
+    """Count one layer, one stream, one block, as the engine computed its groups of heads."""
     macs, all_heads = block * _products(layer.query, layer.out), layer.shape.heads
     for heads, reach, keys in shapes:
         scored = positioned = 0
@@ -60,7 +60,7 @@ def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
 
 
 def pair(net, N: int, T: int) -> float:
-    """A net reading a source of N pieces or patches and a target of T, per target piece, as the engine computes it."""
+    """Count a net that reads a source of N pieces or patches and a target of T, per target piece."""
     macs = net.macs_to_enter(N) + sum(
         sequence_macs(block.attention, N, N) + N * _products(block.feed_forward) for block in net.encoder
     )
@@ -72,25 +72,21 @@ def pair(net, N: int, T: int) -> float:
 
 
 def sequence_macs(layer, queries: int, keys: int) -> int:
-    """One layer over a whole sequence: its keys and values projected once."""
+    """Count one layer over a whole sequence: its keys and values projected once."""
     projections = queries * _products(layer.query, layer.out) + keys * _products(layer.key, layer.value)
     return projections + queries * keys * _key_and_value(layer) + _of_choices(layer, queries, keys)
 
 
 def definition_macs(layer, block: int, rows: int, window: int) -> int:
-    """One layer, one stream, one block of the definition: every query against every key."""
+    """Count one layer, one stream, one block of the definition: every query against every key."""
     products = block * rows * _key_and_value(layer) + block * min(window, rows) * _position(layer)
-    return _projections(layer, block, rows) + products + _of_choices(layer, block, min(window, rows))
-
-
-def _projections(layer, block: int, rows: int) -> int:
-    """Queries and outputs of the block; keys and values of all rows in training, of the block in evaluation."""
-    own = block * _products(layer.query, layer.out)
-    return own + (rows if layer.training else block) * _products(layer.key, layer.value)
+    projected = (rows if layer.training else block) * _products(layer.key, layer.value)
+    projected += block * _products(layer.query, layer.out)
+    return projected + products + _of_choices(layer, block, min(window, rows))
 
 
 def _products(*parts: torch.nn.Module) -> int:
-    """Entries of all matrices: multiply-accumulates for one row."""
+    """Count the entries of all matrices: multiply-accumulates for one row."""
     modules = (module for part in parts for module in part.modules())
     return sum(module.weight.numel() for module in modules if isinstance(module, torch.nn.Linear))
 

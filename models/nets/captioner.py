@@ -34,7 +34,7 @@ class Captioner(Seq2Seq):
             self.positions = PositionalEncoding("learned", (size // patch) ** 2, d_model)
         else:
             self.look = nn.Linear(size, d_model)
-        self.target = self.embedding  # there are no words to read
+        self.target = self.embedding  # the source has no words
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """Pictures -> their patches or regions B N d, and B N, all True: there is no padding."""

@@ -86,7 +86,7 @@ def test_the_tile_does_not_alter_what_dropout_leaves_out():
 
 
 def kept_weights(drop, seed, T=60, K=120):
-    """Of equal scores under dropout, for one head that sees all keys: which are kept, B T K."""
+    """Return which weights dropout keeps for one head that sees all keys with equal scores: B T K."""
     zeros = [torch.zeros(2, 1, length, 16, device=DEVICE) for length in (T, T, K)]
     values = torch.eye(K, device=DEVICE).expand(2, 1, -1, -1)
     position_keys, reach = torch.zeros(16, K, device=DEVICE), torch.tensor([K], device=DEVICE)
@@ -95,7 +95,7 @@ def kept_weights(drop, seed, T=60, K=120):
 
 
 def test_dropout_zeroes_its_share_independently():
-    """Of B sum_t (K - T + t + 1) = 10,860 weights; four standard deviations. Seeds, streams and queries differ."""
+    """The bounds are four standard deviations of B sum_t (K - T + t + 1) = 10,860 weights."""
     seen = torch.ones(60, 120, dtype=torch.bool, device=DEVICE).tril(60).expand(2, -1, -1)
     first, other = kept_weights(0.3, 1), kept_weights(0.3, 1 << 40)
     within = 4 * (0.3 * 0.7 / int(seen.sum())) ** 0.5

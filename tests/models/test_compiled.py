@@ -65,7 +65,7 @@ def test_equal_scores_stay_however_many_there_are():
 
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)])
 def test_products(m, n, k):
-    """Of any strides, added to what is there or not, with a bias and relu."""
+    """Operands have any strides; the product is added to what is there or not, with a bias and relu."""
     a, b, c, bias = (torch.randn(*size).double() for size in ((k, m), (k, n), (m, n), (n,)))
     plain, transposed, added, rectified = c.clone(), c.clone(), c.clone(), c.clone()
     multiply(

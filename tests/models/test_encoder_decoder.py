@@ -1,7 +1,6 @@
 """The encoder-decoder net: what every choice must do in it, and its own parts."""
 
 import math
-from copy import deepcopy
 
 import pytest
 import torch
@@ -153,12 +152,6 @@ def test_selection_and_normaliser_apply_where_they_should(apply_to):
         assert kinds == ["TopKSparsemax" if part in apply_to else "AllSoftmax"] * 2
 
 
-@pytest.mark.parametrize("k", [LONGEST, 1000])
-def test_top_k_with_k_at_least_the_words_equals_all(k):
-    everything, sparse = translator(PLAIN), translator(PLAIN | {"selection": {"name": "top_k", "k": k}})
-    torch.testing.assert_close(everything(sentences(), targets()), sparse(sentences(), targets()))
-
-
 def test_a_span_in_the_encoder_alone_leaves_the_decoder_whole():
     """Grown to the whole sentence it is no span at all, forward and back; at 0 it keeps R words on either side."""
     adaptive = PLAIN | {"span": {"name": "adaptive", "limit": LONGEST, "ramp": 2, "penalty_weight": 0.1}}
@@ -209,15 +202,6 @@ def test_sinusoids_are_the_printed_ones():
         assert table[4, 2 * i + 1].item() == pytest.approx(math.cos(7 / 10000 ** (2 * i / 8)), abs=1e-6)
 
 
-@pytest.mark.parametrize("tied, matrices", [(True, 1), (False, 3)])
-def test_how_many_matrices_hold_words(tied, matrices):
-    net = translator(PLAIN, tie_embeddings=tied)
-    assert sum(p.shape == (11, 12) for p in net.parameters()) == matrices
-    copied = translator(PLAIN, tie_embeddings=tied, seed=1)
-    copied.load_state_dict(deepcopy(net.state_dict()))
-    assert torch.equal(copied.eval()(sentences(), targets()), net.eval()(sentences(), targets()))
-
-
 def test_it_starts_as_it_should():
     net = translator(PLAIN, d_model=96, d_ff=200, symbols=500, layers=1)
     assert net.embedding.weight.std().item() == pytest.approx(96**-0.5, rel=0.05)
@@ -247,18 +231,3 @@ def test_settings_that_it_cannot_be_built_from_are_refused(changed, sizes, line)
     with pytest.raises(ValueError) as error:
         translator(PLAIN, **changed, **sizes)
     assert str(error.value) == line
-
-
-def test_it_learns_to_copy():
-    net = translator(PLAIN, d_model=24, d_ff=48, layers=1).float()
-    optimiser = torch.optim.Adam(net.parameters(), 0.01)
-    source = words(16, 6)
-    target = torch.cat([torch.ones(16, 1, dtype=torch.long), source[:, :-1]], 1)
-    losses = []
-    for _ in range(40):
-        loss = nn.functional.cross_entropy(net(source, target).flatten(0, 1), source.flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-    assert losses[-1] < 0.5 * losses[0]

@@ -53,21 +53,21 @@ class Backend:
         return self.name
 
     def takes_layer(self, layer, x: Tensor) -> bool:
-        """Whether the compiled library computes all heads of a layer at once, each with keys of its own."""
+        """Return whether the compiled library computes all heads of a layer at once, each with keys of its own."""
         return self.name in ("auto", "compiled") and not compiled_obstacle(layer, x)
 
     def attend(self, name: str, group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-        """As `band.attend_band`, by the code `name` that was chosen; counted."""
+        """Compute `band.attend_band` by the code `name` that was chosen, and count it."""
         self._count(name, group, q)
         return ATTEND[name](group, q, r, k, v, position_keys, z, parameters)
 
     def attend_layer(self, group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
-        """As `compiled.attend_layer`; counted."""
+        """Compute `compiled.attend_layer` and count it."""
         self._count("compiled", group, tensors[0])
         return attend_layer(group, tensors, shape, counts)
 
     def attend_sequence(self, group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool) -> Tensor:
-        """As `compiled.attend_sequence`; counted."""
+        """Compute `compiled.attend_sequence` and count it."""
         self._count("compiled", group, tensors[0])
         return attend_sequence(group, tensors, visible, reads_itself)
 
@@ -90,7 +90,7 @@ class Backend:
 
 
 def kernel_obstacle(choices, has_positions: bool, d_k: int, d_v: int) -> str | None:
-    """Why the kernel cannot compute these choices on any GPU; None where it can. choices: of a layer or a group."""
+    """Return why the kernel cannot compute these choices on any GPU, or None. choices: those of a layer or a group."""
     if type(choices.selection) is not All or type(choices.normaliser) is not Softmax:
         return "it computes the softmax of all keys alone"
     if not isinstance(choices.span, Full | Fixed | Adaptive | Dynamic):
@@ -101,14 +101,14 @@ def kernel_obstacle(choices, has_positions: bool, d_k: int, d_v: int) -> str | N
 
 
 def _triton_obstacle(group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str | None:
-    """Why the kernel cannot compute a group."""
+    """Return why the kernel cannot compute a group, or None."""
     if q.device.type != "cuda":
         return "it needs a GPU"
     return kernel_obstacle(group, position_keys is not None, q.size(-1), v.size(-1))
 
 
 def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """As `band.attend_band`, on a GPU."""
+    """Compute what `band.attend_band` does, on a GPU."""
     from models.kernels.banded import attend  # triton is not there on every machine
 
     k, v = (rows.permute(1, 2, 0, 3) for rows in (k, v))

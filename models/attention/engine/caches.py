@@ -57,7 +57,7 @@ class StreamCache:
         return self.buffer[self.stop - size : self.stop]
 
     def _ends_with(self, past: Tensor, new: Tensor) -> bool:
-        """Whether `past` is what the buffer holds up to `stop`, so that `new` may follow it there."""
+        """Return whether `past` is what the buffer holds up to `stop`, so that `new` may follow it there."""
         alike = past.dtype == new.dtype == self.buffer.dtype and past.device == self.buffer.device
         if not alike or not past.numel() or past.shape[1:] != self.buffer.shape[1:] or not past.is_contiguous():
             return False

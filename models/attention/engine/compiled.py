@@ -68,7 +68,7 @@ class _ProjectedByHead(torch.autograd.Function):
 
 
 def _by_head(weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]):
-    """For each head the rows that it sees, its matrix, and what they give, a matrix each; one where all see alike."""
+    """Yield for each head the rows that it sees, its weights and their product; once where all heads see alike."""
     h = 1 if len(set(counts)) == 1 else len(counts)
     B, width, start = rows.size(1), len(weight) // h, 0
     for head, count in enumerate(counts[:h]):
@@ -101,7 +101,7 @@ def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
 
 
 def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
-    """Why the library cannot compute a group or a layer of these choices, for inputs or queries x."""
+    """Return why the library cannot compute these choices of a group or a layer for inputs or queries x, or None."""
     if x.device.type != "cpu":
         return "it needs a CPU"
     if torch.is_autocast_enabled("cpu"):
@@ -114,7 +114,7 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
 
 
 def alpha_of(normaliser, heads: int, parameters: list, like: Tensor) -> Tensor:
-    """alpha of each head, H."""
+    """Return alpha of each head: H."""
     if (alpha := ALPHA[type(normaliser)]) is not None:
         return _constant(alpha, heads, like.dtype)
     return (1 + parameters[0].sigmoid()).flatten()
@@ -178,7 +178,7 @@ def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_its
 def twin(
     q, r, k, v, position_keys, z, reach, *, ramp: int | None, attends_self: bool, drop: float, seed: int
 ) -> Tensor:
-    """Called as `models/kernels/banded.py`'s `attend`, for the check against the definition."""
+    """Compute what `attend` of models/kernels/banded.py does, with its arguments, to be checked like it."""
     h, widest, k, v = q.size(1), position_keys.size(-1), side_by_side(k), side_by_side(v)
     layouts, bounds = (rows_first(k), rows_first(v)), (min(int(reach.max()), widest), attends_self, ramp or 0, widest)
     pattern = Pattern(STREAM, (k.size(2),) * h, *layouts, *bounds, drop=drop, seed=seed)
@@ -186,7 +186,7 @@ def twin(
 
 
 def side_by_side(x: Tensor) -> Tensor:
-    """B h N d, its numbers side by side, by head or by row first; copied where they are not."""
+    """Return x: B h N d, copied where its numbers are not contiguous by head or by row."""
     return x if x.is_contiguous() or x.transpose(1, 2).is_contiguous() else x.contiguous()
 
 

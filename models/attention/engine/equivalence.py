@@ -1,4 +1,4 @@
-"""Whether a twin of the definition gives the definition's numbers on this device and in this type."""
+"""The check that another implementation gives the definition's numbers on this device and in this number type."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -111,7 +111,7 @@ SEED = 1 << 61  # a kernel is compiled for seeds of 64 bits, as runs draw them, 
 
 
 class Mismatch(RuntimeError):
-    """A twin that differs from the definition, or that cannot be computed on this device."""
+    """An implementation differs from the definition, or cannot be computed on this device."""
 
 
 def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None:

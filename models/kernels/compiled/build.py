@@ -42,7 +42,7 @@ _REFUSED: dict[torch.dtype, str] = {}
 
 @contextmanager
 def without():
-    """For a while nothing is compiled: for counters, which see torch's operators alone, and to compare."""
+    """Compute without the library inside this block: counters see torch's operators alone."""
     _SWITCH.off += 1
     try:
         yield
@@ -51,7 +51,7 @@ def without():
 
 
 def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
-    """Why nothing is compiled on this machine for numbers of this type: a sentence, or None."""
+    """Return why nothing is compiled on this machine for numbers of this type, in a sentence; None where it is."""
     if _SWITCH.off:
         return "it is switched off"
     if dtype in _REFUSED:
@@ -86,7 +86,10 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
 
 
 def _built(real: str) -> Path:
-    """The path of the library. Processes that build at once write files of their own and the last one stays."""
+    """Build the library where it is not in the cache, and return its path.
+
+    Each process that builds at the same time writes a file of its own, and the last one stays.
+    """
     compiler = _compiler()
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attention-suite"
     path = folder / f"{_digest(compiler, real)}.so"
@@ -123,7 +126,7 @@ def _compiler() -> list[str]:
 
 
 def _digest(compiler: list[str], real: str) -> str:
-    """Of all that the library depends on: sources, flags, compiler, processor."""
+    """Hash all that the library depends on: sources, flags, compiler, processor."""
     version = subprocess.run([*compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
     digest = hashlib.sha256(repr((compiler, FLAGS, real, platform.machine(), _processor())).encode() + version)
     for path in sorted(FOLDER.glob("*.[ch]")):
@@ -132,7 +135,7 @@ def _digest(compiler: list[str], real: str) -> str:
 
 
 def _processor() -> str:
-    """What the processor can do, where the system says so."""
+    """Return the line of the system that lists what the processor can do."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -134,12 +134,12 @@ class _OfHeads(torch.autograd.Function):
 
 
 def compiles(x: Tensor) -> bool:
-    """Whether products with x are computed here."""
+    """Return whether the compiled library computes products with x."""
     return x.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and build.obstacle(x.dtype) is None
 
 
 def _pays(x: Tensor) -> bool:
-    """Matrices are laid out anew for every product, which for few rows takes longer than the product."""
+    """Return whether to multiply here: laying out the matrices for few rows takes longer than the product."""
     return x.numel() >= FEW_ROWS * x.size(-1) and compiles(x)
 
 
