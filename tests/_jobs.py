@@ -14,8 +14,8 @@ from workflow.config.job_schema import (
     StreamEvaluation,
     StreamTraining,
 )
-from workflow.data.pairs.store import Pairs, Split
-from workflow.data.text.store import Corpus
+from workflow.tasks.char_lm.store import Corpus
+from workflow.tasks.store import Pairs, Split
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "penalty_weight": 1e-4}
 

@@ -177,7 +177,7 @@ def test_every_scale_can_be_planned(path, monkeypatch):
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
-    monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
+    monkeypatch.setattr("workflow.tasks.translation.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
     sizes = {
         (row.ablation, row.variant, row.paper_corpus): (

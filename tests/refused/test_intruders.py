@@ -20,14 +20,13 @@ from tests._jobs import job
 from tests.compare.test_sets import bundled, rewrite, rewrite_manifest, write_set
 from workflow.compare.result_set import read_set
 from workflow.config.errors import ConfigError
-from workflow.data import npz
-from workflow.data.captions.karpathy import Picture
-from workflow.data.captions.pictures import read_images
-from workflow.data.sources import archives
-from workflow.data.sources.archives import read_plain
-from workflow.data.sources.source import Source
 from workflow.report.pages.root import root_page
 from workflow.results.csv_text import csv_text
+from workflow.tasks import archives, npz
+from workflow.tasks.archives import read_plain
+from workflow.tasks.captioning.karpathy import Picture
+from workflow.tasks.captioning.pictures import read_images
+from workflow.tasks.sources import Source
 from workflow.training import checkpoint
 
 MUCH = 80 << 20  # bytes that the bombs swell to

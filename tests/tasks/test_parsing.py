@@ -5,8 +5,8 @@ import pytest
 
 from tests._jobs import parsing
 from tests._training import CPU, train_to_end
-from workflow.data.pairs.store import Pairs, Split
-from workflow.tasks.parsing import Parsing
+from workflow.tasks.parsing.runner import Parsing
+from workflow.tasks.store import Pairs, Split
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu
 
-from workflow.data.pairs.sentences import align, read_side
 from workflow.plan.scales import load_corpora
-from workflow.tasks.scores import score
+from workflow.tasks.translation.scores import score
+from workflow.tasks.translation.sentences import align, read_side
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
 SETS = [

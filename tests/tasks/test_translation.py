@@ -13,15 +13,15 @@ from tests._training import CPU, assert_same, interrupt, run_script, start, trai
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.data.pairs import store as pairs
-from workflow.data.pairs.store import BOS, EOS, PAD
 from workflow.report.tables._paired import bleu
 from workflow.tasks import smoothing
+from workflow.tasks import store as pairs
 from workflow.tasks.attention_maps import draw_maps
 from workflow.tasks.batches import Batches, cut_batches, sources, targets
-from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
-from workflow.tasks.translation import Translation, using_every_key
+from workflow.tasks.store import BOS, EOS, PAD
+from workflow.tasks.translation.runner import Translation, using_every_key
+from workflow.tasks.translation.scores import count_sentences, score, tokenise
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate
 

@@ -11,10 +11,6 @@ from pydantic import TypeAdapter
 from workflow.compare.bundles import Manifest
 from workflow.config.command_line import Parser, run
 from workflow.config.job import AnyJob
-from workflow.data.captions.catalogue import CaptionCatalogue
-from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.text.catalogue import TextCatalogue
-from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config
@@ -22,6 +18,10 @@ from workflow.plan.devices import Device
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
 from workflow.results.record import Record, write_text
+from workflow.tasks.captioning.catalogue import CaptionCatalogue
+from workflow.tasks.char_lm.catalogue import TextCatalogue
+from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.translation.catalogue import PairCatalogue
 
 HERE = Path(__file__).parent.parent / "schemas"
 MODELS = {

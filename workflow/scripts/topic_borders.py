@@ -13,13 +13,13 @@ import torch
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
-from workflow.data.text import store
-from workflow.data.text.topics import TopicText
 from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.tasks.streams import cut
-from workflow.tasks.topic_borders import around_borders, spans_over, within_words
+from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm.streams import cut
+from workflow.tasks.char_lm.topic_borders import around_borders, spans_over, within_words
+from workflow.tasks.char_lm.topics import TopicText
 
 
 def measure(

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from workflow.data.pairs.store import BOS, EOS, PAD
+from workflow.tasks.store import BOS, EOS, PAD
 
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:

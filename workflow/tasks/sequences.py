@@ -9,11 +9,11 @@ from models import macs
 from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
-from workflow.data.pairs import store as pairs
-from workflow.data.pairs.store import PAD
 from workflow.results.record import Macs
+from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, sources, targets
 from workflow.tasks.smoothing import smoothed_loss
+from workflow.tasks.store import PAD
 from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import precision
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from workflow.config.job import Captioning, CharLM, Job, Parsing, Translation
-from workflow.data.captions.catalogue import CaptionCatalogue
-from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.sources.catalogue import BaseCatalogue
-from workflow.data.text.catalogue import TextCatalogue
-from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.results.registry import REGISTRY
+from workflow.tasks.captioning.catalogue import CaptionCatalogue
+from workflow.tasks.catalogue import BaseCatalogue
+from workflow.tasks.char_lm.catalogue import TextCatalogue
+from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.translation.catalogue import PairCatalogue
 
 Column = tuple[str, str]  # a registered quantity, and its title where this task has another one than the registry
 
@@ -79,8 +79,8 @@ TASKS = {
             name="char_lm",
             job=CharLM,
             catalogue=TextCatalogue,
-            runner="workflow.tasks.char_lm:CharLM",
-            write_corpus="workflow.data.text.write:write",
+            runner="workflow.tasks.char_lm.runner:CharLM",
+            write_corpus="workflow.tasks.char_lm.data:write",
             costs="workflow.costs.streams",
             tokens="characters",
             curve=("bpc", "bits per character", "linear"),
@@ -91,8 +91,8 @@ TASKS = {
             name="translation",
             job=Translation,
             catalogue=PairCatalogue,
-            runner="workflow.tasks.translation:Translation",
-            write_corpus="workflow.data.pairs.write:write",
+            runner="workflow.tasks.translation.runner:Translation",
+            write_corpus="workflow.tasks.translation.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,
@@ -104,8 +104,8 @@ TASKS = {
             name="captioning",
             job=Captioning,
             catalogue=CaptionCatalogue,
-            runner="workflow.tasks.captioning:Captioning",
-            write_corpus="workflow.data.captions.write:write",
+            runner="workflow.tasks.captioning.runner:Captioning",
+            write_corpus="workflow.tasks.captioning.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,
@@ -122,8 +122,8 @@ TASKS = {
             name="parsing",
             job=Parsing,
             catalogue=TreeCatalogue,
-            runner="workflow.tasks.parsing:Parsing",
-            write_corpus="workflow.data.trees.write:write",
+            runner="workflow.tasks.parsing.runner:Parsing",
+            write_corpus="workflow.tasks.parsing.write:write",
             costs="workflow.costs.sentences",
             tokens="pieces",
             curve=PERPLEXITY,

@@ -1,0 +1,92 @@
+"""The pictures that captions name: image files, or features of regions from a detector."""
+
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from workflow.config.archives import open_zip
+from workflow.config.errors import ConfigError
+from workflow.tasks.captioning.karpathy import Picture
+from workflow.tasks.npz import largest
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # some others of PIL start other programs
+LARGEST_PICTURE = 1 << 26  # pixels; PIL itself warns of a third more
+UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Warning)
+LARGEST = float(np.finfo(np.float16).max)
+MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")  # of PIL: 8 bits a channel at most
+
+
+def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarray:
+    """n 3 H W, uint8: the middle square of each image, scaled to `pixels`."""
+    return np.stack([_read_image(folder, picture, pixels) for picture in pictures])
+
+
+def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
+    path = _find_image(folder, picture)
+    try:
+        with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
+            if file.width * file.height > LARGEST_PICTURE:
+                raise ValueError(f"{file.width:,} x {file.height:,} pixels, at most {LARGEST_PICTURE:,} are read")
+            mode, image = file.mode, file.convert("RGB")
+    except UNREADABLE_IMAGE as error:
+        raise ConfigError(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
+    if mode not in MODES:
+        raise ConfigError(f"{path}: pixels of mode {mode}; expected 8 bits a channel, as in a JPEG")
+    side, (width, height) = min(image.size), image.size
+    left, top = (width - side) // 2, (height - side) // 2
+    square = image.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)
+    return np.asarray(square, np.uint8).transpose(2, 0, 1)
+
+
+def _find_image(folder: Path, picture: Picture) -> Path:
+    """In the folder of images or the picture's own folder in it; `ConfigError` for a path that leads outside."""
+    paths = [folder / picture.file, folder / picture.folder / picture.file]
+    if not all(path.resolve().is_relative_to(folder.resolve()) for path in paths):
+        raise ConfigError(f"{ascii(str(paths[-1]))}: lies outside the folder of images, {folder}")
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        raise ConfigError(f"{paths[-1]}: no such image; the captions name it")
+    return path
+
+
+def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
+    """n N F, float16: an .npy of that shape in the order of the json, or an .npz with N F by file name."""
+    try:
+        features = _load_features(path, pictures)
+    except ConfigError:
+        raise
+    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
+        kind = type(error).__name__
+        raise ConfigError(f"{path}: not features that can be read ({kind}); an .npy or .npz of floats") from None
+    if features.ndim != 3 or features.dtype.kind != "f" or len(features) != len(pictures) or not features.size:
+        shape = " x ".join(map(str, features.shape))
+        expected = f"{len(pictures):,} x regions x features, of floats"
+        raise ConfigError(f"{path}: {shape} of {features.dtype}; expected {expected}")
+    if not (abs(features) <= LARGEST).all():
+        raise ConfigError(f"{path}: some features are not finite, or beyond +-{LARGEST:,}; they are kept in 16 bits")
+    return features.astype(np.float16)
+
+
+def _load_features(path: Path, pictures: list[Picture]) -> np.ndarray:
+    if zipfile.is_zipfile(path):
+        with open_zip(path, largest()):
+            pass
+    with open(path, "rb") as file:
+        content = np.load(file, allow_pickle=False)
+        return content if isinstance(content, np.ndarray) else _stack_by_name(path, content, pictures)
+
+
+def _stack_by_name(path: Path, arrays, pictures: list[Picture]) -> np.ndarray:
+    keys = []
+    for picture in pictures:
+        key = next((key for key in (picture.file, Path(picture.file).stem) if key in arrays), None)
+        if key is None:
+            raise ConfigError(f"{path}: no features of {picture.file}, which the captions name")
+        keys.append(key)
+    shapes = {arrays[key].shape for key in keys}
+    if len(shapes) > 1:
+        raise ConfigError(f"{path}: features of different shapes, {' and '.join(map(str, sorted(shapes)[:2]))}")
+    return np.stack([arrays[key] for key in keys])
