@@ -11,7 +11,7 @@ from workflow.config.job import Job
 from workflow.plan import sources
 from workflow.results.record import Origin, Record, read_record, write_text
 from workflow.scripts import train
-from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm import store
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.loop import Run

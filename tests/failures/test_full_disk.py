@@ -14,7 +14,7 @@ from workflow.config.command_line import run
 from workflow.scripts import corpus as corpus_script
 from workflow.scripts import figure, page, plan, run_files, table
 from workflow.scripts import train as train_script
-from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm import store
 
 pytestmark = pytest.mark.slow
 FULL = "No space left on device"

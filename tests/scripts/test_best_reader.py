@@ -7,8 +7,8 @@ from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
 from workflow.scripts import best_reader
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.best_reader import Reader
-from workflow.tasks.char_lm.runner import store
 from workflow.tasks.char_lm.topics import TopicText
 
 

@@ -16,7 +16,7 @@ from tests._training import CPU, run_script, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun, build_net
 from workflow.results.record import read_record
-from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 

@@ -13,8 +13,8 @@ from tests._training import CPU, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
+from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.captioning.runner import Captioning
-from workflow.tasks.captioning.runner import scores as caption_scores
 from workflow.tasks.captioning.scores import score
 from workflow.tasks.captioning.store import CaptionCorpus
 from workflow.tasks.store import BOS, EOS, Split
@@ -175,7 +175,7 @@ def test_meteor_by_its_own_program():
 
 
 def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.tasks.captioning.runner import store as captioned
+    from workflow.tasks.captioning import store as captioned
 
     path = tmp_path / "small.npz"
     captioned.write(path, coloured())

@@ -12,9 +12,9 @@ from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
 from workflow.tasks import official, store
 from workflow.tasks.store import UNK, decode
+from workflow.tasks.translation import data as build
 from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs
-from workflow.tasks.translation.runner import data as build
 from workflow.tasks.translation.write import describe
 
 

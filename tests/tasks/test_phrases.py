@@ -8,9 +8,9 @@ import pytest
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.tasks.store import UNK, decode
+from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs, read_embedded
-from workflow.tasks.translation.runner import phrases
 
 pytestmark = pytest.mark.slow
 DIRECTIONS = ["phrases-ende", "phrases-deen", "phrases-envi", "phrases-enfr"]

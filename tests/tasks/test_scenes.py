@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from workflow.plan.scales import load_corpora
+from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.data import build_captions
-from workflow.tasks.captioning.runner import scenes, store
 from workflow.tasks.captioning.scenes import SceneObject
 from workflow.tasks.store import decode
 

@@ -8,7 +8,7 @@ import pytest
 from tests.tasks._texts import entry
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
-from workflow.tasks.char_lm.runner import embedded, splits
+from workflow.tasks.char_lm import embedded, splits
 
 # Embedded texts
 

@@ -10,8 +10,8 @@ from tests.tasks._texts import entry
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.scales import load_corpora
+from workflow.tasks.char_lm import files
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.char_lm.runner import files
 
 
 def test_an_unknown_name_is_refused_with_the_nearest():

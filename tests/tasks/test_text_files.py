@@ -12,8 +12,8 @@ import pytest
 from tests.tasks._texts import REAL, ROOT, catalogue, entry, needs_real
 from workflow.config.errors import ConfigError
 from workflow.scripts import corpus as script
+from workflow.tasks.char_lm import files, splits, store
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.char_lm.runner import files, splits, store
 from workflow.tasks.npz import SPLITS
 
 TEXT = b"some text\n" * 900

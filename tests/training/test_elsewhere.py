@@ -11,7 +11,7 @@ from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from workflow.config.job_schema import SequenceEvaluation
 from workflow.scripts import train
-from workflow.tasks.captioning.runner import scores as caption_scores
+from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import prepare

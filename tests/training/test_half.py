@@ -11,8 +11,8 @@ from tests._training import CPU
 from tests.tasks.test_parsing import trees
 from tests.training.test_elsewhere import EXACT, FEW
 from workflow.tasks import sequences
-from workflow.tasks.char_lm.runner import runner as char_lm
-from workflow.tasks.char_lm.runner import streams
+from workflow.tasks.char_lm import runner as char_lm
+from workflow.tasks.char_lm import streams
 from workflow.tasks.spec import TASKS, load
 from workflow.training import gradients
 from workflow.training.backends import prepare

@@ -13,7 +13,7 @@ from tests._jobs import bitext, corpus, job, translation
 from tests._training import CPU, write_job
 from workflow.results.record import read_record
 from workflow.tasks import store as pairs
-from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
 from workflow.training.interruption import AGAIN, Stop
 

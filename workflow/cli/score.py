@@ -16,8 +16,8 @@ from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import load_corpora
 from workflow.results.record import read_record
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.data import read_content
-from workflow.tasks.char_lm.runner import store
 from workflow.tasks.char_lm.splits import symbol_name
 from workflow.tasks.char_lm.streams import score_text
 from workflow.training.backends import prepare

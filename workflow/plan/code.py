@@ -18,7 +18,7 @@ class Code:
 
     def of_corpus(self, slug: str) -> str:
         module = TASKS[self.runs.tasks_of_corpora[slug]].write_corpus.partition(":")[0].replace(".", "/")
-        return sources.digest(sources.closure(f"{module}.py", rooms=("workflow/data",)))
+        return sources.digest(sources.closure(f"{module}.py", rooms=("workflow/tasks",)))
 
     def of_run(self, digest: str) -> str:
         """An accepted change makes no run out of date that ended well, and every other."""

@@ -33,7 +33,6 @@ NUMBERS = (
     "models",
     "workflow/training",
     "workflow/tasks",
-    "workflow/data",
     "workflow/costs",
     "workflow/papers/formulas.py",
 )

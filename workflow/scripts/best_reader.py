@@ -14,8 +14,8 @@ from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.best_reader import Reader
-from workflow.tasks.char_lm.runner import store
 from workflow.tasks.char_lm.topics import TopicText
 
 

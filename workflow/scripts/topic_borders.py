@@ -16,7 +16,7 @@ from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.tasks.char_lm.runner import store
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.streams import cut
 from workflow.tasks.char_lm.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm.topics import TopicText

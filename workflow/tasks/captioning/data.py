@@ -5,10 +5,10 @@ import hashlib
 import numpy as np
 
 from workflow.config.errors import ConfigError
+from workflow.tasks.captioning import scenes
 from workflow.tasks.captioning.catalogue import CaptionCatalogue, CaptionEntry, find_paths
 from workflow.tasks.captioning.karpathy import Picture, read_captions
 from workflow.tasks.captioning.pictures import read_features, read_images
-from workflow.tasks.captioning.runner import scenes
 from workflow.tasks.captioning.store import CaptionCorpus
 from workflow.tasks.npz import SPLITS
 from workflow.tasks.pieces import learn_pieces, piece_names

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job, refuse_to_cut
+from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.attention import record_looks
-from workflow.tasks.captioning.runner import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
 from workflow.tasks.sequences import Sequences
 from workflow.tasks.store import decode

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from workflow.tasks.captioning import store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
-from workflow.tasks.captioning.runner import store
 from workflow.tasks.npz import SPLITS
 
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 from workflow.tasks.char_lm.embedded import read_embedded
 from workflow.tasks.char_lm.files import read_file
-from workflow.tasks.char_lm.runner import store
 from workflow.tasks.char_lm.splits import build_corpus
 from workflow.tasks.char_lm.topics import TopicText
 from workflow.tasks.npz import SPLITS

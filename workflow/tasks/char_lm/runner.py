@@ -9,8 +9,8 @@ from workflow.config.job import Job
 from workflow.config.job_schema import refuse_uneven
 from workflow.papers import formulas
 from workflow.results.record import Macs
+from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.probes import probe
-from workflow.tasks.char_lm.runner import store
 from workflow.tasks.char_lm.streams import Streams, bits, losses, score_text
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices

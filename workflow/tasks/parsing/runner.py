@@ -2,8 +2,8 @@
 
 from nltk import Tree
 
+from workflow.tasks.parsing import bracketing
 from workflow.tasks.parsing.linear import rebuild
-from workflow.tasks.parsing.runner import bracketing
 from workflow.tasks.parsing.trees import format_tree
 from workflow.tasks.sequences import Sequences
 

@@ -12,6 +12,7 @@ from workflow.tasks.official import read_official
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.sources import Source, verify_checksum
 from workflow.tasks.store import Pairs, Split
+from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import (
     USER_PREFIX,
     NamedPairEntry,
@@ -19,7 +20,6 @@ from workflow.tasks.translation.catalogue import (
     refuse_unknown_file,
     user_paths,
 )
-from workflow.tasks.translation.runner import phrases
 from workflow.tasks.translation.sentences import Bitext, Side, align, read_side, refuse_empty
 
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
