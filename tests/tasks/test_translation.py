@@ -20,7 +20,7 @@ from workflow.tasks.attention_maps import draw_maps
 from workflow.tasks.batches import Batches, cut_batches, sources, targets
 from workflow.tasks.sequences import average, loss, losses, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.tasks.translation.runner import Translation, using_every_key
+from workflow.tasks.translation.runner import TranslationTask, using_every_key
 from workflow.tasks.translation.scores import count_sentences, score, tokenise
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate
@@ -208,7 +208,7 @@ def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
 
 def test_a_second_test_is_scored_like_the_first():
     small, corpus = translation(), bitext()
-    task = Translation(small, replace(corpus, second_test=corpus.test), CPU)
+    task = TranslationTask(small, replace(corpus, second_test=corpus.test), CPU)
     net = build_net(small, CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
     metrics, facts, _ = task.evaluate(net)
@@ -216,7 +216,7 @@ def test_a_second_test_is_scored_like_the_first():
     assert facts["second_test_counts"] == facts["counts"]
     long = replace(corpus.test, target=[np.full(99, 4, np.uint16)] * len(corpus.test.target))
     with pytest.raises(ConfigError, match="target sentence 1 of second_test has 100 pieces"):
-        Translation(small, replace(corpus, second_test=long), CPU)
+        TranslationTask(small, replace(corpus, second_test=long), CPU)
 
 
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
@@ -225,7 +225,7 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
     with pytest.raises(
         ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's max_length = 5; raise"
     ):
-        Translation(translation(net={"max_length": 5}), corpus, CPU)
+        TranslationTask(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
     assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)

@@ -23,9 +23,9 @@ RULES = 1  # version of the rules of drawing, reading and scaling: counted up wh
 class CaptionEntry(StrictModel):
     """One data set. vocabulary: pieces, with the four special ones. pixels: the side that pictures are scaled to.
 
-    embedded: drawn by workflow/tasks/captioning/scenes.py; `checksum` is that of pictures and captions. karpathy: `json`
-    in the schema of dataset_coco.json, with either `images`, a folder, or `features`, an .npy of n N F in the order of
-    the json's images or an .npz with an array N F for each file name.
+    embedded: drawn by `scenes`; `checksum` is that of pictures and captions. karpathy: `json` in the schema of
+    dataset_coco.json, with either `images`, a folder, or `features`, an .npy of n N F in the order of the json's images
+    or an .npz with an array N F for each file name.
     """
 
     kind: Literal["embedded", "karpathy"]

@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, refuse_to_cut
+from workflow.config.job import Job
+from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.attention import record_looks
 from workflow.tasks.captioning.scores import score, score_meteor
@@ -16,7 +17,7 @@ from workflow.training.devices import ALONE, Devices
 SHOWN = 10  # pictures whose captions a record quotes
 
 
-class Captioning(Sequences):
+class CaptioningTask(Sequences):
     """Pictures, or features of their regions, for captions. A source is the number of its picture."""
 
     read = staticmethod(captioned.read)

@@ -6,10 +6,9 @@ from models import macs
 from models.attention.engine.stream_cache import Past
 from models.attention.engine.stream_cache import streams as select_streams
 from workflow.config.job import Job
-from workflow.config.job_schema import refuse_uneven
 from workflow.papers import formulas
 from workflow.results.record import Macs
-from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.probes import probe
 from workflow.tasks.char_lm.streams import Streams, bits, losses, score_text
 from workflow.training.backends import computing, engine_of
@@ -17,7 +16,7 @@ from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import precision
 
 
-class CharLM:
+class CharLMTask:
     """Language modelling, character by character."""
 
     unit = "bpc"

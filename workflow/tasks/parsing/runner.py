@@ -10,7 +10,7 @@ from workflow.tasks.sequences import Sequences
 SHOWN = 10  # sentences that a record quotes, each with the right tree and the one written
 
 
-class Parsing(Sequences):
+class ParsingTask(Sequences):
     """Words for a linearised tree. An output is made a tree over the sentence's words, repaired where it is none."""
 
     extra = 300  # section 6.3

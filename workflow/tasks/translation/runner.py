@@ -13,7 +13,7 @@ SECOND = "second_test"
 SHOWN = 10  # sentences that a record quotes, each with its reference and the output
 
 
-class Translation(Sequences):
+class TranslationTask(Sequences):
     """Sentences of one language for those of another."""
 
     scored = ("dev", "test", SECOND)

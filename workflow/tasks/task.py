@@ -1,0 +1,118 @@
+"""What a task says of itself in its `__init__.py`. Imports no torch: a dry run and the pages read it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from workflow.config.job import Job
+from workflow.tasks.catalogue import BaseCatalogue
+
+SCORED = ("dev", "test")
+Column = tuple[str, str, str]  # of a table: quantity, title, unit
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of the suite, said once.
+
+    source: a metric or fact of the record, a column of its curve, the cost of the run, or what measures it. tasks:
+    those that have it; filled in from the tasks that name it. better: which direction is better, None where none is.
+    number: False for lists, texts and whatever else a table cannot average. claimable: whether a claim may be about it.
+    meaning: in the data dictionary of all runs, where the title, which stands over columns, does not say it.
+    """
+
+    name: str
+    title: str
+    unit: str
+    source: str
+    better: Literal["lower", "higher"] | None = None
+    number: bool = True
+    claimable: bool = False
+    meaning: str = ""
+    tasks: tuple[str, ...] = ()
+
+
+def scores(
+    better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
+) -> list[Quantity]:
+    """One quantity for each score, given by name as (title, unit), and each split."""
+    return [
+        Quantity(
+            f"{split}_{name}",
+            f"{split.replace('_', ' ')} {title}",
+            unit,
+            "metric",
+            better,
+            claimable=name in claimed and split in SCORED,
+        )
+        for name, (title, unit) in titles.items()
+        for split in splits
+    ]
+
+
+def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
+    """A list, text or picture that a record keeps; a number where `number` says so."""
+    return Quantity(name, title, unit, "fact", **{"number": False, **more})
+
+
+# Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name them.
+SPANS = [
+    fact("mean_span", "avg. span", "characters", number=True, claimable=True),
+    fact("max_span", "longest span", "characters", number=True, claimable=True),
+    fact("start_span", "avg. span before training", "characters", number=True),
+]
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task in words. job: its class of jobs. catalogue: the model of config/tasks/NAME.yaml.
+
+    runner, write_corpus, costs: dotted names of what computes it, what makes a data set ready and what measures it;
+    see `load`. tokens: what a net predicts, in words. prediction: what predicting them is called. curve: the loss of
+    the learning curve: unit, axis label, scale of the axis. headline: quantities of a configuration, the first the
+    task's score; the costs follow. scores: those of one run. examples: titles of the three columns of the fact `shown`.
+    quantities: the metrics and facts that its records hold.
+    """
+
+    job: type[Job]
+    catalogue: type[BaseCatalogue]
+    runner: str
+    write_corpus: str
+    costs: str
+    tokens: str
+    prediction: str
+    curve: tuple[str, str, str]
+    headline: tuple[str, ...]
+    scores: tuple[str, ...]
+    quantities: tuple[Quantity, ...]
+    examples: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.job.model_fields["task"].default
+
+    @property
+    def columns(self) -> list[Column]:
+        """The headline with the costs of a configuration."""
+        speeds = (f"training, {self.tokens} / s", f"{self.prediction}, {self.tokens} / s")
+        costs = zip(("train_tokens_per_s", "predict_tokens_per_s"), speeds, ("", ""), strict=True)
+        return [*self._titled(self.headline), ("macs_executed", "executed", ""), *costs]
+
+    @property
+    def score_columns(self) -> list[Column]:
+        """The scores of a run."""
+        return self._titled(self.scores)
+
+    def _titled(self, names: Iterable[str]) -> list[Column]:
+        known = {quantity.name: quantity for quantity in self.quantities}
+        return [(name, known[name].title, known[name].unit) for name in names]
+
+
+def merge_quantities(tasks: Iterable[TaskSpec]) -> list[Quantity]:
+    """The quantities of all tasks; one that several name, in the same words, stands once."""
+    merged: dict[str, Quantity] = {}
+    for task in tasks:
+        for quantity in task.quantities:
+            known = merged.get(quantity.name, quantity)
+            merged[quantity.name] = replace(known, tasks=(*known.tasks, task.name))
+    return list(merged.values())
