@@ -23,10 +23,8 @@ from workflow.config.errors import ConfigError
 from workflow.report.pages.root import root_page
 from workflow.results.csv_text import csv_text
 from workflow.tasks import archives, npz
-from workflow.tasks.archives import read_plain
-from workflow.tasks.captioning.karpathy import Picture
-from workflow.tasks.captioning.pictures import read_images
-from workflow.tasks.sources import Source
+from workflow.tasks.captioning.files import Picture, read_images
+from workflow.tasks.sources import Source, read_plain
 from workflow.training import checkpoint
 
 MUCH = 80 << 20  # bytes that the bombs swell to

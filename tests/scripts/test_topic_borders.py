@@ -12,9 +12,9 @@ from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_net
 from workflow.results.rows import read_rows
 from workflow.scripts import topic_borders
+from workflow.scripts.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import Topics
-from workflow.tasks.char_lm.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm.topics import TopicText
 
 

@@ -5,8 +5,7 @@ from hypothesis import given, strategies
 from nltk import Tree
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.parsing.linear import linearise, rebuild
-from workflow.tasks.parsing.trees import format_tree, read_trees
+from workflow.tasks.parsing.trees import format_tree, linearise, read_trees, rebuild
 
 PENN = """
 ( (S

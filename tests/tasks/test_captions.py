@@ -10,11 +10,10 @@ from PIL import Image
 
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
-from workflow.tasks.archives import read_plain
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
-from workflow.tasks.captioning.karpathy import read_captions
-from workflow.tasks.sources import Source
+from workflow.tasks.captioning.files import read_captions
+from workflow.tasks.sources import Source, read_plain
 from workflow.tasks.store import decode
 
 SPLITS = ["train", "restval", "train", "val", "test"]

@@ -11,7 +11,7 @@ import pytest
 from tests.tasks._texts import catalogue, entry
 from workflow.config.errors import ConfigError
 from workflow.tasks import downloads
-from workflow.tasks.char_lm import files
+from workflow.tasks.char_lm import data as files
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 TEXT = b"".join(b"line %d of some text\n" % i for i in range(20_000))

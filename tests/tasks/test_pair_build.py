@@ -14,8 +14,7 @@ from workflow.tasks import official, store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import data as build
 from workflow.tasks.translation.catalogue import PairCatalogue
-from workflow.tasks.translation.data import build_pairs
-from workflow.tasks.translation.write import describe
+from workflow.tasks.translation.data import build_pairs, describe
 
 
 def user_pair(folder, de: bytes, en: bytes) -> str:

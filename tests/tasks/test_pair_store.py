@@ -13,7 +13,7 @@ from tests.tasks._texts import REAL, entry
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.tasks import store
-from workflow.tasks.char_lm import splits
+from workflow.tasks.char_lm import data as splits
 from workflow.tasks.char_lm import store as text_store
 from workflow.tasks.store import UNK, Pairs, Split, decode
 from workflow.tasks.translation.data import build_pairs

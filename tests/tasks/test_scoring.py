@@ -8,8 +8,8 @@ import pytest
 from sacrebleu import corpus_bleu
 
 from workflow.plan.scales import load_corpora
-from workflow.tasks.translation.scores import score
-from workflow.tasks.translation.sentences import align, read_side
+from workflow.tasks.translation.data import align, read_side
+from workflow.tasks.translation.runner import score
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
 SETS = [

@@ -6,7 +6,7 @@ import pytest
 
 from workflow.results.record import Point
 from workflow.results.registry import REGISTRY
-from workflow.tasks.spec import JOBS, TASKS, load
+from workflow.tasks.spec import TASKS, load
 
 each_task = pytest.mark.parametrize("spec", TASKS.values(), ids=TASKS)
 METHODS = ("read", "losses", "after_step", "validate", "evaluate", "in_unit", "state_dict", "load_state_dict")

@@ -10,7 +10,7 @@ from tests.tasks._texts import entry
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.scales import load_corpora
-from workflow.tasks.char_lm import files
+from workflow.tasks.char_lm import data as files
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 

@@ -14,7 +14,7 @@ from workflow.config.errors import ConfigError
 from workflow.scripts import corpus as script
 from workflow.tasks.char_lm import files, splits, store
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.npz import SPLITS
+from workflow.tasks.store import SPLITS
 
 TEXT = b"some text\n" * 900
 

@@ -20,8 +20,7 @@ from workflow.tasks.attention_maps import draw_maps
 from workflow.tasks.batches import Batches, cut_batches, sources, targets
 from workflow.tasks.sequences import average, loss, losses, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.tasks.translation.runner import TranslationTask, using_every_key
-from workflow.tasks.translation.scores import count_sentences, score, tokenise
+from workflow.tasks.translation.runner import TranslationTask, count_sentences, score, tokenise, using_every_key
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate
 

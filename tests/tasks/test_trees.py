@@ -11,9 +11,8 @@ from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.parsing.data import build_trees
-from workflow.tasks.parsing.linear import rebuild
 from workflow.tasks.parsing.statements import parse_statements
-from workflow.tasks.parsing.trees import format_tree
+from workflow.tasks.parsing.trees import format_tree, rebuild
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
 LINES = [

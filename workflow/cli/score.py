@@ -17,8 +17,7 @@ from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import load_corpora
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
-from workflow.tasks.char_lm.data import read_content
-from workflow.tasks.char_lm.splits import symbol_name
+from workflow.tasks.char_lm.data import read_content, symbol_name
 from workflow.tasks.char_lm.streams import score_text
 from workflow.training.backends import prepare
 from workflow.training.gradients import number_type, precision

@@ -16,7 +16,7 @@ from workflow.config.strict import StrictModel, one_of, parse
 from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, load_corpora, load_scale
-from workflow.tasks.lookup import data_folders
+from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
 Names = Annotated[list[str], Field(min_length=1)]

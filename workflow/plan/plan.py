@@ -15,8 +15,8 @@ from workflow.plan.ablations import Ablation, Variant, known_ablations, load_abl
 from workflow.plan.config import Config
 from workflow.plan.scales import Recipe, Scale, load_corpora
 from workflow.results.precomputed import precomputed
-from workflow.tasks.catalogue import BaseCatalogue
 from workflow.tasks.spec import JOBS, AnyJob, section
+from workflow.tasks.task import BaseCatalogue
 
 
 class PlanRow(FrozenModel):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from workflow.config.files import config_file
 from workflow.plan.scales import load_corpora
-from workflow.tasks.catalogue import BaseCatalogue
+from workflow.tasks.task import BaseCatalogue
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Download files through pooch: several addresses, retries, and broken transfers that resume where they stopped."""
+"""Official files: found in `data_dir`, else downloaded through pooch.
+
+Several addresses, retries, and broken transfers that resume where they stopped.
+"""
 
 import logging
 import shutil
@@ -8,8 +11,7 @@ import pooch
 from requests import RequestException
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.archives import read_plain
-from workflow.tasks.sources import Source, verify_checksum
+from workflow.tasks.sources import Source, describe_missing, find_file, read_plain, verify_checksum
 
 RETRIES = 2
 
@@ -91,3 +93,12 @@ def _describe(error: RequestException) -> str:
     """404 Not Found, or the kind of failure: the text of a connection error is a paragraph."""
     response = error.response
     return f"{response.status_code} {response.reason}" if response is not None else type(error).__name__
+
+
+def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
+    """The plain content of one official file, its checksum verified."""
+    if path := find_file(source, data_dir):
+        content = read_plain(path, source)
+        verify_checksum(content, source, str(path), "delete or replace the file")
+        return content
+    return fetch(name, source, describe_missing(name, [source], data_dir))

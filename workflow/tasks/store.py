@@ -1,13 +1,54 @@
-"""A parallel text ready for training, in one file: the ids of its splits, in both languages, and their pieces."""
+"""Data sets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of sentences, so stored."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
 
+from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
-from workflow.tasks.npz import SPLITS, read_npz, write_npz
+from workflow.config.files import atomic_write
+
+SPLITS = ("train", "dev", "test")
+
+
+def largest() -> int:
+    """Bytes that a file may unpack to: half of the memory that is free."""
+    return psutil.virtual_memory().available // 2
+
+
+def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None:
+    """Write the whole file or nothing; the same content gives the same bytes."""
+    with atomic_write(path) as file:
+        np.savez_compressed(file, meta=np.array(json.dumps(metadata)), **arrays)
+
+
+def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
+    """What `build` makes of metadata and arrays; `ConfigError` for a file that this suite did not write.
+
+    Nothing in the file is executed.
+    """
+    try:
+        with open_zip(path, largest()):
+            pass
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        metadata = json.loads(str(arrays.pop("meta")))
+        if (found := metadata.pop("version", None)) == version:
+            return build(metadata, arrays)
+    except (ConfigError, FileNotFoundError):
+        raise
+    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            f"{path}: not a corpus of this suite, or truncated ({reason}); delete it and run again"
+        ) from None
+    raise ConfigError(f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again")
+
 
 VERSION = 4
 PARTS = (*SPLITS, "second_test", "example")
@@ -75,27 +116,13 @@ def write(path: Path, pairs: Pairs) -> None:
 
 def read(path: Path) -> Pairs:
     """`ConfigError` where the file is truncated, foreign or of another version."""
-    names = [f"{split}_{side}_{part}" for split in PARTS for side in SIDES for part in ("ids", "ends")]
-    metadata, arrays = read_npz(path, names, VERSION)
-    has_known_keys = sorted(metadata) == sorted((*METADATA, "texts"))
-    if not has_known_keys or not _are_texts(metadata["texts"]) or not isinstance(metadata["symbols"], list):
-        raise _foreign_file(path, "other keys")
-    splits = {}
-    for split in PARTS:
-        sides = [unpack_sentences(path, arrays, f"{split}_{side}", len(metadata["symbols"])) for side in SIDES]
-        texts = metadata["texts"][split]
-        counts = {*map(len, sides), *(len(text) for text in texts if split != "train" or text)}
-        if len(counts) != 1:
-            raise _foreign_file(path, f"{split} has sides of different lengths")
-        splits[split] = Split(*sides, *texts)
-    return Pairs(**splits, **{key: metadata[key] for key in METADATA})
+    return read_npz(path, VERSION, _build_pairs)
 
 
-def _are_texts(content) -> bool:
-    """Whether there are two lists of texts for each split."""
-    if not isinstance(content, dict) or sorted(content) != sorted(PARTS):
-        return False
-    return all(isinstance(sides, list) and [*map(type, sides)] == [list, list] for sides in content.values())
+def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
+    texts = metadata.pop("texts")
+    sides = {split: [unpack_sentences(arrays, f"{split}_{side}") for side in SIDES] for split in PARTS}
+    return Pairs(**{split: Split(*sides[split], *texts[split]) for split in PARTS}, **metadata)
 
 
 def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
@@ -105,17 +132,7 @@ def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarr
     return {f"{name}_ids": ids.astype(np.uint16), f"{name}_ends": ends}
 
 
-def unpack_sentences(path: Path, arrays: dict[str, np.ndarray], name: str, symbols: int) -> list[np.ndarray]:
-    """The sentences of two arrays of `pack_sentences`; `ConfigError` where the arrays do not fit each other."""
+def unpack_sentences(arrays: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
+    """The sentences of two arrays of `pack_sentences`."""
     ids, ends = arrays[f"{name}_ids"], arrays[f"{name}_ends"]
-    if ids.dtype != np.uint16 or ends.dtype != np.int64 or ids.ndim != 1 or ends.ndim != 1:
-        raise _foreign_file(path, "other types")
-    if (np.diff(ends, prepend=0) < 0).any() or (ends[-1] if len(ends) else 0) != len(ids):
-        raise _foreign_file(path, "sentences that do not fit their ids")
-    if int(ids.max(initial=0)) >= symbols:
-        raise ConfigError(f"{path}: a token beyond its {symbols} symbols; delete it and run again")
     return np.split(ids, ends[:-1]) if len(ends) else []
-
-
-def _foreign_file(path: Path, reason: str) -> ConfigError:
-    return ConfigError(f"{path}: not a corpus of this suite ({reason}); delete it and run again")

@@ -10,10 +10,16 @@ from pydantic import model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel
-from workflow.tasks.catalogue import BaseCatalogue, VocabularySize
-from workflow.tasks.checksums import content_checksum, file_checksum
-from workflow.tasks.lookup import data_folders, describe_missing, find_file
-from workflow.tasks.sources import Checksum, Source
+from workflow.tasks.sources import (
+    Checksum,
+    Source,
+    content_checksum,
+    data_folders,
+    describe_missing,
+    file_checksum,
+    find_file,
+)
+from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_PREFIX = "captions:"
 USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: the size of pictures that the nets of the lower scales take

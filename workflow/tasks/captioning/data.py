@@ -1,18 +1,17 @@
 """From a name to captioned pictures ready for training: draw or read them, verify, learn pieces on train, encode."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.captioning import scenes
+from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue, CaptionEntry, find_paths
-from workflow.tasks.captioning.karpathy import Picture, read_captions
-from workflow.tasks.captioning.pictures import read_features, read_images
+from workflow.tasks.captioning.files import Picture, read_captions, read_features, read_images
 from workflow.tasks.captioning.store import CaptionCorpus
-from workflow.tasks.npz import SPLITS
 from workflow.tasks.pieces import learn_pieces, piece_names
-from workflow.tasks.store import Split
+from workflow.tasks.store import SPLITS, Split
 
 HELD_OUT = 300  # the last of the scenes are test, as many before them dev
 
@@ -66,3 +65,12 @@ def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[l
     if image_path.is_dir():
         return pictures, read_images(pictures, image_path, entry.pixels)
     return pictures, read_features(pictures, image_path)
+
+
+def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the pictures and captions of that name and write them to `out`; a line that says what was written."""
+    corpus = build_captions(catalogue, name, data_dir)
+    store.write(out, corpus)
+    sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)
+    shape = " x ".join(map(str, corpus.pictures.shape[1:]))
+    return f"{name}: {sizes} captions of {len(corpus.pictures):,} pictures of {shape}, {len(corpus.symbols):,} pieces"

@@ -1,20 +1,25 @@
-"""Image captioning (Explicit Sparse Transformer, section 4.2): CIDEr, BLEU-4, METEOR."""
+"""Image captioning (Explicit Sparse Transformer, section 4.2): CIDEr, BLEU-4, METEOR, and what the net looks at."""
+
+import base64
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from models.nets.seq2seq import BOS
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
-from workflow.tasks.captioning.attention import record_looks
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import Sequences
+from workflow.tasks.sequences import Sequences, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
 
 SHOWN = 10  # pictures whose captions a record quotes
+LOOKED_AT = 3  # pictures of test whose attention a record keeps
+WIDEST = 64  # pixels of a side that a record keeps
+PLACES = 4  # decimals
 
 
 class CaptioningTask(Sequences):
@@ -69,3 +74,30 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
         raise ConfigError(f"{fault}; set sees and size in the scale's captioning.yaml")
     if net.sees == "features":
         refuse_to_cut(job.attention, corpus.pictures.shape[1], "regions")
+
+
+@torch.no_grad()
+def record_looks(net, task) -> list[dict]:
+    """For the first test pictures: name, pieces written, weights of the top layer (mean over heads), pixels.
+
+    [{"name", "pieces": [T], "weights": [T][N], "pixels": side and base64 of its rows of red, green and blue, or None}]
+    """
+    numbers = task.sources_to_decode("test")[:LOOKED_AT]
+    looks = []
+    for number, written in zip(numbers, task.write(net, numbers), strict=True):
+        source, target = task.sources([number]), torch.tensor([[BOS, *written]])
+        cross = read_weights(net, source.to(task.device), target.to(task.device))["cross"]
+        top = torch.tensor(cross[max(cross, key=int)]).mean(0)
+        pieces = [task.corpus.symbols[token] for token in written]
+        weights = [[round(weight, PLACES) for weight in row] for row in top[: len(pieces)].tolist()]
+        look = {"name": task.corpus.names[int(number[0])], "pieces": pieces, "weights": weights}
+        looks.append({**look, "pixels": _encode_pixels(task.pictures[int(number[0])])})
+    return looks
+
+
+def _encode_pixels(picture: torch.Tensor) -> dict | None:
+    if picture.dtype != torch.uint8:
+        return None
+    step = -(-picture.size(1) // WIDEST)
+    kept = picture[:, ::step, ::step].permute(1, 2, 0).contiguous()
+    return {"side": kept.size(0), "rgb": base64.b64encode(kept.numpy().tobytes()).decode()}

@@ -8,9 +8,8 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from workflow.config.errors import check_known
 from workflow.config.files import user_path
 from workflow.config.strict import Name, StrictModel
-from workflow.tasks.catalogue import BaseCatalogue
-from workflow.tasks.checksums import user_file_checksum
-from workflow.tasks.sources import Checksum, Source
+from workflow.tasks.sources import Checksum, Source, user_file_checksum
+from workflow.tasks.task import BaseCatalogue
 
 USER_PREFIX = "file:"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.npz import SPLITS, read_npz, write_npz
+from workflow.tasks.store import SPLITS, read_npz, write_npz
 
 VERSION = 1
 METADATA = ("name", "symbols", "checksum", "unit", "about")
@@ -43,11 +43,4 @@ def write(path: Path, corpus: Corpus) -> None:
 
 def read(path: Path) -> Corpus:
     """`ConfigError` where the file is truncated, foreign or of another version."""
-    metadata, splits = read_npz(path, SPLITS, VERSION)
-    ids = splits.values()
-    known = sorted(metadata) == sorted(METADATA) and isinstance(metadata["symbols"], list)
-    if not known or any(split.dtype != np.uint16 or split.ndim != 1 for split in ids):
-        raise ConfigError(f"{path}: not a corpus of this suite (other keys or types); delete it and run again")
-    if max(int(split.max(initial=0)) for split in ids) >= len(metadata["symbols"]):
-        raise ConfigError(f"{path}: a token beyond its {len(metadata['symbols'])} symbols; delete it and run again")
-    return Corpus(**splits, **metadata)
+    return read_npz(path, VERSION, lambda metadata, splits: Corpus(**splits, **metadata))

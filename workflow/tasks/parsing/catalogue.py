@@ -10,10 +10,8 @@ from pydantic import Field, PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import Name
-from workflow.tasks.catalogue import BaseCatalogue, SplitName, VocabularySize
-from workflow.tasks.checksums import file_checksum, user_file_checksum
-from workflow.tasks.lookup import data_folders, describe_data_dir
-from workflow.tasks.sources import Source
+from workflow.tasks.sources import Source, data_folders, describe_data_dir, file_checksum, user_file_checksum
+from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
 USER_PREFIX = "trees:"
 USER_VOCABULARY = 8000

@@ -12,16 +12,16 @@ from nltk import Tree
 from sentencepiece import SentencePieceProcessor
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.char_lm.embedded import PIN, installed_version
-from workflow.tasks.npz import SPLITS
-from workflow.tasks.official import read_official
+from workflow.tasks import store
+from workflow.tasks.downloads import read_official
+from workflow.tasks.embedded import PIN, installed_version
 from workflow.tasks.parsing.catalogue import USER_PREFIX, TreeCatalogue, TreeEntry, section_files
-from workflow.tasks.parsing.linear import linearise
 from workflow.tasks.parsing.statements import generate_trees
-from workflow.tasks.parsing.trees import format_tree, read_trees
+from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.sources import verify_checksum
-from workflow.tasks.store import UNK, Pairs, Split
+from workflow.tasks.store import SPLITS, UNK, Pairs, Split
+from workflow.tasks.translation.data import describe
 
 MAX_SYMBOLS = 1 << 16  # ids are uint16
 
@@ -101,3 +101,10 @@ def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, li
         raise ConfigError(f"data set '{name}': {len(trees):,} trees; {expected}")
     first, second = sizes["train"], sizes["train"] + sizes["dev"]
     return {"train": trees[:first], "dev": trees[first:second], "test": trees[second:]}
+
+
+def write(catalogue: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the treebank of that name and write its words and trees to `out`; a line that says what was written."""
+    pairs = build_trees(catalogue, name, data_dir)
+    store.write(out, pairs)
+    return describe(pairs)

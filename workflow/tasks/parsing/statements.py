@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from nltk import Tree
 
-from workflow.tasks.char_lm.embedded import read_source_files
+from workflow.tasks.embedded import read_source_files
 from workflow.tasks.parsing.trees import TOP, format_tree
 
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.Return, ast.Expr, ast.Assert, ast.Raise)

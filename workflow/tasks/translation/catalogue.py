@@ -10,10 +10,8 @@ from pydantic import PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import Name, StrictModel
-from workflow.tasks.catalogue import BaseCatalogue, VocabularySize
-from workflow.tasks.checksums import content_checksum, user_file_checksum
-from workflow.tasks.lookup import describe_missing, find_file
-from workflow.tasks.sources import Checksum, Source
+from workflow.tasks.sources import Checksum, Source, content_checksum, describe_missing, find_file, user_file_checksum
+from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_PREFIX = "pairs:"
 USER_VOCABULARY = 8000

@@ -1,17 +1,21 @@
-"""From a name to pairs ready for training: read, verify and split the texts, learn pieces on train, encode."""
+"""From a name to pairs ready for training: read, verify and split the texts, learn pieces on train, encode.
 
+One sentence a line; line n of one file is the translation of line n of the other.
+"""
+
+from dataclasses import dataclass, replace
+from html import unescape
 from pathlib import Path
 
 import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.lookup import find_file
-from workflow.tasks.npz import SPLITS
-from workflow.tasks.official import read_official
+from workflow.tasks import store
+from workflow.tasks.downloads import read_official
 from workflow.tasks.pieces import learn_pieces, piece_names
-from workflow.tasks.sources import Source, verify_checksum
-from workflow.tasks.store import Pairs, Split
+from workflow.tasks.sources import Source, find_file, verify_checksum
+from workflow.tasks.store import SPLITS, Pairs, Split
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import (
     USER_PREFIX,
@@ -20,7 +24,60 @@ from workflow.tasks.translation.catalogue import (
     refuse_unknown_file,
     user_paths,
 )
-from workflow.tasks.translation.sentences import Bitext, Side, align, read_side, refuse_empty
+
+
+@dataclass(frozen=True)
+class Side:
+    """Sentences of one language. where: the file in error messages; first: the line of its first sentence."""
+
+    where: str
+    lines: list[str]
+    first: int = 1
+
+    def locate(self, n: int) -> str:
+        """File and line of sentence n, for error messages."""
+        return f"{self.where}, line {n + self.first}"
+
+    def cut(self, start: int, stop: int) -> "Side":
+        return Side(self.where, self.lines[start:stop], self.first + start)
+
+    def unescape(self) -> "Side":
+        """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the characters."""
+        return replace(self, lines=[unescape(line) for line in self.lines])
+
+
+Bitext = tuple[Side, Side]
+
+
+def read_side(content: bytes, where: str, lowercase: bool) -> Side:
+    """One sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        offset = content.index(error.object) + error.start  # the decoder's bytes begin after a byte order mark
+        line = content.count(b"\n", 0, offset) + 1
+        reason = f"byte 0x{content[offset]:02x} at offset {offset:,} is not UTF-8"
+        raise ConfigError(f"{where}, line {line}: {reason}; save the file as UTF-8") from None
+    lines = (text.lower() if lowercase else text).split("\n")
+    return Side(where, [" ".join(line.split()) for line in (lines if lines[-1] else lines[:-1])])
+
+
+def align(source: Side, target: Side, count: int | None = None) -> Bitext:
+    """Both sides as one parallel text; `ConfigError` where their lengths differ, or are not `count`."""
+    if len(source.lines) != len(target.lines):
+        counts = " and ".join(f"{side.where} has {len(side.lines):,} lines" for side in (source, target))
+        raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
+    if count not in (None, len(source.lines)):
+        raise ConfigError(f"{source.where} has {len(source.lines):,} lines, expected {count:,}: replace both files")
+    return source, target
+
+
+def refuse_empty(bitext: Bitext) -> None:
+    """`ConfigError` for the first line without a sentence."""
+    for side in bitext:
+        if "" in side.lines:
+            raise ConfigError(f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence")
+
 
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
 # Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words); dev and test are
@@ -113,3 +170,18 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
                 raise ConfigError(f"{side.locate(n)}: {length}; break the sentence up")
     arrays = [[np.array(sentence, np.uint16) for sentence in sentences] for sentences in ids]
     return Split(*arrays, *(side.lines for side in bitext))
+
+
+def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the parallel text of that name and write its pairs to `out`; a line that says what was written."""
+    pairs = build_pairs(catalogue, name, data_dir)
+    store.write(out, pairs)
+    return describe(pairs)
+
+
+def describe(pairs: store.Pairs) -> str:
+    """Sizes of the splits, languages and vocabulary in a line."""
+    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in store.PARTS}
+    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
+    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
+    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"
