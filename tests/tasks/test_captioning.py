@@ -172,17 +172,3 @@ def test_meteor_by_nltk_bears_its_name_and_counts_stems(monkeypatch):
 @pytest.mark.slow
 def test_meteor_by_its_own_program():
     assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
-
-
-def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.tasks.captioning import store as captioned
-
-    path = tmp_path / "small.npz"
-    captioned.write(path, coloured())
-    assert captioned.read(path).references == coloured().references
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ConfigError, match="truncated"):
-        captioned.read(path)
-    captioned.write(path, replace(coloured(), symbols=SYMBOLS[:6]))
-    with pytest.raises(ConfigError, match="a token beyond its 6 symbols"):
-        captioned.read(path)

@@ -1,4 +1,4 @@
-"""What the catalogues of all kinds share: a dry run reads them, so they import little; and who imports whom."""
+"""What the tasks share: a dry run reads their catalogues, so they import little; and none imports another."""
 
 import ast
 import subprocess
@@ -7,17 +7,9 @@ import sys
 import pytest
 
 from tests.tasks._texts import ROOT
+from workflow.tasks.spec import TASKS
 
 HEAVY = {"torch", "numpy", "sympy", "pooch", "babel", "num2words", "sentencepiece", "nltk", "PIL"}
-DATA = ROOT / "workflow" / "data"
-PACKAGES = {
-    "npz": set(),
-    "sources": set(),
-    "text": {"npz", "sources"},
-    "pairs": {"npz", "sources"},
-    "captions": {"npz", "sources", "pairs"},
-    "trees": {"npz", "sources", "pairs", "text"},
-}
 
 
 @pytest.mark.parametrize(
@@ -31,10 +23,10 @@ def test_a_catalogue_imports_nothing_heavy(task, name):
     assert not HEAVY & set(process.stdout.split())
 
 
-@pytest.mark.parametrize("path", sorted(DATA.rglob("*.py")), ids=lambda path: path.relative_to(DATA).as_posix())
-def test_the_kinds_of_data_import_each_other_in_one_direction(path):
-    package = path.relative_to(DATA).parts[0].removesuffix(".py")
-    modules = {node.module for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)}
-    packages = {module.split(".")[2] for module in modules if module.startswith("workflow.data.")}
-    assert packages <= PACKAGES.get(package, set()) | {package}
-    assert all(module.startswith(("workflow.data.", "workflow.config.")) for module in modules if "workflow" in module)
+def test_no_task_imports_another():
+    """What two of them need stands beside their folders."""
+    for task in TASKS:
+        for path in (ROOT / "workflow" / "tasks" / task).glob("*.py"):
+            nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+            imported = {node.module.split(".")[2] for node in nodes if node.module.startswith("workflow.tasks.")}
+            assert not imported & ({*TASKS} - {task}), path

@@ -11,7 +11,7 @@ import pytest
 from tests.tasks._texts import catalogue, entry
 from workflow.config.errors import ConfigError
 from workflow.tasks import downloads
-from workflow.tasks.char_lm import data as files
+from workflow.tasks.char_lm import data
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 TEXT = b"".join(b"line %d of some text\n" % i for i in range(20_000))
@@ -64,7 +64,7 @@ def mirror(tmp_path, monkeypatch):
 
 
 def fetch(mirror, *names, text=TEXT) -> bytes:
-    return files.read_file(catalogue(text, urls=[f"{mirror.address}/{name}" for name in names]), "text", None)
+    return data.read_file(catalogue(text, urls=[f"{mirror.address}/{name}" for name in names]), "text", None)
 
 
 def cached_files(tmp_path) -> list[str]:
@@ -142,7 +142,7 @@ def test_another_text_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
 
 def test_without_a_network_the_line_says_what_was_tried(tmp_path, mirror):
     with pytest.raises(ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"):
-        files.read_file(catalogue(TEXT, urls=["http://127.0.0.1:9/text.txt"]), "text", None)
+        data.read_file(catalogue(TEXT, urls=["http://127.0.0.1:9/text.txt"]), "text", None)
 
 
 def test_a_prefix_is_cut_from_the_official_text_that_was_fetched(mirror):
@@ -150,4 +150,4 @@ def test_a_prefix_is_cut_from_the_official_text_that_was_fetched(mirror):
     whole = entry(TEXT, files=["text"], urls=[f"{mirror.address}/text.zip"])
     start = entry(TEXT[:999], files=["start"], prefix_of="text")
     texts = TextCatalogue(metric="bpc", corpora={"text": whole, "start": start})
-    assert files.read_file(texts, "start", None) == TEXT[:999]
+    assert data.read_file(texts, "start", None) == TEXT[:999]

@@ -10,7 +10,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
-from workflow.tasks import official, store
+from workflow.tasks import downloads, store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import data as build
 from workflow.tasks.translation.catalogue import PairCatalogue
@@ -147,7 +147,7 @@ def test_only_a_file_with_a_known_checksum_is_fetched(tmp_path, monkeypatch):
         fetched.append(entry.files[0])
         return contents[entry.files[0]]
 
-    monkeypatch.setattr(official, "fetch", fetch)
+    monkeypatch.setattr(downloads, "fetch", fetch)
     assert len(build_pairs(catalogue(contents), "birds-deen", None).test.source) == 6
     assert sorted(fetched) == sorted(contents)
     entry = raw_entry(contents)

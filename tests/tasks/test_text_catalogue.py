@@ -10,7 +10,7 @@ from tests.tasks._texts import entry
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.scales import load_corpora
-from workflow.tasks.char_lm import data as files
+from workflow.tasks.char_lm import data
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 
@@ -43,7 +43,7 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
         digest = hashlib.sha256(content).hexdigest()
         assert texts.checksum(f"file:{path}") == f"sha256:{digest}"
         assert texts.slug(f"file:{path}") == f"file-{digest[:8]}"
-        assert files.read_file(texts, f"file:{path}", None) == content
+        assert data.read_file(texts, f"file:{path}", None) == content
 
 
 def test_named_texts_keep_their_names():

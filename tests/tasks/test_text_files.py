@@ -2,25 +2,22 @@
 
 import gzip
 import hashlib
-import json
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from tests.tasks._texts import REAL, ROOT, catalogue, entry, needs_real
 from workflow.config.errors import ConfigError
 from workflow.scripts import corpus as script
-from workflow.tasks.char_lm import files, splits, store
+from workflow.tasks.char_lm import data, store
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.store import SPLITS
 
 TEXT = b"some text\n" * 900
 
 
 def corpus() -> store.Corpus:
-    return splits.build_corpus("file:x", TEXT, entry(TEXT))
+    return data.build_corpus("file:x", TEXT, entry(TEXT))
 
 
 @pytest.mark.parametrize("ending, pack", [("", bytes), (".gz", gzip.compress)])
@@ -28,14 +25,14 @@ def corpus() -> store.Corpus:
 def test_a_file_is_found_in_the_data_folder_or_one_below(folder, ending, pack, tmp_path):
     (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / f"text{ending}").write_bytes(pack(TEXT))
-    assert files.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
+    assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b[:-20], lambda b: b[:30] + b"\xff\xff" + b[32:], lambda b: b"plain"])
 def test_a_broken_archive_is_refused_with_what_was_expected(spoil, tmp_path):
     (tmp_path / "text.gz").write_bytes(spoil(gzip.compress(TEXT)))
     with pytest.raises(ConfigError, match=f"truncated or corrupted .* unpack to 9,000 bytes, {entry(TEXT).checksum}"):
-        files.read_file(catalogue(TEXT), "text", str(tmp_path))
+        data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
 @pytest.mark.parametrize("content, size", [(TEXT[:-1], r" \(8,999 bytes, expected 9,000\)"), (TEXT[:-1] + b"x", "")])
@@ -43,19 +40,19 @@ def test_a_truncated_or_corrupted_file_is_refused_with_both_checksums(content, s
     (tmp_path / "text").write_bytes(content)
     actual, expected = (hashlib.sha256(text).hexdigest() for text in (content, TEXT))
     with pytest.raises(ConfigError, match=f"text: sha256 {actual}{size}, expected {expected}; delete or replace"):
-        files.read_file(catalogue(TEXT), "text", str(tmp_path))
+        data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
 def test_a_missing_file_is_refused_with_the_names_looked_for(tmp_path):
     with pytest.raises(
         ConfigError, match=f"{entry(TEXT).checksum}: not found in data_dir '{tmp_path}' .text; plain, .gz"
     ):
-        files.read_file(catalogue(TEXT), "text", str(tmp_path))
+        data.read_file(catalogue(TEXT), "text", str(tmp_path))
 
 
 def test_a_missing_data_folder_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="no such folder"):
-        files.read_file(catalogue(TEXT), "text", str(tmp_path / "nowhere"))
+        data.read_file(catalogue(TEXT), "text", str(tmp_path / "nowhere"))
 
 
 @pytest.mark.parametrize("pack, name", [(bytes, "text"), (gzip.compress, "text.gz")])
@@ -63,77 +60,16 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
     start = entry(TEXT[:999], files=["start"], prefix_of="text")
     texts = TextCatalogue(metric="bpc", corpora={**catalogue(TEXT).corpora, "start": start})
     (tmp_path / name).write_bytes(pack(TEXT))
-    assert files.read_file(texts, "start", str(tmp_path)) == TEXT[:999]
+    assert data.read_file(texts, "start", str(tmp_path)) == TEXT[:999]
     (tmp_path / name).write_bytes(pack(b"another" * 999))
     with pytest.raises(ConfigError, match="the start of .* expected"):
-        files.read_file(texts, "start", str(tmp_path))
-
-
-def test_store_writes_the_same_bytes_and_reads_them_back(tmp_path):
-    for name in "ab":
-        store.write(tmp_path / name, corpus())
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    copy = store.read(tmp_path / "a")
-    assert all(np.array_equal(getattr(copy, split), getattr(corpus(), split)) for split in SPLITS)
-    assert [getattr(copy, key) for key in store.METADATA] == [getattr(corpus(), key) for key in store.METADATA]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
+        data.read_file(texts, "start", str(tmp_path))
 
 
 def test_a_split_shorter_than_a_block_is_refused():
     corpus().require("dev", 9, 49)  # 450 bytes, 50 for each stream
     with pytest.raises(ConfigError, match="dev has 450 bytes, 50 for each of 9 streams; it takes more than 50"):
         corpus().require("dev", 9, 50)
-
-
-def test_a_corpus_cut_anywhere_is_refused(tmp_path):
-    store.write(tmp_path / "c.npz", corpus())
-    whole = (tmp_path / "c.npz").read_bytes()
-    for stop in range(0, len(whole), 7):
-        (tmp_path / "c.npz").write_bytes(whole[:stop])
-        with pytest.raises(ConfigError, match="c.npz: not a corpus of this suite"):
-            store.read(tmp_path / "c.npz")
-
-
-def test_a_corpus_with_a_changed_byte_is_refused_or_read_the_same(tmp_path):
-    store.write(tmp_path / "c.npz", corpus())
-    whole = (tmp_path / "c.npz").read_bytes()
-    error = 0
-    for offset in range(0, len(whole), 5):
-        (tmp_path / "c.npz").write_bytes(whole[:offset] + bytes([whole[offset] ^ 255]) + whole[offset + 1 :])
-        try:
-            copy = store.read(tmp_path / "c.npz")
-        except ConfigError:
-            error += 1
-        else:
-            assert np.array_equal(copy.train, corpus().train) and copy.symbols == corpus().symbols
-    assert error > len(whole) // 10
-
-
-def test_foreign_files_are_refused(tmp_path):
-    np.save(tmp_path / "array.npy", np.arange(3))
-    np.savez(tmp_path / "other.npz", train=np.arange(3))
-    np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
-    np.savez(tmp_path / "list.npz", meta=np.array("[1]"), train=[1], dev=[1], test=[1])
-    (tmp_path / "text.npz").write_text("not a corpus")
-    for path in sorted(tmp_path.iterdir()):
-        with pytest.raises(ConfigError, match="not a corpus of this suite"):
-            store.read(path)
-
-
-@pytest.mark.parametrize(
-    "change, line",
-    [
-        ({"version": 0}, "version 0, this suite reads 1"),
-        ({"more": 1}, "other keys"),
-        ({"symbols": ["a"]}, "beyond its 1 symbols"),
-    ],
-)
-def test_a_corpus_that_does_not_fit_is_refused(change, line, tmp_path):
-    meta = {"version": 1, **{key: getattr(corpus(), key) for key in store.METADATA}, **change}
-    ids = {split: getattr(corpus(), split) for split in SPLITS}
-    np.savez(tmp_path / "c.npz", meta=np.array(json.dumps(meta)), **ids)
-    with pytest.raises(ConfigError, match=line):
-        store.read(tmp_path / "c.npz")
 
 
 def run_script(*words) -> subprocess.CompletedProcess:

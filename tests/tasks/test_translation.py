@@ -14,13 +14,19 @@ from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
 from workflow.report.tables._paired import bleu
-from workflow.tasks import smoothing
+from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
-from workflow.tasks.attention_maps import draw_maps
-from workflow.tasks.batches import Batches, cut_batches, sources, targets
-from workflow.tasks.sequences import average, loss, losses, select_fitting
+from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
+from workflow.tasks.sequences import average, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.tasks.translation.runner import TranslationTask, count_sentences, score, tokenise, using_every_key
+from workflow.tasks.translation.runner import (
+    TranslationTask,
+    count_sentences,
+    draw_maps,
+    score,
+    tokenise,
+    using_every_key,
+)
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate
 
@@ -70,7 +76,7 @@ def test_label_smoothing_by_hand():
 
 @pytest.mark.parametrize("numbers", [1, 1 << 20])
 def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows_are_read_at_once(numbers, monkeypatch):
-    monkeypatch.setattr(smoothing, "CACHED", numbers)
+    monkeypatch.setattr(loss_of_batches, "CACHED", numbers)
     torch.manual_seed(0)
     logits = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
     following = torch.randint(0, 7, (3, 5))
@@ -87,9 +93,9 @@ def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows
 
 
 def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_holds(monkeypatch):
-    monkeypatch.setattr(smoothing, "CACHED", 20)
-    assert smoothing._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
-    assert smoothing._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
+    monkeypatch.setattr(loss_of_batches, "CACHED", 20)
+    assert loss_of_batches._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
+    assert loss_of_batches._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
 
 
 def test_accumulated_batches_weigh_as_much_as_their_pieces():

@@ -106,7 +106,7 @@ class Quantity:
     tasks: tuple[str, ...] = ()
 
 
-def scores(
+def scored(
     better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
 ) -> list[Quantity]:
     """One quantity for each score, given by name as (title, unit), and each split."""

@@ -15,7 +15,7 @@ from workflow.tasks.sequence_job import (
     SequenceJob,
     shortest_cache,
 )
-from workflow.tasks.task import TaskSpec, fact, scores
+from workflow.tasks.task import TaskSpec, fact, scored
 
 
 class CaptionerNet(Seq2SeqNet):
@@ -66,7 +66,7 @@ TASK = TaskSpec(
     scores=("dev_ppl", "dev_cider", "test_cider"),
     quantities=(
         *QUANTITIES,
-        *scores("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
+        *scored("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
         fact("looks", "attention to pictures"),
     ),
     examples=("picture", "references", "caption"),

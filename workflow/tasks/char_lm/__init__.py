@@ -8,7 +8,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import AttentionChoices, Job, Share, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.task import SPANS, Quantity, TaskSpec, fact, scores
+from workflow.tasks.task import SPANS, Quantity, TaskSpec, fact, scored
 
 
 class CharLMNet(FrozenModel):
@@ -81,8 +81,8 @@ TASK = TaskSpec(
     headline=("dev_bpc", "mean_span"),
     scores=("dev_bpc", "test_bpc", "mean_span"),
     quantities=(
-        *scores("lower", BPC, splits=("train",)),
-        *scores("lower", BPC, claimed=("bpc",)),
+        *scored("lower", BPC, splits=("train",)),
+        *scored("lower", BPC, claimed=("bpc",)),
         Quantity("tokens_scored", "characters scored", "", "metric"),
         *SPANS,
         fact("attention_by_distance", "weight by distance"),

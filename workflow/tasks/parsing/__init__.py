@@ -4,7 +4,7 @@ from typing import Literal
 
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import SPANS, TaskSpec, scores
+from workflow.tasks.task import SPANS, TaskSpec, scored
 
 
 class ParsingJob(SequenceJob):
@@ -25,6 +25,6 @@ TASK = TaskSpec(
     curve=PERPLEXITY,
     headline=("test_f1", "test_complete", "mean_span"),
     scores=("dev_ppl", "dev_f1", "test_f1"),
-    quantities=(*QUANTITIES, *scores("higher", TREES, claimed=("f1",)), *SPANS),
+    quantities=(*QUANTITIES, *scored("higher", TREES, claimed=("f1",)), *SPANS),
     examples=("sentence", "right tree", "tree written"),
 )
