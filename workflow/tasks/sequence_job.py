@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.job import AttentionChoices, Job, Share, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
-from workflow.tasks.task import fact, scored
+from workflow.tasks.task import SCORED, fact, score_quantities
 
 
 class Seq2SeqAttentionChoices(AttentionChoices):
@@ -105,8 +105,7 @@ def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
 # What a `TaskSpec` of sequences shares with the others.
 PERPLEXITY = ("ppl", "perplexity per piece", "log")
 QUANTITIES = (
-    *scored("lower", {"ppl": ("perplexity", "")}, claimed=("ppl",), splits=("train",)),
-    *scored("lower", {"ppl": ("perplexity", "")}, claimed=("ppl",)),
+    *score_quantities("lower", {"ppl": ("perplexity", "")}, claimed=("ppl",), splits=("train", *SCORED)),
     fact("counts", "counts by sentence"),
     fact("shown", "examples"),
     fact("left_out", "training pairs left out"),

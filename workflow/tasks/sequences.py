@@ -10,7 +10,6 @@ from models.attention.definition import Definition
 from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
-from workflow.results.record import Macs
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
 from workflow.training.backends import computing
@@ -33,7 +32,7 @@ PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a point of a learning curve has
 
 
-class Sequences:
+class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
     A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond its source's.
@@ -71,6 +70,11 @@ class Sequences:
         """What the net reads, one row a sentence."""
         return sources(sentences)
 
+    @staticmethod
+    def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+        """Sources of no meaning for measures of cost, all of one length: sentences B N."""
+        return torch.randint(pairs.EOS + 1, symbols, (batch, length), generator=generator)
+
     def losses(self, net):
         """An update takes `accumulate` batches."""
         training = self.job.training
@@ -91,7 +95,7 @@ class Sequences:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
-    def evaluate(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
         """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
         net.load_state_dict(average(self.checkpoints))
         metrics, facts = {}, net.facts()
@@ -101,7 +105,7 @@ class Sequences:
             metrics |= {f"{split}_{name}": value for name, value in scores.items()}
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
         multiply_adds = macs.pair(net, *self.lengths())
-        return metrics, facts, Macs(dense=multiply_adds, executed=multiply_adds)
+        return metrics, facts, {"dense": multiply_adds, "executed": multiply_adds}
 
     def lengths(self) -> tuple[int, int]:
         """Of a test source and its target on average, ends counted."""

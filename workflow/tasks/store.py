@@ -125,6 +125,14 @@ def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
     return Pairs(**{split: Split(*sides[split], *texts[split]) for split in PARTS}, **metadata)
 
 
+def describe(pairs: Pairs) -> str:
+    """Sizes of the splits, languages and vocabulary in a line."""
+    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in PARTS}
+    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
+    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
+    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"
+
+
 def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
     """All ids in one array, and where each sentence ends."""
     ids = np.concatenate([np.zeros(0, np.uint16), *sentences])

@@ -106,7 +106,7 @@ class Quantity:
     tasks: tuple[str, ...] = ()
 
 
-def scored(
+def score_quantities(
     better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
 ) -> list[Quantity]:
     """One quantity for each score, given by name as (title, unit), and each split."""
@@ -168,9 +168,12 @@ class TaskSpec:
     @property
     def columns(self) -> list[Column]:
         """The headline with the costs of a configuration."""
-        speeds = (f"training, {self.tokens} / s", f"{self.prediction}, {self.tokens} / s")
-        costs = zip(("train_tokens_per_s", "predict_tokens_per_s"), speeds, ("", ""), strict=True)
-        return [*self._titled(self.headline), ("macs_executed", "executed", ""), *costs]
+        return [
+            *self._titled(self.headline),
+            ("macs_executed", "executed", ""),
+            ("train_tokens_per_s", f"training, {self.tokens} / s", ""),
+            ("predict_tokens_per_s", f"{self.prediction}, {self.tokens} / s", ""),
+        ]
 
     @property
     def score_columns(self) -> list[Column]:

@@ -15,7 +15,7 @@ from workflow.tasks.sequence_job import (
     SequenceJob,
     shortest_cache,
 )
-from workflow.tasks.task import TaskSpec, fact, scored
+from workflow.tasks.task import TaskSpec, fact, score_quantities
 
 
 class CaptionerNet(Seq2SeqNet):
@@ -66,7 +66,7 @@ TASK = TaskSpec(
     scores=("dev_ppl", "dev_cider", "test_cider"),
     quantities=(
         *QUANTITIES,
-        *scored("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
+        *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
         fact("looks", "attention to pictures"),
     ),
     examples=("picture", "references", "caption"),

@@ -12,17 +12,18 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import Sequences, read_weights
+from workflow.tasks.sequences import SequenceTask, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
 
 SHOWN = 10  # pictures whose captions a record quotes
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps
+REGIONS = 36  # of a picture whose regions another net has found, as is usual
 PLACES = 4  # decimals
 
 
-class CaptioningTask(Sequences):
+class CaptioningTask(SequenceTask):
     """Pictures, or features of their regions, for captions. A source is the number of its picture."""
 
     read = staticmethod(captioned.read)
@@ -36,6 +37,13 @@ class CaptioningTask(Sequences):
         """Pixels B 3 H W from 0 to 1, or features B N F."""
         pictures = self.pictures[[int(number[0]) for number in numbers]]
         return pictures / 255 if pictures.dtype == torch.uint8 else pictures.float()
+
+    @staticmethod
+    def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+        """Pictures, or features of as many regions as are usual."""
+        size = job.net.size
+        shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
+        return torch.rand(batch, *shape, generator=generator)
 
     def evaluate(self, net):
         """In addition, what the net looked at while it wrote of a few test pictures."""

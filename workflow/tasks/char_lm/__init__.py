@@ -8,7 +8,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import AttentionChoices, Job, Share, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
-from workflow.tasks.task import SPANS, Quantity, TaskSpec, fact, scored
+from workflow.tasks.task import SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
 
 
 class CharLMNet(FrozenModel):
@@ -67,7 +67,6 @@ class CharLMJob(Job):
     evaluation: StreamEvaluation
 
 
-BPC = {"bpc": ("bpc", "bpc")}
 PAPER = "multiply-adds for one predicted character or piece, by the formula of Adaptive Attention Span"
 TASK = TaskSpec(
     job=CharLMJob,
@@ -81,8 +80,7 @@ TASK = TaskSpec(
     headline=("dev_bpc", "mean_span"),
     scores=("dev_bpc", "test_bpc", "mean_span"),
     quantities=(
-        *scored("lower", BPC, splits=("train",)),
-        *scored("lower", BPC, claimed=("bpc",)),
+        *score_quantities("lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)),
         Quantity("tokens_scored", "characters scored", "", "metric"),
         *SPANS,
         fact("attention_by_distance", "weight by distance"),

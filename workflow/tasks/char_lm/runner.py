@@ -13,7 +13,6 @@ from models.attention.engine.stream_cache import Past
 from models.attention.engine.stream_cache import streams as select_streams
 from workflow.config.job import Job
 from workflow.papers import formulas
-from workflow.results.record import Macs
 from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
 from workflow.training.backends import computing, engine_of
@@ -55,7 +54,7 @@ class CharLMTask:
         facts = net.facts()
         return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
-    def evaluate(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
         """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
         test, scored = self._score(net, "test", self.job.evaluation.tokens)
         dev, _ = self._score(net, "dev", self.job.evaluation.tokens)
@@ -72,14 +71,14 @@ class CharLMTask:
         with precision(self.job.training, self.device):
             return score_text(net, text, streams=evaluation.streams, block=evaluation.block, limit=limit)
 
-    def _count_macs(self, net, span: float) -> Macs:
+    def _count_macs(self, net, span: float) -> dict[str, float]:
         block, shape = self.job.training.block, self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
-        return Macs(
-            paper=formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
-            dense=macs.dense(net, block),
-            executed=macs.executed(net, tokens, block),
-        )
+        return {
+            "paper": formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
+            "dense": macs.dense(net, block),
+            "executed": macs.executed(net, tokens, block),
+        }
 
     def state_dict(self) -> dict:
         """With what is remembered of all streams, whichever device reads them."""

@@ -4,7 +4,7 @@ from typing import Literal
 
 from workflow.tasks.parsing.catalogue import TreeCatalogue
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import SPANS, TaskSpec, scored
+from workflow.tasks.task import SPANS, TaskSpec, score_quantities
 
 
 class ParsingJob(SequenceJob):
@@ -25,6 +25,6 @@ TASK = TaskSpec(
     curve=PERPLEXITY,
     headline=("test_f1", "test_complete", "mean_span"),
     scores=("dev_ppl", "dev_f1", "test_f1"),
-    quantities=(*QUANTITIES, *scored("higher", TREES, claimed=("f1",)), *SPANS),
+    quantities=(*QUANTITIES, *score_quantities("higher", TREES, claimed=("f1",)), *SPANS),
     examples=("sentence", "right tree", "tree written"),
 )

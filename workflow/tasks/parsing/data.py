@@ -20,8 +20,7 @@ from workflow.tasks.parsing.statements import generate_trees
 from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.sources import verify_checksum
-from workflow.tasks.store import SPLITS, UNK, Pairs, Split
-from workflow.tasks.translation.data import describe
+from workflow.tasks.store import SPLITS, UNK, Pairs, Split, describe
 
 MAX_SYMBOLS = 1 << 16  # ids are uint16
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from nltk import Tree
 
 from workflow.tasks.parsing.trees import TOP, format_tree, rebuild, tagged_words
-from workflow.tasks.sequences import Sequences
+from workflow.tasks.sequences import SequenceTask
 
 SHOWN = 10  # sentences that a record quotes, each with the right tree and the one written
 PUNCTUATION = {",", ":", "``", "''", "."}
@@ -25,7 +25,7 @@ SAME = {"PRT": "ADVP"}
 COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")
 
 
-class ParsingTask(Sequences):
+class ParsingTask(SequenceTask):
     """Words for a linearised tree. An output is made a tree over the sentence's words, repaired where it is none."""
 
     extra = 300  # section 6.3

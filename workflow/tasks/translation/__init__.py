@@ -3,7 +3,7 @@
 from typing import Literal
 
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import TaskSpec, fact, scored
+from workflow.tasks.task import TaskSpec, fact, score_quantities
 from workflow.tasks.translation.catalogue import PairCatalogue
 
 
@@ -26,8 +26,8 @@ TASK = TaskSpec(
     scores=("dev_ppl", "dev_bleu", "test_bleu"),
     quantities=(
         *QUANTITIES,
-        *scored("higher", BLEU | EVERY_KEY, claimed=("bleu", "bleu_tokenised", "bleu_tokenised_every_key")),
-        *scored("higher", BLEU, splits=("second_test",)),
+        *score_quantities("higher", BLEU | EVERY_KEY, claimed=("bleu", "bleu_tokenised", "bleu_tokenised_every_key")),
+        *score_quantities("higher", BLEU, splits=("second_test",)),
         fact("second_test_counts", "counts by sentence of the second test"),
         fact("maps", "attention maps"),
         fact("signatures", "signatures of the scores"),

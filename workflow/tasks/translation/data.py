@@ -15,7 +15,7 @@ from workflow.tasks import store
 from workflow.tasks.downloads import read_official
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.sources import Source, find_file, verify_checksum
-from workflow.tasks.store import SPLITS, Pairs, Split
+from workflow.tasks.store import SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import (
     USER_PREFIX,
@@ -177,11 +177,3 @@ def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) 
     pairs = build_pairs(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)
-
-
-def describe(pairs: store.Pairs) -> str:
-    """Sizes of the splits, languages and vocabulary in a line."""
-    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in store.PARTS}
-    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
-    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
-    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"

@@ -16,10 +16,9 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from models.attention import All
-from workflow.results.record import Macs
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import Sequences, read_weights
+from workflow.tasks.sequences import SequenceTask, read_weights
 
 SECOND = "second_test"
 SHOWN = 10  # sentences that a record quotes, each with its reference and the output
@@ -27,12 +26,12 @@ COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##
 SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is kept: each row of its picture can be named
 
 
-class TranslationTask(Sequences):
+class TranslationTask(SequenceTask):
     """Sentences of one language for those of another."""
 
     scored = ("dev", "test", SECOND)
 
-    def evaluate(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
         """In addition, BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
         metrics, facts, macs = super().evaluate(net)
         if self.corpus.second_test.source:
