@@ -29,13 +29,7 @@ ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
 LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
-NUMBERS = (
-    "models",
-    "workflow/training",
-    "workflow/tasks",
-    "workflow/costs",
-    "workflow/papers/formulas.py",
-)
+NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs", "workflow/papers/formulas.py")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
 DIGITS = 12

@@ -21,7 +21,6 @@ from workflow.tasks.sources import (
 )
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
-USER_PREFIX = "captions:"
 USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: the size of pictures that the nets of the lower scales take
 RULES = 1  # version of the rules of drawing, reading and scaling: counted up when they change
 
@@ -54,7 +53,7 @@ class CaptionEntry(StrictModel):
 
 
 class CaptionCatalogue(BaseCatalogue):
-    user_form: ClassVar[str] = f"{USER_PREFIX}JSON,IMAGES"
+    user_form: ClassVar[str] = "captions:JSON,IMAGES"
     captions: dict[Name, CaptionEntry]
 
     @property
@@ -83,7 +82,7 @@ class CaptionCatalogue(BaseCatalogue):
 
 def user_paths(name: str) -> tuple[Path, Path]:
     """JSON and the images or features of `captions:JSON,IMAGES`."""
-    words = name.removeprefix(USER_PREFIX).split(",")
+    words = name.partition(":")[2].split(",")
     if len(words) != 2 or not all(words):
         raise ConfigError(
             f"data set '{name}': expected captions:JSON,IMAGES, IMAGES a folder of images or a file of features"
@@ -99,7 +98,7 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
     """The json, and the features or the folder of images. Features come first where there are both."""
-    if name.startswith(USER_PREFIX):
+    if CaptionCatalogue.is_users(name):
         return user_paths(name)
     json_path = find_file(entry.captions, data_dir)
     if json_path is None:

@@ -11,8 +11,6 @@ from workflow.config.strict import Name, StrictModel
 from workflow.tasks.sources import Checksum, Source, user_file_checksum
 from workflow.tasks.task import BaseCatalogue
 
-USER_PREFIX = "file:"
-
 
 class Topics(StrictModel):
     """Parameters of `workflow.tasks.char_lm.topics`.
@@ -59,7 +57,7 @@ class TextEntry(Source):
 
 
 class TextCatalogue(BaseCatalogue):
-    user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
+    user_form: ClassVar[str] = "file:PATH"
     corpora: dict[Name, TextEntry]
 
     @model_validator(mode="after")
@@ -88,4 +86,4 @@ class TextCatalogue(BaseCatalogue):
 
 def path_of(name: str) -> Path:
     """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
-    return user_path(name.removeprefix(USER_PREFIX), f"corpus '{name}'")
+    return user_path(name.partition(":")[2], f"corpus '{name}'")

@@ -10,7 +10,7 @@ import numpy as np
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.tasks.char_lm import store
-from workflow.tasks.char_lm.catalogue import USER_PREFIX, TextCatalogue, TextEntry, path_of
+from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry, path_of
 from workflow.tasks.char_lm.store import Corpus
 from workflow.tasks.char_lm.topics import TopicText
 from workflow.tasks.downloads import fetch, read_official
@@ -45,7 +45,7 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """The plain content of a text of kind `file`, its checksum verified."""
     entry = catalogue.entry(name)
-    if name.startswith(USER_PREFIX):
+    if catalogue.is_users(name):
         content = path_of(name).read_bytes()
         verify_checksum(content, entry, f"corpus '{name}'", "it changed while it was read")
         return content
@@ -79,7 +79,7 @@ def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
     if min(map(len, parts)) < 2:
         raise ConfigError(f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test")
     alphabets = [set(part) for part in parts]
-    vocabulary = set.union(*alphabets) if name.startswith(USER_PREFIX) else alphabets[0]
+    vocabulary = set.union(*alphabets) if TextCatalogue.is_users(name) else alphabets[0]
     for split, alphabet in zip(SPLITS, alphabets, strict=True):
         if unknown := alphabet - vocabulary:
             raise ConfigError(f"corpus '{name}': byte {min(unknown)} occurs in {split} and never in train")

@@ -13,7 +13,6 @@ from workflow.config.strict import Name
 from workflow.tasks.sources import Source, data_folders, describe_data_dir, file_checksum, user_file_checksum
 from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
-USER_PREFIX = "trees:"
 USER_VOCABULARY = 8000
 RULES = 1  # version of the rules of cleaning and linearising: counted up when they change, so that jobs differ
 ENDINGS = (".mrg", ".prd")
@@ -45,7 +44,7 @@ class TreeEntry(Source):
 
 
 class TreeCatalogue(BaseCatalogue):
-    user_form: ClassVar[str] = f"{USER_PREFIX}PATH"
+    user_form: ClassVar[str] = "trees:PATH"
     trees: dict[Name, TreeEntry]
 
     @property
@@ -53,7 +52,7 @@ class TreeCatalogue(BaseCatalogue):
         return self.trees
 
     def user_entry(self, name: str) -> TreeEntry:
-        path = user_path(name.removeprefix(USER_PREFIX), f"data set '{name}'")
+        path = user_path(name.partition(":")[2], f"data set '{name}'")
         checksum, size = user_file_checksum(f"data set '{name}'", path)
         return TreeEntry(
             kind="file",

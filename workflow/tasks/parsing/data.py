@@ -15,7 +15,7 @@ from workflow.config.errors import ConfigError
 from workflow.tasks import store
 from workflow.tasks.downloads import read_official
 from workflow.tasks.embedded import PIN, installed_version
-from workflow.tasks.parsing.catalogue import USER_PREFIX, TreeCatalogue, TreeEntry, section_files
+from workflow.tasks.parsing.catalogue import TreeCatalogue, TreeEntry, section_files
 from workflow.tasks.parsing.statements import generate_trees
 from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
@@ -33,7 +33,7 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
         trees = _read_folder(name, entry, data_dir)
     else:
         trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
-    exact = entry.kind == "file" and not name.startswith(USER_PREFIX)
+    exact = entry.kind == "file" and not catalogue.is_users(name)
     words = {split: [" ".join(tree.leaves()) for tree in trees[split]] for split in SPLITS}
     pieces = learn_pieces(words["train"], entry.vocabulary, f"data set '{name}'", exact=exact)
     labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
@@ -60,7 +60,7 @@ def _encode(
 
 
 def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]:
-    if name.startswith(USER_PREFIX):
+    if TreeCatalogue.is_users(name):
         path = entry.files[0]
         content = Path(path).read_bytes()
         verify_checksum(content, entry, f"data set '{name}'", "it changed while it was read")

@@ -13,7 +13,6 @@ from workflow.config.strict import Name, StrictModel
 from workflow.tasks.sources import Checksum, Source, content_checksum, describe_missing, find_file, user_file_checksum
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
-USER_PREFIX = "pairs:"
 USER_VOCABULARY = 8000
 SplitName = Literal["train", "dev", "test", "second_test"]
 
@@ -105,7 +104,7 @@ class NamedPairEntry(PairEntry):
 
 
 class PairCatalogue(BaseCatalogue):
-    user_form: ClassVar[str] = f"{USER_PREFIX}SRC,TGT"
+    user_form: ClassVar[str] = "pairs:SRC,TGT"
     pairs: dict[Name, NamedPairEntry]
 
     @property
@@ -128,7 +127,7 @@ class PairCatalogue(BaseCatalogue):
         For a file without a checksum that of the file in `data_dir` is used; `ConfigError` where there is none.
         """
         entry = self.entry(name)
-        if name.startswith(USER_PREFIX):
+        if self.is_users(name):
             files = [(f"data set '{name}', {path}", path) for path in user_paths(name)]
             return entry.identity([user_file_checksum(what, path)[0] for what, path in files])
         if entry.kind == "embedded":
@@ -139,7 +138,7 @@ class PairCatalogue(BaseCatalogue):
 
 def user_paths(name: str) -> list[Path]:
     """SRC and TGT of `pairs:SRC,TGT`; relative paths start in the folder that the suite is run from."""
-    paths = name.removeprefix(USER_PREFIX).split(",")
+    paths = name.partition(":")[2].split(",")
     if len(paths) != 2 or not all(paths):
         raise ConfigError(f"data set '{name}': expected two files with a comma between them, pairs:SRC,TGT")
     return [user_path(path, f"data set '{name}'") for path in paths]

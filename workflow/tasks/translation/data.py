@@ -18,7 +18,6 @@ from workflow.tasks.sources import Source, find_file, verify_checksum
 from workflow.tasks.store import SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import (
-    USER_PREFIX,
     NamedPairEntry,
     PairCatalogue,
     refuse_unknown_file,
@@ -87,7 +86,7 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "exa
 
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
     """The pairs of that name, ready for training; `ConfigError` for files that cannot be used."""
-    entry, is_users = catalogue.entry(name), name.startswith(USER_PREFIX)
+    entry, is_users = catalogue.entry(name), catalogue.is_users(name)
     entry = entry if is_users else entry.with_preferred_files(data_dir)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
