@@ -17,6 +17,10 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import StrictModel
 
+PACKED = (".gz", ".xz", ".zip")
+SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # that archives begin with
+SMALL = 256 << 20  # bytes that anything may unpack to
+DENSEST = 100  # bytes of a byte packed: of text it is ten
 Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")]
 
 
@@ -44,7 +48,7 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
 
 def find_file(source: Source, data_dir: str | None) -> Path | None:
     """The first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
-    names = [name + ending for name in source.files for ending in ("", ".gz", ".xz", ".zip")]
+    names = [name + ending for name in source.files for ending in ("", *PACKED)]
     for folder in data_folders(data_dir):
         for name in names:
             if (folder / name).is_file():
@@ -72,10 +76,6 @@ def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> 
 
 def describe_data_dir(data_dir: str | None) -> str:
     return f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
-
-
-SMALL = 256 << 20  # bytes that anything may unpack to
-DENSEST = 100  # bytes of a byte packed: of text it is ten
 
 
 def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
@@ -107,17 +107,18 @@ def _describe_expected(source: Source) -> str:
     return f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
 
 
-PACKED = (b"\x1f\x8b", b"PK\x03\x04")
-
-
 def file_checksum(path: Path) -> str:
-    """Of the bytes of the file."""
-    return _file_checksum(path, *_state(path))
+    """The checksum of a file's content, unpacked; a plan asks for it once per variant, so it is kept."""
+    status = path.stat()
+    return _checksum(path, status.st_mtime_ns, status.st_size)
 
 
-def content_checksum(path: Path) -> str:
-    """Of the unpacked content: a packed file and a plain one with the same content have the same checksum."""
-    return _content_checksum(path, *_state(path))
+@cache
+def _checksum(path: Path, changed: int, size: int) -> str:
+    if path.suffix in PACKED:
+        return f"sha256:{hashlib.sha256(read_plain(path, Source())).hexdigest()}"
+    with open(path, "rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def user_file_checksum(what: str, path: Path) -> tuple[str, int]:
@@ -127,23 +128,6 @@ def user_file_checksum(what: str, path: Path) -> tuple[str, int]:
     if path.stat().st_size == 0:
         raise ConfigError(f"{what}: the file is empty")
     with open(path, "rb") as file:
-        if file.read(4).startswith(PACKED):
+        if file.read(4).startswith(SIGNATURES):
             raise ConfigError(f"{what} is an archive; unpack it first, a corpus is plain text")
     return file_checksum(path), path.stat().st_size
-
-
-def _state(path: Path) -> tuple[int, int]:
-    """Time of change and size: where neither differs, the cached checksum is used."""
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
-
-
-@cache
-def _file_checksum(path: Path, changed: int, size: int) -> str:
-    with open(path, "rb") as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
-
-
-@cache
-def _content_checksum(path: Path, changed: int, size: int) -> str:
-    return f"sha256:{hashlib.sha256(read_plain(path, Source())).hexdigest()}"

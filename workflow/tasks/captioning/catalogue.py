@@ -13,7 +13,6 @@ from workflow.config.strict import Name, PositiveStrictInt, StrictModel
 from workflow.tasks.sources import (
     Checksum,
     Source,
-    content_checksum,
     data_folders,
     describe_missing,
     file_checksum,
@@ -114,7 +113,7 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
     """Of the captions and of the images or features."""
     json_path, image_path = find_paths(name, entry, data_dir)
-    return [content_checksum(json_path), _image_checksum(image_path)]
+    return [file_checksum(json_path), _image_checksum(image_path)]
 
 
 def _image_checksum(path: Path) -> str:

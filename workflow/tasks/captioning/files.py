@@ -6,22 +6,25 @@
 The pictures are image files, or features of regions from a detector.
 """
 
-import json
 import warnings
 import zipfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from PIL import Image
+from pydantic import BaseModel, Field
 
 from workflow.config.archives import open_zip
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError
+from workflow.config.strict import one_of, parse, parse_json
 from workflow.tasks.sources import Source, read_plain
 from workflow.tasks.store import largest
 
 SPLIT = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
-REQUIRED = {"filename": str, "split": str, "sentences": list}
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # some others of PIL start other programs
+UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Warning)
+LARGEST = float(np.finfo(np.float16).max)
 
 
 class Picture(NamedTuple):
@@ -33,50 +36,36 @@ class Picture(NamedTuple):
     captions: list[str]
 
 
+class _Sentence(BaseModel):
+    tokens: list[Annotated[str, Field(pattern=r"\S")]] = Field(min_length=1)
+
+
+class _Image(BaseModel):
+    filename: str = Field(min_length=1)
+    filepath: str = ""
+    split: Annotated[str, one_of("split", SPLIT)]
+    sentences: list[_Sentence] = Field(min_length=1)
+
+
+class _Images(BaseModel):
+    """What is read of the json; it has more."""
+
+    images: list[_Image] = Field(min_length=1)
+
+
 def read_captions(path: Path) -> list[Picture]:
     """All pictures of a json; `ConfigError` with the place in the file where it does not follow the schema."""
-    try:
-        content = json.loads(read_plain(path, Source()))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: not JSON: {error}") from None
-    if not isinstance(content, dict) or not isinstance(content.get("images"), list) or not content["images"]:
-        raise ConfigError(f'{path}: expected an object with a list "images", as in dataset_coco.json')
-    pictures = [_parse_picture(f"{path}: images[{n}]", image) for n, image in enumerate(content["images"])]
-    numbers: dict[tuple, int] = {}
-    for n, picture in enumerate(pictures):
-        if (earlier := numbers.setdefault((picture.folder, picture.file), n)) != n:
-            raise ConfigError(f"{path}: images[{n}] has the file of images[{earlier}], {ascii(picture.file)}")
+    content = parse(_Images, parse_json(read_plain(path, Source()), str(path)), str(path))
+    pictures, seen = [], set()
+    for n, image in enumerate(content.images):
+        captions = [" ".join(" ".join(each.tokens).lower().split()) for each in image.sentences]
+        if not all(map(str.isprintable, captions)):
+            raise ConfigError(f"{path}: images[{n}]: a caption has characters that are no text")
+        if (place := (image.filepath, image.filename)) in seen:
+            raise ConfigError(f"{path}: images[{n}] has the file of an earlier one, {ascii(image.filename)}")
+        seen.add(place)
+        pictures.append(Picture(image.filename, image.filepath, SPLIT[image.split], captions))
     return pictures
-
-
-def _parse_picture(where: str, image) -> Picture:
-    for key, kind in REQUIRED.items():
-        value = image.get(key) if isinstance(image, dict) else None
-        if not isinstance(value, kind) or not value:
-            raise ConfigError(f'{where}: "{key}" must be a {kind.__name__} that is not empty, got {str(value)[:40]!r}')
-    check_known(f"split in {where}:", image["split"], SPLIT)
-    folder = image.get("filepath", "")
-    if not isinstance(folder, str):
-        raise ConfigError(f'{where}: "filepath" must be a str, or left out, got {str(folder)[:40]!r}')
-    captions = [_join_tokens(f"{where}.sentences[{n}]", sentence) for n, sentence in enumerate(image["sentences"])]
-    return Picture(image["filename"], folder, SPLIT[image["split"]], captions)
-
-
-def _join_tokens(where: str, sentence) -> str:
-    tokens = sentence.get("tokens") if isinstance(sentence, dict) else None
-    if not isinstance(tokens, list) or not tokens or not all(isinstance(word, str) and word.strip() for word in tokens):
-        raise ConfigError(f'{where}: "tokens" must be a list of words, got {str(tokens)[:40]!r}')
-    text = " ".join(" ".join(tokens).lower().split())
-    if not text.isprintable():
-        raise ConfigError(f"{where}: {ascii(text)[:60]} has characters that are no text")
-    return text
-
-
-FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # some others of PIL start other programs
-LARGEST_PICTURE = 1 << 26  # pixels; PIL itself warns of a third more
-UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Warning)
-LARGEST = float(np.finfo(np.float16).max)
-MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")  # of PIL: 8 bits a channel at most
 
 
 def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarray:
@@ -88,13 +77,9 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     path = _find_image(folder, picture)
     try:
         with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
-            if file.width * file.height > LARGEST_PICTURE:
-                raise ValueError(f"{file.width:,} x {file.height:,} pixels, at most {LARGEST_PICTURE:,} are read")
-            mode, image = file.mode, file.convert("RGB")
+            image = file.convert("RGB")
     except UNREADABLE_IMAGE as error:
         raise ConfigError(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
-    if mode not in MODES:
-        raise ConfigError(f"{path}: pixels of mode {mode}; expected 8 bits a channel, as in a JPEG")
     side, (width, height) = min(image.size), image.size
     left, top = (width - side) // 2, (height - side) // 2
     square = image.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)

@@ -10,7 +10,7 @@ from pydantic import PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import Name, StrictModel
-from workflow.tasks.sources import Checksum, Source, content_checksum, describe_missing, find_file, user_file_checksum
+from workflow.tasks.sources import Checksum, Source, describe_missing, file_checksum, find_file, user_file_checksum
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_VOCABULARY = 8000
@@ -148,7 +148,7 @@ def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
     path = find_file(source, data_dir)
     if path is None:
         refuse_unknown_file(name, source, data_dir)
-    return content_checksum(path)
+    return file_checksum(path)
 
 
 def refuse_unknown_file(name: str, source: Source, data_dir: str | None) -> NoReturn:
