@@ -14,8 +14,8 @@ from pathlib import Path
 
 from tests._jobs import corpus, job
 from tests._training import write_job
-from workflow.data.text import store
 from workflow.results.record import Record, read_record
+from workflow.tasks.char_lm import store
 
 SIZES = {  # layers, d_model, d_ff
     "2 layers of 64": {"layers": 2, "d_model": 64, "heads": 4, "d_ff": 256},

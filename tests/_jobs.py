@@ -4,18 +4,12 @@ from functools import partial
 
 import numpy as np
 
-from workflow.config.job import JOBS, CharLM, section
-from workflow.config.job_schema import (
-    AttentionChoices,
-    CharLMNet,
-    Seq2SeqAttentionChoices,
-    SequenceEvaluation,
-    SequenceTraining,
-    StreamEvaluation,
-    StreamTraining,
-)
-from workflow.data.pairs.store import Pairs, Split
-from workflow.data.text.store import Corpus
+from workflow.config.job import AttentionChoices
+from workflow.tasks.char_lm import CharLMJob, CharLMNet, StreamEvaluation, StreamTraining
+from workflow.tasks.char_lm.store import Corpus
+from workflow.tasks.sequence_job import Seq2SeqAttentionChoices, SequenceEvaluation, SequenceTraining
+from workflow.tasks.spec import JOBS, section
+from workflow.tasks.store import Pairs, Split
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "penalty_weight": 1e-4}
 
@@ -30,7 +24,7 @@ def corpus(length=6000, symbols=7, seed=0) -> Corpus:
     return Corpus("toy", ids[:first], ids[first:second], ids[second:], names, "sha256:toy", "character", "a toy")
 
 
-def job(span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training) -> CharLM:
+def job(span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training) -> CharLMJob:
     given = {"block": 16, "batch": 4, "steps": 12, "optimiser": "adagrad", "lr": 0.07, "warmup": 4, "clip": 0.03}
     given |= {"evaluate_every": 4, "checkpoint_every": 4, "time_limit_s": 60, **training}
     sizes = {
@@ -42,7 +36,7 @@ def job(span=None, selection=None, normaliser=None, position=None, net=None, see
         "dropout": 0.1,
         "attention_dropout": 0.1,
     }
-    return CharLM(
+    return CharLMJob(
         scale="test",
         corpus="toy",
         checksum="sha256:toy",

@@ -8,10 +8,10 @@ import torch
 
 from tests._jobs import corpus
 from workflow.config.job import Job
-from workflow.data.text import store
 from workflow.plan import sources
 from workflow.results.record import Origin, Record, read_record, write_text
 from workflow.scripts import train
+from workflow.tasks.char_lm import store
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.loop import Run

@@ -9,7 +9,7 @@ from tests._jobs import corpus, job
 from tests._training import write_job
 from workflow.cli import profile
 from workflow.config.errors import ConfigError
-from workflow.data.text import store
+from workflow.tasks.char_lm import store
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from tests._jobs import bitext, corpus, job, translation
 from tests._training import run_script
 from workflow.cli import score
 from workflow.config.errors import ConfigError
-from workflow.data.pairs import store as pairs
+from workflow.tasks import store as pairs
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import pytest
 
 from workflow.config.choices import complete_choice
 from workflow.config.errors import ConfigError
-from workflow.config.job_schema import StreamTraining
 from workflow.config.strict import parse, read_yaml
 from workflow.plan.ablations import load_ablation
 from workflow.plan.config import load_config
@@ -18,6 +17,7 @@ from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
+from workflow.tasks.char_lm import StreamTraining
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"

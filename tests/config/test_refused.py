@@ -6,12 +6,13 @@ from workflow.config.choices import complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.job_schema import AttentionChoices, CharLMNet, StreamTraining
+from workflow.config.job import AttentionChoices
 from workflow.config.strict import parse, read_yaml
 from workflow.papers.published import Paper, Recomputed
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale
 from workflow.plan.sources import AcceptedChange
+from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
 SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
 TRAINING, MEASURE = SCALE["training"], SCALE["measure"]

@@ -8,7 +8,7 @@ from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
 from workflow.costs.streams import count
 from workflow.costs.trained_net import build_net
-from workflow.tasks.streams import cut
+from workflow.tasks.char_lm.streams import cut
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from tests._copied import ROOT
 from tests._jobs import corpus
 from tests._training import write_job
 from workflow.config.job import Job
-from workflow.data.text import store
+from workflow.tasks.char_lm import store
 
 
 def run(*words: str, at: Path = ROOT, limit: Callable | None = None, **variables: str) -> subprocess.CompletedProcess:

@@ -11,10 +11,10 @@ from tests._site import SCALE, inputs
 from tests._training import write_job
 from tests.failures._real import leave_free, line_of, mounted, train
 from workflow.config.command_line import run
-from workflow.data.text import store
 from workflow.scripts import corpus as corpus_script
 from workflow.scripts import figure, page, plan, run_files, table
 from workflow.scripts import train as train_script
+from workflow.tasks.char_lm import store
 
 pytestmark = pytest.mark.slow
 FULL = "No space left on device"

@@ -160,8 +160,8 @@ def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
 )
 def test_every_scale_can_be_planned(path, monkeypatch):
     """Files whose checksum is not known lie on the machine of whoever runs scale `paper`."""
-    for catalogue in ("pairs", "captions", "trees"):
-        monkeypatch.setattr(f"workflow.data.{catalogue}.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
+    for task in ("translation", "captioning", "parsing"):
+        monkeypatch.setattr(f"workflow.tasks.{task}.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     scale, task = path.parent.name, path.stem
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
@@ -177,7 +177,7 @@ def test_every_scale_can_be_planned(path, monkeypatch):
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
-    monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
+    monkeypatch.setattr("workflow.tasks.translation.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
     sizes = {
         (row.ablation, row.variant, row.paper_corpus): (

@@ -20,13 +20,14 @@ from workflow.cli import schemas
 from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.config.job import CharLM
 from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
 from workflow.papers.published import Analytic
 from workflow.plan.plan import WrittenRow
 from workflow.plan.scales import Measure
 from workflow.plan.sources import AcceptedChange
 from workflow.results.provenance import Trace
+from workflow.tasks.char_lm import CharLMJob
+from workflow.tasks.spec import TASKS
 
 EXAMPLES = int(os.environ.get("REFUSED_EXAMPLES", 12))
 some = settings(
@@ -54,10 +55,7 @@ DOCUMENTS = {
     "scale": of_config("scales/smoke/char_lm.yaml"),
     "ablation": of_config("ablations/top_k.yaml"),
     "claim": of_config("claims/dynamic_equals_adaptive.yaml"),
-    "text_catalogue": of_config("tasks/char_lm.yaml"),
-    "pair_catalogue": of_config("tasks/translation.yaml"),
-    "caption_catalogue": of_config("tasks/captioning.yaml"),
-    "tree_catalogue": of_config("tasks/parsing.yaml"),
+    **{f"{name}_catalogue": of_config(f"tasks/{name}.yaml") for name in TASKS},
     "manifest": {"version": 2, "scale": "a", "commits": [], "files": {"results/a.json": 64 * "0"}},
     "published": {"paper": "a", "title": "A", "values": [NUMBER]},
     "device": {"fp32": 1e12, "source": "its data sheet"},
@@ -67,7 +65,7 @@ DOCUMENTS = {
     "accepted": {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
-MODELS = schemas.MODELS | {"job": CharLM, "plan": WrittenRow, "measure": Measure, "formulas": Analytic}
+MODELS = schemas.MODELS | {"job": CharLMJob, "plan": WrittenRow, "measure": Measure, "formulas": Analytic}
 MODELS |= {"accepted": AcceptedChange, "trace": Trace}
 doors = pytest.mark.parametrize("name", MODELS)
 

@@ -20,14 +20,12 @@ from tests._jobs import job
 from tests.compare.test_sets import bundled, rewrite, rewrite_manifest, write_set
 from workflow.compare.result_set import read_set
 from workflow.config.errors import ConfigError
-from workflow.data import npz
-from workflow.data.captions.karpathy import Picture
-from workflow.data.captions.pictures import read_images
-from workflow.data.sources import archives
-from workflow.data.sources.archives import read_plain
-from workflow.data.sources.source import Source
 from workflow.report.pages.root import root_page
 from workflow.results.csv_text import csv_text
+from workflow.tasks import sources
+from workflow.tasks import store as stored
+from workflow.tasks.captioning.files import Picture, read_images
+from workflow.tasks.sources import Source, read_plain
 from workflow.training import checkpoint
 
 MUCH = 80 << 20  # bytes that the bombs swell to
@@ -57,7 +55,7 @@ SWELLING = {  # name: (what writes it, what reads it)
     "a.gz": (lambda path: path.write_bytes(gzip.compress(bytes(MUCH))), lambda path: read_plain(path, Source())),
     "a.npz": (
         lambda path: np.savez_compressed(path, a=np.zeros(MUCH, np.uint8)),
-        lambda path: npz.read_npz(path, ["a"], 1),
+        lambda path: stored.read_npz(path, 1, lambda metadata, arrays: arrays["a"]),
     ),
     "a.pt": (packed_weights, lambda path: checkpoint.load(path, job().digest, torch.device("cpu"))),
     "a.png": (Image.new("1", (12_000, 12_000)).save, lambda path: read_images([PICTURE], path.parent, 8)),
@@ -66,8 +64,8 @@ SWELLING = {  # name: (what writes it, what reads it)
 
 @pytest.mark.parametrize("name", SWELLING)
 def test_what_swells_is_refused_before_it_does(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "SMALL", 1 << 20)
-    monkeypatch.setattr(npz, "largest", lambda: LITTLE)
+    monkeypatch.setattr(sources, "SMALL", 1 << 20)
+    monkeypatch.setattr(stored, "largest", lambda: LITTLE)
     write, read = SWELLING[name]
     write(tmp_path / name)
     tracemalloc.start()

@@ -9,8 +9,8 @@ import pytest
 from tests import _site
 from tests._jobs import job
 from tests.compare.test_sets import RUN, bundled, write_set
-from tests.data.test_captions import content as captions
 from tests.refused._kind import Kind, refused
+from tests.tasks.test_captions import content as captions
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 

@@ -7,7 +7,7 @@ from tests._runs import translated
 from workflow.report.tables._cells import ratio
 from workflow.report.tables._paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
-from workflow.tasks.scores import count_sentences
+from workflow.tasks.translation.runner import count_sentences
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from workflow.config.errors import ConfigError
-from workflow.data.text import store
-from workflow.data.text.best_reader import Reader
-from workflow.data.text.topics import TopicText
 from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
 from workflow.scripts import best_reader
+from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.best_reader import Reader
+from workflow.tasks.char_lm.topics import TopicText
 
 
 @pytest.fixture

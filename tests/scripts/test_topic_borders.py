@@ -10,12 +10,12 @@ from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_net
-from workflow.data.text import store
-from workflow.data.text.catalogue import Topics
-from workflow.data.text.topics import TopicText
 from workflow.results.rows import read_rows
 from workflow.scripts import topic_borders
-from workflow.tasks.topic_borders import around_borders, spans_over, within_words
+from workflow.scripts.topic_borders import around_borders, spans_over, within_words
+from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.catalogue import Topics
+from workflow.tasks.char_lm.topics import TopicText
 
 
 def test_a_border_is_where_a_word_tells_another_state():

@@ -15,8 +15,8 @@ from tests._jobs import corpus, job
 from tests._training import CPU, run_script, write_job
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun, build_net
-from workflow.data.text import store
 from workflow.results.record import read_record
+from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 

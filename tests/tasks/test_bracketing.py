@@ -3,7 +3,7 @@
 import pytest
 from nltk import Tree
 
-from workflow.tasks.bracketing import COUNTS, count_sentence, score
+from workflow.tasks.parsing.runner import COUNTS, count_sentence, score
 
 RIGHT = "(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits) (PP (IN on) (NP (DT a) (NN mat)))) (. .)))"
 

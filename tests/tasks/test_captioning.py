@@ -13,11 +13,11 @@ from tests._training import CPU, train_to_end
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.data.captions.store import CaptionCorpus
-from workflow.data.pairs.store import BOS, EOS, Split
-from workflow.tasks import caption_scores
-from workflow.tasks.caption_scores import score
-from workflow.tasks.captioning import Captioning
+from workflow.tasks.captioning import scores as caption_scores
+from workflow.tasks.captioning.runner import CaptioningTask
+from workflow.tasks.captioning.scores import score
+from workflow.tasks.captioning.store import CaptionCorpus
+from workflow.tasks.store import BOS, EOS, Split
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_it_learns_to_say_what_it_sees(features, tmp_path, no_java):
 
 
 def test_each_picture_is_described_once_and_scored_against_all_its_captions(no_java):
-    task = Captioning(captioning(), coloured(), CPU)
+    task = CaptioningTask(captioning(), coloured(), CPU)
     assert len(task.sources_to_decode("test")) == 10 and len(task.corpus.test.target) == 20
     right = [caption.tolist() for caption in task.corpus.test.target[1::2]]  # the second caption of each
     metrics, facts = task.score("test", right)
@@ -112,9 +112,9 @@ def test_our_count_equals_torchs(net):
 
 def test_pictures_that_the_net_does_not_read_are_refused():
     with pytest.raises(ConfigError, match="'toy' has pictures of 16 x 16 pixels, the net reads pixels of size 32"):
-        Captioning(captioning(net={"size": 32}), coloured(), CPU)
+        CaptioningTask(captioning(net={"size": 32}), coloured(), CPU)
     with pytest.raises(ConfigError, match="'toy' has 2 regions of 6 features, the net reads pixels of size 16"):
-        Captioning(captioning(), coloured(features=True), CPU)
+        CaptioningTask(captioning(), coloured(features=True), CPU)
     with pytest.raises(ConfigError, match="patch must be even and divide size, got patch = 6, size = 16"):
         captioning(net={"patch": 6})
 
@@ -125,7 +125,7 @@ def test_a_cache_that_would_cut_the_picture_is_refused():
         captioning(net={"patch": 2})
     many = replace(coloured(features=True), pictures=np.zeros((240, 17, 6), np.float16))
     with pytest.raises(ConfigError, match="cache = 16 is less than the 17 regions of a picture"):
-        Captioning(captioning(net=FEATURES), many, CPU)
+        CaptioningTask(captioning(net=FEATURES), many, CPU)
 
 
 @pytest.mark.slow
@@ -172,17 +172,3 @@ def test_meteor_by_nltk_bears_its_name_and_counts_stems(monkeypatch):
 @pytest.mark.slow
 def test_meteor_by_its_own_program():
     assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
-
-
-def test_a_record_that_was_cut_is_refused(tmp_path):
-    from workflow.data.captions import store as captioned
-
-    path = tmp_path / "small.npz"
-    captioned.write(path, coloured())
-    assert captioned.read(path).references == coloured().references
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(ConfigError, match="truncated"):
-        captioned.read(path)
-    captioned.write(path, replace(coloured(), symbols=SYMBOLS[:6]))
-    with pytest.raises(ConfigError, match="a token beyond its 6 symbols"):
-        captioned.read(path)

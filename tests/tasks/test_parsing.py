@@ -5,8 +5,8 @@ import pytest
 
 from tests._jobs import parsing
 from tests._training import CPU, train_to_end
-from workflow.data.pairs.store import Pairs, Split
-from workflow.tasks.parsing import Parsing
+from workflow.tasks.parsing.runner import ParsingTask
+from workflow.tasks.store import Pairs, Split
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]
 
@@ -36,7 +36,7 @@ def _bracketed(words) -> str:
 
 def test_the_right_symbols_score_all_and_none_score_nothing():
     corpus, job = trees(), parsing()
-    task = Parsing(job, corpus, CPU)
+    task = ParsingTask(job, corpus, CPU)
     scores, facts = task.score("test", [target.tolist() for target in corpus.test.target])
     assert scores == {
         **dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100),
@@ -49,7 +49,7 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
 
 
 def test_an_output_may_be_300_longer_than_its_sentence():
-    assert Parsing.extra == 300
+    assert ParsingTask.extra == 300
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ import numpy as np
 from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
 from workflow.costs.trained_net import build_net
-from workflow.tasks.probes import probe
+from workflow.tasks.char_lm.runner import probe
 
 
 def test_mean_weights_by_distance_sum_to_one():

@@ -1,4 +1,4 @@
-"""BLEU on the dev and test sets of the papers' corpora, where they lie: tokens as the sets have them."""
+"""Real parallel texts, where they lie: BLEU on tokens as the sets have them, and what is read of Multi30k."""
 
 import gzip
 import os
@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from sacrebleu import corpus_bleu
 
-from workflow.data.pairs.sentences import align, read_side
 from workflow.plan.scales import load_corpora
-from workflow.tasks.scores import score
+from workflow.tasks import store
+from workflow.tasks.store import UNK, decode
+from workflow.tasks.translation.data import align, build_pairs, read_side
+from workflow.tasks.translation.runner import score
 
 DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
 SETS = [
@@ -44,3 +46,21 @@ def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count
 
 def drop_words(tokens: list[str]) -> str:
     return " ".join(token for place, token in enumerate(tokens) if place % 3)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
+@pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
+def test_multi30k(name):
+    corpus = build_pairs(load_corpora("translation"), name, str(DATA))
+    sizes = {split: len(getattr(corpus, split).source) for split in store.PARTS}
+    assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000, "example": 1}
+    assert corpus.example.source_text[0] not in (*corpus.test.source_text, *corpus.dev.source_text)
+    assert corpus.dropped == 0 and len(corpus.symbols) == 6000
+    for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
+        decoded = [
+            (decode(corpus.symbols, sentence), text)
+            for sentence, text in zip(ids, texts, strict=True)
+            if UNK not in sentence
+        ]
+        assert len(decoded) > 0.98 * len(texts) and all(ours == text for ours, text in decoded)

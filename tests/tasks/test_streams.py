@@ -6,7 +6,7 @@ import torch
 
 from tests._training import CPU
 from workflow.config.errors import ConfigError
-from workflow.tasks.streams import Streams, cut, score_text
+from workflow.tasks.char_lm.streams import Streams, cut, score_text
 
 
 def test_streams_are_contiguous_and_blocks_follow_one_another():

@@ -13,15 +13,20 @@ from tests._training import CPU, assert_same, interrupt, run_script, start, trai
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.data.pairs import store as pairs
-from workflow.data.pairs.store import BOS, EOS, PAD
 from workflow.report.tables._paired import bleu
-from workflow.tasks import smoothing
-from workflow.tasks.attention_maps import draw_maps
-from workflow.tasks.batches import Batches, cut_batches, sources, targets
-from workflow.tasks.scores import count_sentences, score, tokenise
-from workflow.tasks.sequences import average, loss, losses, select_fitting
-from workflow.tasks.translation import Translation, using_every_key
+from workflow.tasks import batches as loss_of_batches
+from workflow.tasks import store as pairs
+from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
+from workflow.tasks.sequences import average, select_fitting
+from workflow.tasks.store import BOS, EOS, PAD
+from workflow.tasks.translation.runner import (
+    TranslationTask,
+    count_sentences,
+    draw_maps,
+    score,
+    tokenise,
+    using_every_key,
+)
 from workflow.training.gradients import add_gradients
 from workflow.training.optimisers import learning_rate
 
@@ -71,7 +76,7 @@ def test_label_smoothing_by_hand():
 
 @pytest.mark.parametrize("numbers", [1, 1 << 20])
 def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows_are_read_at_once(numbers, monkeypatch):
-    monkeypatch.setattr(smoothing, "CACHED", numbers)
+    monkeypatch.setattr(loss_of_batches, "CACHED", numbers)
     torch.manual_seed(0)
     logits = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
     following = torch.randint(0, 7, (3, 5))
@@ -88,9 +93,9 @@ def test_the_smoothed_loss_and_its_gradient_are_those_of_torch_however_many_rows
 
 
 def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_holds(monkeypatch):
-    monkeypatch.setattr(smoothing, "CACHED", 20)
-    assert smoothing._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
-    assert smoothing._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
+    monkeypatch.setattr(loss_of_batches, "CACHED", 20)
+    assert loss_of_batches._rows(torch.empty(9, 5, device="meta")) == [slice(0, 9)]
+    assert loss_of_batches._rows(torch.empty(9, 5)) == [slice(0, 4), slice(4, 8), slice(8, 12)]
 
 
 def test_accumulated_batches_weigh_as_much_as_their_pieces():
@@ -208,7 +213,7 @@ def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
 
 def test_a_second_test_is_scored_like_the_first():
     small, corpus = translation(), bitext()
-    task = Translation(small, replace(corpus, second_test=corpus.test), CPU)
+    task = TranslationTask(small, replace(corpus, second_test=corpus.test), CPU)
     net = build_net(small, CPU, len(corpus.symbols))
     task.checkpoints = [net.state_dict()]
     metrics, facts, _ = task.evaluate(net)
@@ -216,7 +221,7 @@ def test_a_second_test_is_scored_like_the_first():
     assert facts["second_test_counts"] == facts["counts"]
     long = replace(corpus.test, target=[np.full(99, 4, np.uint16)] * len(corpus.test.target))
     with pytest.raises(ConfigError, match="target sentence 1 of second_test has 100 pieces"):
-        Translation(small, replace(corpus, second_test=long), CPU)
+        TranslationTask(small, replace(corpus, second_test=long), CPU)
 
 
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
@@ -225,7 +230,7 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
     with pytest.raises(
         ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's max_length = 5; raise"
     ):
-        Translation(translation(net={"max_length": 5}), corpus, CPU)
+        TranslationTask(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
     assert len(select_fitting(replace(corpus, train=train), len(long)).source) == len(corpus.train.source)

@@ -9,9 +9,9 @@ from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, tran
 from tests._training import CPU, assert_same, interrupt
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
-from workflow.config.job_schema import SequenceEvaluation
 from workflow.scripts import train
-from workflow.tasks import caption_scores
+from workflow.tasks.captioning import scores as caption_scores
+from workflow.tasks.sequence_job import SequenceEvaluation
 from workflow.tasks.spec import TASKS, load
 from workflow.training import checkpoint
 from workflow.training.backends import prepare

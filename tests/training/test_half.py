@@ -10,7 +10,9 @@ from tests._jobs import VARIANTS, corpus, job, parsing
 from tests._training import CPU
 from tests.tasks.test_parsing import trees
 from tests.training.test_elsewhere import EXACT, FEW
-from workflow.tasks import char_lm, sequences, streams
+from workflow.tasks import batches, sequences
+from workflow.tasks.char_lm import runner as char_lm
+from workflow.tasks.char_lm import streams
 from workflow.tasks.spec import TASKS, load
 from workflow.training import gradients
 from workflow.training.backends import prepare
@@ -25,7 +27,7 @@ def sixteen_bits(monkeypatch):
     """What `precision` gives on a GPU, on the CPU; nothing is compiled for these numbers."""
     autocast = partial(torch.autocast, "cpu")
     monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
-    for module in (char_lm, sequences, streams):
+    for module in (char_lm, batches, sequences, streams):
         monkeypatch.setattr(module, "precision", lambda training, device: gradients.precision(training, GPU))
     torch.set_num_threads(1)
 

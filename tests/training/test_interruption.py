@@ -11,9 +11,9 @@ import pytest
 from tests._copied import ROOT
 from tests._jobs import bitext, corpus, job, translation
 from tests._training import CPU, write_job
-from workflow.data.pairs import store as pairs
-from workflow.data.text import store
 from workflow.results.record import read_record
+from workflow.tasks import store as pairs
+from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
 from workflow.training.interruption import AGAIN, Stop
 

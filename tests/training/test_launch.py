@@ -12,8 +12,8 @@ import pytest
 from tests._jobs import corpus, job
 from tests._training import write_job
 from workflow.config.files import ROOT
-from workflow.data.text import store
 from workflow.results.record import read_record
+from workflow.tasks.char_lm import store
 
 pytestmark = pytest.mark.slow
 QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}

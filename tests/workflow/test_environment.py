@@ -65,8 +65,8 @@ def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none()
 
 
 def test_versions_that_are_data_are_pinned_where_the_project_asks_for_them():
-    from workflow.data.pairs.phrases import PINS as PHRASES
-    from workflow.data.text.embedded import PIN as TEXTS
+    from workflow.tasks.embedded import PIN as TEXTS
+    from workflow.tasks.translation.phrases import PINS as PHRASES
 
     assert {*PHRASES, TEXTS} <= set(PROJECT["dependencies"])
 

@@ -16,8 +16,8 @@ from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, output_path
-from workflow.config.job import Job, read_job
-from workflow.tasks.spec import TASKS, load
+from workflow.config.job import Job
+from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training.backends import prepare
 from workflow.training.gradients import number_type
 from workflow.training.loop import Run

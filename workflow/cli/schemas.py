@@ -10,11 +10,6 @@ from pydantic import TypeAdapter
 
 from workflow.compare.bundles import Manifest
 from workflow.config.command_line import Parser, run
-from workflow.config.job import AnyJob
-from workflow.data.captions.catalogue import CaptionCatalogue
-from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.text.catalogue import TextCatalogue
-from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config
@@ -22,6 +17,7 @@ from workflow.plan.devices import Device
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
 from workflow.results.record import Record, write_text
+from workflow.tasks.spec import TASKS, AnyJob
 
 HERE = Path(__file__).parent.parent / "schemas"
 MODELS = {
@@ -30,10 +26,7 @@ MODELS = {
     "config": Config,
     "scale": Scale,
     "ablation": Ablation,
-    "text_catalogue": TextCatalogue,
-    "pair_catalogue": PairCatalogue,
-    "caption_catalogue": CaptionCatalogue,
-    "tree_catalogue": TreeCatalogue,
+    **{f"{name}_catalogue": task.catalogue for name, task in TASKS.items()},
     "claim": Claim,
     "manifest": Manifest,
     "published": Paper,

@@ -14,12 +14,11 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun
-from workflow.data.text import store
-from workflow.data.text.splits import symbol_name
-from workflow.data.text.write import read_content
 from workflow.plan.scales import load_corpora
 from workflow.results.record import read_record
-from workflow.tasks.streams import score_text
+from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.data import read_content, symbol_name
+from workflow.tasks.char_lm.streams import score_text
 from workflow.training.backends import prepare
 from workflow.training.gradients import number_type, precision
 from workflow.training.origin import pick_device

@@ -1,33 +1,31 @@
-"""What identifies a run. Pure: no torch, nothing written."""
+"""What identifies a run: what the jobs of all tasks share. Closed; every setting is spelled out. Imports no torch."""
 
 import hashlib
 import json
 from functools import cached_property
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from workflow.config.choices import AXES, complete_choice
-from workflow.config.errors import ConfigError, check_known
-from workflow.config.job_schema import (
-    AttentionChoices,
-    CaptionerNet,
-    CharLMNet,
-    Seq2SeqAttentionChoices,
-    Seq2SeqNet,
-    SequenceEvaluation,
-    SequenceTraining,
-    StreamEvaluation,
-    StreamTraining,
-)
-from workflow.config.strict import FrozenModel, Name, StrictInt, parse, read_json
+from workflow.config.errors import ConfigError, shown
+from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt
 
 VERSION = 2
+# Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
+WHOLE = {
+    "limit": "limit S",
+    "ramp": "ramp R",
+    "k": "k",
+    "cache": "cache",
+    "evaluation_cache": "evaluation_cache",
+    "clamp": "clamp",
+}
+OPTIONAL = ("evaluation_cache", "clamp")
+Share = Field(0.0, ge=0, lt=1)
 
 
 class Job(FrozenModel):
-    """All that identifies a run; the tasks below add their sections."""
+    """All that identifies a run; each task adds its name and its sections in its own folder."""
 
     version: Literal[2] = VERSION
     scale: Name
@@ -60,68 +58,6 @@ class Job(FrozenModel):
         return _canonical(self.model_dump(mode="json"))
 
 
-class CharLM(Job):
-    task: Literal["char_lm"] = "char_lm"
-    attention: AttentionChoices
-    net: CharLMNet
-    training: StreamTraining
-    evaluation: StreamEvaluation
-
-
-class Sequences(Job):
-    """A source and a target that is written for it."""
-
-    attention: Seq2SeqAttentionChoices
-    net: Seq2SeqNet
-    training: SequenceTraining
-    evaluation: SequenceEvaluation
-
-    @model_validator(mode="after")
-    def a_sentence_fits_the_cache(self):
-        caches = [self.attention.span.get(key) for key in ("cache", "evaluation_cache")]
-        shortest = min((cache for cache in caches if cache), default=self.net.max_length)
-        if shortest < self.net.max_length:
-            raise ConfigError(
-                f"cache = {shortest} is less than a sentence of the net's max_length = {self.net.max_length}"
-            )
-        return self
-
-
-class Translation(Sequences):
-    task: Literal["translation"] = "translation"
-
-
-class Parsing(Sequences):
-    task: Literal["parsing"] = "parsing"
-
-
-class Captioning(Sequences):
-    task: Literal["captioning"] = "captioning"
-    net: CaptionerNet
-
-    @model_validator(mode="after")
-    def a_picture_fits_the_cache(self):
-        if self.net.sees == "pixels":
-            refuse_to_cut(self.attention, (self.net.size // self.net.patch) ** 2, "patches")
-        return self
-
-
-def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
-    """A full span sees as far as its cache in evaluation: it must hold a whole picture."""
-    cache = min((cache for key in ("cache", "evaluation_cache") if (cache := attention.span.get(key))), default=count)
-    if cache < count:
-        raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
-
-
-JOBS = {"char_lm": CharLM, "translation": Translation, "captioning": Captioning, "parsing": Parsing}
-AnyJob = Annotated[CharLM | Translation | Captioning | Parsing, Field(discriminator="task")]
-
-
-def section(task: str, name: str) -> type[FrozenModel]:
-    """The model of one section, e.g. section("char_lm", "net")."""
-    return JOBS[task].model_fields[name].annotation
-
-
 def _digest(content: dict) -> str:
     return hashlib.sha256(_canonical(content).encode()).hexdigest()[:12]
 
@@ -130,14 +66,60 @@ def _canonical(content: dict) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
 
 
-def read_job(path: Path) -> Job:
-    """The job of a job.json; `ConfigError` where it is none, or names a choice of attention that is not here."""
-    where = str(path)
-    raw = read_json(path)
-    if not isinstance(raw, dict):
-        raise ConfigError(f"{where}: not a job")
-    check_known(f"task in {where}", raw.get("task"), JOBS)
-    job = parse(JOBS[raw["task"]], raw, where)
-    for axis in AXES:
-        complete_choice(axis, getattr(job.attention, axis), {}, {})
-    return job
+class AttentionChoices(FrozenModel):
+    """One choice per axis, with every setting of it spelled out."""
+
+    span: dict[str, Any]
+    selection: dict[str, Any]
+    normaliser: dict[str, Any]
+    position: dict[str, Any]
+
+    @model_validator(mode="after")
+    def in_range(self):
+        for choice in (self.span, self.selection, self.position):
+            for key, value in choice.items():
+                _refuse_out_of_range(key, value)
+        if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
+            raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
+        return self
+
+
+def _refuse_out_of_range(key: str, value) -> None:
+    """A setting whose name says what it counts, against what it may be."""
+    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
+        null = ", or null" if key in OPTIONAL else ""
+        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
+    if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
+        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
+
+
+class Training(FrozenModel):
+    """What every task has: updates and their rate, precision, when to score and save, when to stop.
+
+    devices: GPUs, or processes on a CPU with `threads` each, that share every update. They come to the numbers of one,
+    but for rounding and dropout, so that they do not identify a run.
+    """
+
+    accumulate: PositiveStrictInt = 1
+    steps: PositiveStrictInt
+    optimiser: Literal["adagrad", "adam", "adam_2017"]
+    lr: float = Field(gt=0)
+    warmup: StrictInt = Field(0, ge=0)
+    schedule: Literal["constant", "cosine", "settling", "inverse_sqrt"] = "constant"
+    clip: float = Field(gt=0)
+    precision: Literal["fp32", "bf16"] = "fp32"
+    threads: PositiveStrictInt = 1
+    devices: PositiveStrictInt = 1
+    evaluate_every: PositiveStrictInt
+    checkpoint_every: PositiveStrictInt
+    time_limit_s: PositiveStrictInt
+    loss_bound: float = Field(20.0, gt=0)
+
+    @property
+    def decay(self) -> float:
+        return 0.0
+
+    @property
+    def cores(self) -> int:
+        """Of a CPU, that all processes of the run keep busy."""
+        return self.threads * self.devices

@@ -10,12 +10,12 @@ import torch
 from models import macs
 from models.nets.seq2seq import BOS, EOS
 from workflow.costs.counters import count_by_libraries
-from workflow.tasks.sequences import losses
+from workflow.tasks.batches import losses
+from workflow.tasks.spec import TASKS, load
 from workflow.training.gradients import add_gradients, precision
 from workflow.training.optimisers import make_optimiser
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
-REGIONS = 36  # of a picture whose regions another net has found, as is usual
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
@@ -71,14 +71,9 @@ def count(job, net, device: torch.device) -> dict:
 
 
 def _random_batch(job, net, batch: int, length: int, device: torch.device):
-    """Sources, sentences B N or pictures, and targets B T + 1 without padding."""
+    """Sources as the task has them, and targets B T + 1 without padding."""
     symbols, generator = net.embedding.weight.shape[0], torch.Generator().manual_seed(0)
     target = torch.randint(EOS + 1, symbols, (batch, length + 1), generator=generator)
-    if job.net.name == "captioner":
-        size = job.net.size
-        shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
-        source = torch.rand(batch, *shape, generator=generator)
-    else:
-        source = torch.randint(EOS + 1, symbols, (batch, length), generator=generator)
+    source = load(TASKS[job.task].runner).random_sources(job, batch, length, symbols, generator)
     target[:, 0] = BOS
     return source.to(device), target.to(device)

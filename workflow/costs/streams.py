@@ -8,7 +8,7 @@ from models import macs
 from models.kernels.compiled import build
 from workflow.costs.counters import count_by_libraries
 from workflow.costs.trained_net import random_block
-from workflow.tasks.streams import losses
+from workflow.tasks.char_lm.streams import losses
 from workflow.training.gradients import add_gradients, precision
 from workflow.training.optimisers import make_optimiser
 

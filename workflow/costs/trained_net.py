@@ -7,8 +7,9 @@ import torch
 
 from models.nets.build import build
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, read_job
+from workflow.config.job import Job
 from workflow.results.precomputed import precomputed_costs
+from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
 
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that `library_solvers` has as well

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
-from workflow.config.job import JOBS, Job
+from workflow.config.job import Job
 from workflow.config.strict import parse
 from workflow.monitor.durations import spell
 from workflow.monitor.effects import score
@@ -14,6 +14,7 @@ from workflow.monitor.work import per_update
 from workflow.plan.plan import read_plan
 from workflow.plan.texts import badge_of
 from workflow.results.record import read_record
+from workflow.tasks.spec import JOBS
 
 STATES = ("running", "failed", "done", "waiting")
 QUIET = 600  # seconds after which a log that nobody writes belongs to no running run

@@ -17,8 +17,8 @@ class Code:
         self.runs = runs
 
     def of_corpus(self, slug: str) -> str:
-        module = TASKS[self.runs.tasks_of_corpora[slug]].write_corpus.partition(":")[0].replace(".", "/")
-        return sources.digest(sources.closure(f"{module}.py", rooms=("workflow/data",)))
+        file = sources.file_of(TASKS[self.runs.tasks_of_corpora[slug]].write_corpus)
+        return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
 
     def of_run(self, digest: str) -> str:
         """An accepted change makes no run out of date that ended well, and every other."""

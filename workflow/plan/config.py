@@ -13,10 +13,10 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_names
 from workflow.config.strict import StrictModel, one_of, parse
-from workflow.data.sources.lookup import data_folders
 from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, load_corpora, load_scale
+from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
 Names = Annotated[list[str], Field(min_length=1)]

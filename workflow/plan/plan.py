@@ -9,14 +9,14 @@ from pathlib import Path
 
 from workflow.config.choices import AXES, complete_choice
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.job import JOBS, AnyJob, section
-from workflow.config.job_schema import AttentionChoices
+from workflow.config.job import AttentionChoices
 from workflow.config.strict import FrozenModel, Name, parse, read_json
-from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
 from workflow.plan.scales import Recipe, Scale, load_corpora
 from workflow.results.precomputed import precomputed
+from workflow.tasks.spec import JOBS, AnyJob, section
+from workflow.tasks.task import BaseCatalogue
 
 
 class PlanRow(FrozenModel):

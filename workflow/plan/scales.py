@@ -9,8 +9,8 @@ from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS
+from workflow.tasks.task import BaseCatalogue
 
 
 def _known_settings(settings: dict, info) -> dict:

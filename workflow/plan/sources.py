@@ -26,17 +26,10 @@ from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.tasks.spec import TASKS
 
 ACCEPTED = ROOT / "config" / "accepted.yaml"
-ALTERNATIVES = (*AXES.values(), "nets", "tasks", "tables", "figures")  # folders whose files a job or target names
+ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
 LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
-NUMBERS = (
-    "models",
-    "workflow/training",
-    "workflow/tasks",
-    "workflow/data",
-    "workflow/costs",
-    "workflow/papers/formulas.py",
-)
+NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs", "workflow/papers/formulas.py")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
 DIGITS = 12
@@ -163,10 +156,15 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
     return frozenset(followed)
 
 
+def file_of(dotted: str) -> str:
+    """The file of what a task names: "package.module" or "package.module:attribute"."""
+    return f"{dotted.partition(':')[0].replace('.', '/')}.py"
+
+
 def _named_by(job: Job) -> list[str]:
     """The alternatives that a job names: four choices, a net, a task."""
     choices = [f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py" for axis, folder in AXES.items()]
-    files = [*choices, f"models/nets/{job.net.name}.py", f"workflow/tasks/{job.task}.py"]
+    files = [*choices, f"models/nets/{job.net.name}.py", file_of(TASKS[job.task].runner)]
     for file in files:
         if not (ROOT / file).is_file():
             raise ConfigError(f"{file}: no such file, and a job of task {job.task} names it")
@@ -178,7 +176,7 @@ def of_script(name: str, job: Job | None = None) -> frozenset[str]:
     entry = f"workflow/scripts/{name}.py"
     named = _named_by(job) if job else []
     if job and name != "train":  # what measures a net of this task is loaded by name too
-        named.append(f"{TASKS[job.task].costs.replace('.', '/')}.py")
+        named.append(file_of(TASKS[job.task].costs))
     return closure(entry, *named, rooms=(*NUMBERS, entry))
 
 

@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 
 from workflow.config.files import config_file
-from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.plan.scales import load_corpora
+from workflow.tasks.task import BaseCatalogue
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from workflow.results.registry import COSTS, REGISTRY, Quantity, Source
 from workflow.results.runs_table import SHAPE
+from workflow.tasks.spec import TASKS
 
 TYPES = {"text": "str", "integer": "Int64", "number": "float64"}  # of pandas; what is missing is missing in each
 FROM: dict[Source, str] = {
@@ -42,7 +43,7 @@ _NAMED = {  # column: (type, meaning, source)
     "k": ("integer", "k of top-k: how many keys a query keeps", PLAN),
     "digest": ("text", "the run: its folder is results/runs/DIGEST", PLAN),
     "configuration": ("text", "the job without its seed: what costs are measured of", PLAN),
-    "task": ("text", "what is learned: char_lm, translation, captioning or parsing", JOB),
+    "task": ("text", f"what is learned: {' or '.join(TASKS)}", JOB),
     "seed": ("integer", "the seed of weights, batches and dropout", JOB),
     "scale": ("text", "how much is run: config/scales/", JOB),
     "status": ("text", "ok, diverged, oom, timeout or error; only an ok run has scores", RECORD),

@@ -13,8 +13,8 @@ from pydantic import ConfigDict
 
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import atomic_write
-from workflow.config.job import AnyJob
 from workflow.config.strict import Name, StrictModel, parse, read_json
+from workflow.tasks.spec import AnyJob
 
 VERSION = 2
 # Over several lines, as written with an indent. Text holds no line break of its own, so none of it is taken for one.

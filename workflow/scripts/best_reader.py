@@ -11,12 +11,12 @@ import numpy as np
 
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError
-from workflow.data.text import store
-from workflow.data.text.best_reader import Reader
-from workflow.data.text.topics import TopicText
 from workflow.plan.scales import load_corpora
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
+from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.best_reader import Reader
+from workflow.tasks.char_lm.topics import TopicText
 
 
 def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:

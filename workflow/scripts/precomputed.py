@@ -14,13 +14,13 @@ from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
-from workflow.config.job import read_job
 from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import content_of, precomputed, precomputed_costs
 from workflow.results.record import Record, curve_text, read_record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.rows import write_rows
+from workflow.tasks.spec import read_job
 
 
 def take_record(folder: Path) -> Record:

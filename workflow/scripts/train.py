@@ -23,12 +23,12 @@ from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite
-from workflow.config.job import Job, read_job
+from workflow.config.job import Job
 from workflow.costs.memory import peak_bytes
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
-from workflow.tasks.spec import TASKS, load
+from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched

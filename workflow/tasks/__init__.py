@@ -1,1 +1,1 @@
-"""What a net is asked to do: batches, loss, score. `spec` names the tasks; a file of a task's own computes it."""
+"""A folder is a task: its job, data sets, net's inputs, loss and scores. The files beside the folders are shared."""

@@ -1,14 +1,22 @@
-"""Sentence pairs in batches counted in pieces (Attention Is All You Need, section 5.1).
+"""Sentence pairs in batches counted in pieces, and their loss (Attention Is All You Need, sections 5.1 and 5.4).
 
 An epoch: all pairs, shuffled, sorted by length, cut into batches of at most `tokens` pieces on either side, padding
 included; then the batches are shuffled.
+
+The loss is cross-entropy with smoothed targets. Scores of N pieces over V take most of the memory of a small net, and
+more time to read than to compute with. So they are read twice, a few rows at a time that a CPU's cache holds, and
+nothing of their size is kept besides their gradient.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from workflow.data.pairs.store import BOS, EOS, PAD
+from workflow.tasks.store import BOS, EOS, PAD
+from workflow.training.devices import ALONE, Devices
+from workflow.training.gradients import in_full, precision
+
+CACHED = 1 << 17  # numbers; half of a small cache
 
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:
@@ -72,3 +80,87 @@ class Batches:
         self.generator.set_state(state["before"].cpu())
         self._begin()
         self.position = state["position"]
+
+
+def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Smoothed loss and log-loss in nats of logits B T V, means over the pieces, padding left out."""
+    return smoothed_loss(logits.flatten(0, 1), following.flatten(), smoothing, PAD)
+
+
+def count_pieces(target: Tensor) -> int:
+    """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
+    return int((target[:, 1:] != PAD).sum())
+
+
+def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
+    """(loss, log-loss, weight) of each batch, or of this device's part; its weight is its share of all the pieces."""
+    total = sum(count_pieces(target) for _, target in batches)
+    for source, target, pieces in share(batches, devices):
+        with precision(training, source.device):
+            logits = net(source, target[:, :-1])
+        smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
+        times = count_pieces(target) / pieces if pieces else 1  # from a mean over its own pieces to one over its share
+        yield smoothed * times, log_loss * times, devices.count * pieces / total
+
+
+def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[Tensor, Tensor, float]]:
+    """What this device takes of an update's batches: (sources, targets, pieces).
+
+    Whole batches where all devices get as many, else every N-th sentence of each batch, padded as the batch is. pieces:
+    of a batch; of some of its sentences what as many have on average, so that a penalty, a mean over sentences and
+    their padding, is shared like the loss. 0 where a batch has too few: a device then reads one that does not count.
+    """
+    if len(batches) % devices.count == 0:
+        return [(source, target, count_pieces(target)) for source, target in batches[devices.rows(len(batches))]]
+    parts = []
+    for source, target in batches:
+        mine = slice(devices.rank, None, devices.count)
+        rows = len(target[mine])
+        kept = mine if rows else slice(1)
+        parts.append((source[kept], target[kept], count_pieces(target) * rows / len(target)))
+    return parts
+
+
+def smoothed_loss(logits: Tensor, following: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
+    """Smoothed loss and log-loss in nats of logits N V, means over the pieces `following` N that are no padding.
+
+    Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V. The log-loss has no gradient.
+    """
+    return _SmoothedLoss.apply(logits, following, smoothing, padding)
+
+
+class _SmoothedLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, logits, following, smoothing, padding):
+        is_piece = following != padding
+        weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
+        of_piece, of_all = [], []  # -log p of the piece that follows, and of all V on average
+        for rows in _rows(logits):
+            logs = in_full(logits[rows]).log_softmax(-1)
+            of_piece.append(-logs.gather(1, following[rows, None])[:, 0])
+            of_all.append(-logs.mean(-1))
+        log_loss = (torch.cat(of_piece) * weights).sum()
+        even = (torch.cat(of_all) * weights).sum()
+        ctx.save_for_backward(logits, following, weights)
+        ctx.smoothing = smoothing
+        ctx.mark_non_differentiable(log_loss)
+        return (1 - smoothing) * log_loss + smoothing * even, log_loss
+
+    @staticmethod
+    def backward(ctx, slope, _):
+        """softmax(logits) less the smoothed target, for each piece."""
+        logits, following, weights = ctx.saved_tensors
+        slopes = weights * slope
+        gradient = torch.empty_like(in_full(logits))
+        for rows in _rows(logits):
+            part = torch.softmax(in_full(logits[rows]), -1, out=gradient[rows])
+            part.sub_(ctx.smoothing / logits.shape[1])
+            part.scatter_add_(1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1))
+            part.mul_(slopes[rows, None])
+        return gradient.to(logits.dtype), None, None, None
+
+
+def _rows(logits: Tensor) -> list[slice]:
+    """Rows that are read at once: on a CPU as many as its cache holds."""
+    count = len(logits) if logits.device.type != "cpu" else max(1, CACHED // logits.shape[1])
+    return [slice(start, start + count) for start in range(0, len(logits), max(1, count))]

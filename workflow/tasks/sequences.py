@@ -3,58 +3,18 @@
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from models import macs
+from models.attention.formula import Definition
 from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
-from workflow.data.pairs import store as pairs
-from workflow.data.pairs.store import PAD
-from workflow.results.record import Macs
-from workflow.tasks.batches import Batches, sources, targets
-from workflow.tasks.smoothing import smoothed_loss
+from workflow.tasks import store as pairs
+from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
+from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import precision
-
-
-def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats of logits B T V, means over the pieces, padding left out."""
-    return smoothed_loss(logits.flatten(0, 1), following.flatten(), smoothing, PAD)
-
-
-def count_pieces(target: Tensor) -> int:
-    """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
-    return int((target[:, 1:] != PAD).sum())
-
-
-def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
-    """(loss, log-loss, weight) of each batch, or of this device's part; its weight is its share of all the pieces."""
-    total = sum(count_pieces(target) for _, target in batches)
-    for source, target, pieces in share(batches, devices):
-        with precision(training, source.device):
-            logits = net(source, target[:, :-1])
-        smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
-        times = count_pieces(target) / pieces if pieces else 1  # from a mean over its own pieces to one over its share
-        yield smoothed * times, log_loss * times, devices.count * pieces / total
-
-
-def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[Tensor, Tensor, float]]:
-    """What this device takes of an update's batches: (sources, targets, pieces).
-
-    Whole batches where all devices get as many, else every N-th sentence of each batch, padded as the batch is. pieces:
-    of a batch; of some of its sentences what as many have on average, so that a penalty, a mean over sentences and
-    their padding, is shared like the loss. 0 where a batch has too few: a device then reads one that does not count.
-    """
-    if len(batches) % devices.count == 0:
-        return [(source, target, count_pieces(target)) for source, target in batches[devices.rows(len(batches))]]
-    parts = []
-    for source, target in batches:
-        mine = slice(devices.rank, None, devices.count)
-        rows = len(target[mine])
-        kept = mine if rows else slice(1)
-        parts.append((source[kept], target[kept], count_pieces(target) * rows / len(target)))
-    return parts
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
@@ -68,10 +28,11 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
+PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a point of a learning curve has
 
 
-class Sequences:
+class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
     A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond its source's.
@@ -109,6 +70,11 @@ class Sequences:
         """What the net reads, one row a sentence."""
         return sources(sentences)
 
+    @staticmethod
+    def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
+        """Sources of no meaning for measures of cost, all of one length: sentences B N."""
+        return torch.randint(pairs.EOS + 1, symbols, (batch, length), generator=generator)
+
     def losses(self, net):
         """An update takes `accumulate` batches."""
         training = self.job.training
@@ -129,7 +95,7 @@ class Sequences:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
-    def evaluate(self, net) -> tuple[dict, dict, Macs]:
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
         """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
         net.load_state_dict(average(self.checkpoints))
         metrics, facts = {}, net.facts()
@@ -139,7 +105,7 @@ class Sequences:
             metrics |= {f"{split}_{name}": value for name, value in scores.items()}
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
         multiply_adds = macs.pair(net, *self.lengths())
-        return metrics, facts, Macs(dense=multiply_adds, executed=multiply_adds)
+        return metrics, facts, {"dense": multiply_adds, "executed": multiply_adds}
 
     def lengths(self) -> tuple[int, int]:
         """Of a test source and its target on average, ends counted."""
@@ -206,3 +172,42 @@ class Sequences:
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of each tensor over checkpoints (section 6.1)."""
     return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}
+
+
+class _Recorder(nn.Module):
+    """A normaliser that keeps its last weights."""
+
+    def __init__(self, normaliser):
+        super().__init__()
+        self.normaliser = normaliser
+
+    def forward(self, kept):
+        self.weights = self.normaliser(kept)
+        return self.weights
+
+
+def read_weights(net, source, target) -> dict:
+    """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
+    net.eval()
+    kinds = {
+        "encoder": [block.attention for block in net.encoder],
+        "decoder": [block.attention for block in net.decoder],
+        "cross": [block.cross for block in net.decoder],
+    }
+    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
+    for layer, normaliser in before:
+        layer.normaliser = _Recorder(normaliser)
+    with computing(kinds["decoder"], Definition()):
+        net(source, target)
+    by_kind = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
+    for layer, normaliser in before:
+        layer.normaliser = normaliser
+    net.train()
+    return by_kind
+
+
+def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
+    """First and last layer, rounded."""
+    ends = {1: layers[0], len(layers): layers[-1]}
+    scale = 10**PLACES
+    return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -1,59 +1,27 @@
-"""The tasks, each in one place: what a job of it holds, where its data sets are named, what computes and measures it.
+"""The tasks that there are, made from the folders here; a further folder is a further task.
 
-Modules are named, not imported, so that a dry run and the pages import no torch. A new task is one `TaskSpec`, its job
-in workflow/config/job.py, the class that `runner` names, and a file of data sets in config/tasks/.
+What computes and measures a task is named in its `TaskSpec`, not imported, so that a dry run and the pages import no
+torch.
 """
 
-from dataclasses import dataclass
+from functools import reduce
 from importlib import import_module
+from operator import or_
+from pathlib import Path
+from typing import Annotated
 
-from workflow.config.job import Captioning, CharLM, Job, Parsing, Translation
-from workflow.data.captions.catalogue import CaptionCatalogue
-from workflow.data.pairs.catalogue import PairCatalogue
-from workflow.data.sources.catalogue import BaseCatalogue
-from workflow.data.text.catalogue import TextCatalogue
-from workflow.data.trees.catalogue import TreeCatalogue
-from workflow.results.registry import REGISTRY
+from pydantic import Field
 
-Column = tuple[str, str]  # a registered quantity, and its title where this task has another one than the registry
+from workflow.config.choices import AXES, complete_choice
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.job import Job
+from workflow.config.strict import FrozenModel, parse, read_json
+from workflow.tasks.task import TaskSpec
 
-
-@dataclass(frozen=True)
-class TaskSpec:
-    """catalogue: model of config/tasks/NAME.yaml. runner, write_corpus, costs: dotted names; see `load`.
-
-    tokens: what a net predicts, in words. curve: the loss of the learning curve: unit, axis label, scale of the axis.
-    headline: quantities of a configuration, the first the task's score. scores: those of one run. examples: titles of
-    the three columns of the fact `shown`.
-    """
-
-    name: str
-    job: type[Job]
-    catalogue: type[BaseCatalogue]
-    runner: str
-    write_corpus: str
-    costs: str
-    tokens: str
-    curve: tuple[str, str, str]
-    headline: tuple[Column, ...]
-    scores: tuple[Column, ...]
-    examples: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> list[tuple[str, str, str]]:
-        """(quantity, title, unit) of the headline."""
-        return [_titled(column) for column in self.headline]
-
-    @property
-    def score_columns(self) -> list[tuple[str, str, str]]:
-        """(quantity, title, unit) of a run's scores."""
-        return [_titled(column) for column in self.scores]
-
-
-def _titled(column: Column) -> tuple[str, str, str]:
-    name, title = column
-    quantity = REGISTRY[name]
-    return name, title or quantity.title, "" if quantity.unit in ("tokens / s", "multiply-adds") else quantity.unit
+FOLDERS = sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py"))
+TASKS: dict[str, TaskSpec] = {name: import_module(f"workflow.tasks.{name}").TASK for name in FOLDERS}
+JOBS = {name: task.job for name, task in TASKS.items()}
+AnyJob = Annotated[reduce(or_, JOBS.values()), Field(discriminator="task")]
 
 
 def load(dotted: str):
@@ -63,78 +31,19 @@ def load(dotted: str):
     return getattr(loaded, attribute) if attribute else loaded
 
 
-def _costs(tokens: str, prediction: str) -> tuple[Column, ...]:
-    speeds = (
-        ("train_tokens_per_s", f"training, {tokens} / s"),
-        ("predict_tokens_per_s", f"{prediction}, {tokens} / s"),
-    )
-    return (("macs_executed", ""), *speeds)
+def section(task: str, name: str) -> type[FrozenModel]:
+    """The model of one section of a task's jobs, e.g. section("char_lm", "net")."""
+    return JOBS[task].model_fields[name].annotation
 
 
-PERPLEXITY = ("ppl", "perplexity per piece", "log")
-TASKS = {
-    spec.name: spec
-    for spec in (
-        TaskSpec(
-            name="char_lm",
-            job=CharLM,
-            catalogue=TextCatalogue,
-            runner="workflow.tasks.char_lm:CharLM",
-            write_corpus="workflow.data.text.write:write",
-            costs="workflow.costs.streams",
-            tokens="characters",
-            curve=("bpc", "bits per character", "linear"),
-            headline=(("dev_bpc", ""), ("mean_span", ""), *_costs("characters", "prediction")),
-            scores=(("dev_bpc", ""), ("test_bpc", ""), ("mean_span", "")),
-        ),
-        TaskSpec(
-            name="translation",
-            job=Translation,
-            catalogue=PairCatalogue,
-            runner="workflow.tasks.translation:Translation",
-            write_corpus="workflow.data.pairs.write:write",
-            costs="workflow.costs.sentences",
-            tokens="pieces",
-            curve=PERPLEXITY,
-            headline=(("test_bleu", ""), ("dev_ppl", ""), *_costs("pieces", "decoding")),
-            scores=(("dev_ppl", ""), ("dev_bleu", ""), ("test_bleu", "")),
-            examples=("source", "reference", "output"),
-        ),
-        TaskSpec(
-            name="captioning",
-            job=Captioning,
-            catalogue=CaptionCatalogue,
-            runner="workflow.tasks.captioning:Captioning",
-            write_corpus="workflow.data.captions.write:write",
-            costs="workflow.costs.sentences",
-            tokens="pieces",
-            curve=PERPLEXITY,
-            headline=(
-                ("test_cider", ""),
-                ("test_bleu_4", ""),
-                ("dev_ppl", ""),
-                *_costs("pieces", "decoding"),
-            ),
-            scores=(("dev_ppl", ""), ("dev_cider", ""), ("test_cider", "")),
-            examples=("picture", "references", "caption"),
-        ),
-        TaskSpec(
-            name="parsing",
-            job=Parsing,
-            catalogue=TreeCatalogue,
-            runner="workflow.tasks.parsing:Parsing",
-            write_corpus="workflow.data.trees.write:write",
-            costs="workflow.costs.sentences",
-            tokens="pieces",
-            curve=PERPLEXITY,
-            headline=(
-                ("test_f1", ""),
-                ("test_complete", ""),
-                ("mean_span", ""),
-                *_costs("pieces", "decoding"),
-            ),
-            scores=(("dev_ppl", ""), ("dev_f1", ""), ("test_f1", "")),
-            examples=("sentence", "right tree", "tree written"),
-        ),
-    )
-}
+def read_job(path: Path) -> Job:
+    """The job of a job.json; `ConfigError` where it is none, or names a choice of attention that is not here."""
+    where = str(path)
+    raw = read_json(path)
+    if not isinstance(raw, dict):
+        raise ConfigError(f"{where}: not a job")
+    check_known(f"task in {where}", raw.get("task"), JOBS)
+    job = parse(JOBS[raw["task"]], raw, where)
+    for axis in AXES:
+        complete_choice(axis, getattr(job.attention, axis), {}, {})
+    return job

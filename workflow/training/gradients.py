@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import torch
 from torch import Tensor
 
-from workflow.config.job_schema import Training
+from workflow.config.job import Training
 
 
 def number_type(training: Training, device: torch.device) -> torch.dtype:

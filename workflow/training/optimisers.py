@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor
 
-from workflow.config.job_schema import Training
+from workflow.config.job import Training
 
 
 class Optimiser:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from workflow.results.registry import REGISTRY, SPLITS
+from workflow.results.registry import REGISTRY
+from workflow.tasks.task import SCORED
 
 LAYERS = "layers"  # in place of an ablation: layers that were measured without a run
 SPANS = REGISTRY["mean_span"].tasks
@@ -36,7 +37,7 @@ def title_of_measure(measure: str) -> str:
 
 def split_of(measures: Iterable[str]) -> str:
     """`dev` or `test`, on which all of these measures are scored; nothing of a cost or a span."""
-    return next((split for split in SPLITS if all(name.startswith(f"{split}_") for name in measures)), "")
+    return next((split for split in SCORED if all(name.startswith(f"{split}_") for name in measures)), "")
 
 
 def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:

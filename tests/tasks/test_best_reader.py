@@ -1,0 +1,103 @@
+"""The limit of a text of topics: against every hidden path spelled out, against sampling, and at its ends."""
+
+import re
+
+import numpy as np
+import pytest
+
+from workflow.tasks.char_lm.best_reader import Reader
+from workflow.tasks.char_lm.catalogue import Topics
+from workflow.tasks.char_lm.topics import TopicText
+
+TINY = Topics(words=5, states=2, durations=[8, 30], spread=1.5, seed=3)
+
+
+@pytest.fixture(scope="module")
+def source():
+    return TopicText(TINY)
+
+
+def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """The chain of characters: transition between (joint state, word, place in it), their characters, where it rests.
+
+    Nothing of the reader's is used: a character is followed by the next of its word, a blank by any word in any state.
+    """
+    words, joints = [f"{word} " for word in source.lexicon], source.joint_states
+    cells = [(a, v, n) for a in range(len(joints)) for v in range(len(words)) for n in range(len(words[v]))]
+    index = {cell: i for i, cell in enumerate(cells)}
+    chain = np.zeros((len(cells), len(cells)))
+    for a, v, n in cells:
+        if n + 1 < len(words[v]):
+            chain[index[a, v, n], index[a, v, n + 1]] = 1
+            continue
+        for b, joint in enumerate(joints):
+            change = [p / 2 + (1 - p) * (x == y) for p, x, y in zip(source.renewal, joints[a], joint, strict=True)]
+            for u in range(len(words)):
+                chain[index[a, v, n], index[b, u, 0]] = np.prod(change) * source.emission[b, u]
+    values, vectors = np.linalg.eig(chain.T)
+    rest = np.real(vectors[:, np.argmax(np.real(values))])
+    return chain, [words[v][n] for _, v, n in cells], rest / rest.sum()
+
+
+def bits_by_chain(source, seen: str, character: str) -> float:
+    chain, characters, belief = spelled_out(source)
+    for n, each in enumerate(seen):
+        belief = (belief @ chain if n else belief) * np.array([c == each for c in characters])
+    after = belief @ chain
+    return -np.log2(after[[c == character for c in characters]].sum() / after.sum())
+
+
+@pytest.mark.parametrize("window", [1, 2, 5, 17])
+def test_a_window_knows_what_the_chain_of_characters_says(window, source):
+    text = source.draw(60).decode()
+    ours, begin = Reader(source).bits_within(text, window), text.index(" ") + 1
+    for position in range(max(begin, window), len(text), 3):
+        expected = bits_by_chain(source, text[position - window : position], text[position])
+        assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_best_reader_is_one_whose_window_holds_everything(source):
+    text, reader = source.draw(300).decode(), Reader(source)
+    np.testing.assert_allclose(reader.bits(text), reader.bits_within(text, len(text)), atol=1e-9)
+
+
+@pytest.mark.slow
+def test_whoever_sees_more_reads_better_on_average(source):
+    text, reader = source.draw(20_000).decode(), Reader(source)
+    means = [reader.bits_within(text, window)[64:].mean() for window in (2, 8, 32)]
+    assert means[0] > means[1] > means[2] > reader.bits(text)[64:].mean() - 1e-3
+
+
+def test_one_state_is_the_entropy_of_a_word():
+    """Without topics words are independent: bits of a word by its probability, over its mean length."""
+    source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))
+    p, lengths = source.emission[0], np.array([len(word) + 1 for word in source.lexicon])
+    entropy = -(p * np.log2(p)).sum() / (p * lengths).sum()
+    bits = Reader(source).bits(source.draw(60_000).decode())
+    assert bits.mean() == pytest.approx(entropy, rel=0.01)
+
+
+def test_a_long_text_follows_what_the_reader_says(source):
+    """How often a character comes after two others, counted, is the reader's probability within its scatter."""
+    text, reader, window = source.draw(300_000).decode(), Reader(source), 2
+    first = text.index(" ") + 1
+    predicted = 2 ** -reader.bits_within(text[:4000], window)
+    for position in range(first + window, 3000, 97):
+        seen, character = text[position - window : position], text[position]
+        often = len(re.findall(f"(?={seen})", text))
+        p = predicted[position - first]
+        deviation = (p * (1 - p) / often) ** 0.5
+        assert len(re.findall(f"(?={seen}{character})", text)) / often == pytest.approx(p, abs=5 * deviation + 1e-4)
+
+
+def test_the_text_is_the_same_wherever_it_is_drawn_to(source):
+    assert source.draw(500) == source.draw(900)[:500]
+
+
+def test_a_state_lasts_as_long_as_the_catalogue_says():
+    """Two words that tell their state: it changes every second time that it is drawn anew."""
+    source = TopicText(Topics(words=2, states=2, durations=[40], spread=30.0, seed=2))
+    assert [row.argmax() for row in source.emission] in ([0, 1], [1, 0])
+    words = source.draw(200_000).decode().split()
+    changes = sum(a != b for a, b in zip(words, words[1:], strict=False))
+    assert changes / len(words) == pytest.approx(3.5 / 40 / 2, rel=0.1)

@@ -1,0 +1,126 @@
+"""Fetching a text: mirrors in turn, broken transfers made again, nothing kept that is not the text."""
+
+import gzip
+import http.server
+import io
+import threading
+import zipfile
+
+import pytest
+
+from tests.tasks._texts import catalogue, entry
+from workflow.config.errors import ConfigError
+from workflow.tasks import downloads
+from workflow.tasks.char_lm import data
+from workflow.tasks.char_lm.catalogue import TextCatalogue
+
+TEXT = b"".join(b"line %d of some text\n" % i for i in range(20_000))
+
+
+class Mirror:
+    """A server on this machine. breaks: how many answers stop half way. requests: how many there were."""
+
+    def __init__(self):
+        self.served: dict[str, bytes] = {}
+        self.breaks, self.requests = 0, 0
+
+    def answer(self, handler) -> None:
+        content = self.served.get(handler.path.strip("/"))
+        self.requests += 1
+        if content is None:
+            return handler.send_error(404)
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content[: len(content) // 2] if self.breaks else content)
+        self.breaks = max(0, self.breaks - 1)
+
+
+@pytest.fixture
+def mirror(tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("time.sleep", lambda seconds: None)  # pooch waits between attempts
+    local_mirror = Mirror()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            local_mirror.answer(self)
+
+        def log_message(self, *args):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    local_mirror.address = f"http://127.0.0.1:{server.server_port}"
+    yield local_mirror
+    server.shutdown()
+    server.server_close()
+
+
+def fetch(mirror, *names, text=TEXT) -> bytes:
+    return data.read_file(catalogue(text, urls=[f"{mirror.address}/{name}" for name in names]), "text", None)
+
+
+def cached_files(tmp_path) -> list[str]:
+    return sorted(path.name for path in (tmp_path / "cache").iterdir() if path.suffix != ".lock")
+
+
+def zipped(content: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("text", content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("name, pack", [("text.txt", bytes), ("text.gz", gzip.compress), ("text.zip", zipped)])
+def test_a_text_is_fetched_once_and_unpacked(name, pack, mirror, tmp_path):
+    mirror.served[name] = pack(TEXT)
+    assert fetch(mirror, name) == TEXT
+    assert fetch(mirror, name) == TEXT
+    assert mirror.requests == 1
+    assert cached_files(tmp_path) == [f"text-{name}"]
+
+
+def test_the_first_mirror_that_serves_the_text_is_taken(mirror, tmp_path):
+    mirror.served |= {"page.zip": b"<html>not here</html>", "other": b"another text", "good.gz": gzip.compress(TEXT)}
+    assert fetch(mirror, "missing", "page.zip", "other", "good.gz") == TEXT
+    assert cached_files(tmp_path) == ["text-good.gz"]
+
+
+@pytest.mark.parametrize("breaks", [1, 1 + downloads.RETRIES])
+def test_a_transfer_that_breaks_is_made_again_then_from_the_next_mirror(breaks, mirror, tmp_path):
+    mirror.served["a/text.txt"] = mirror.served["b/text.txt"] = TEXT
+    mirror.breaks = breaks
+    assert fetch(mirror, "a/text.txt", "b/text.txt") == TEXT and mirror.requests == breaks + 1
+    assert cached_files(tmp_path) == ["text-text.txt"]
+
+
+def test_a_kept_file_that_was_damaged_is_fetched_again(mirror, tmp_path):
+    mirror.served["text.txt"] = TEXT
+    fetch(mirror, "text.txt")
+    (tmp_path / "cache" / "text-text.txt").write_bytes(b"damaged")
+    assert fetch(mirror, "text.txt") == TEXT
+
+
+def test_another_text_is_refused_in_one_line_and_not_kept(mirror, tmp_path):
+    mirror.served["text.txt"] = b"another text"
+    with pytest.raises(ConfigError) as error:
+        fetch(mirror, "text.txt", "missing")
+    line = str(error.value)
+    assert "\n" not in line and entry(TEXT).checksum in line and entry(b"another text").checksum[7:] in line
+    assert "(12 bytes, expected " in line and "404" in line
+    assert cached_files(tmp_path) == []
+
+
+def test_without_a_network_the_line_says_what_was_tried(tmp_path, mirror):
+    with pytest.raises(ConfigError, match=r"data_dir .* is not set .* http://127.0.0.1:9/text.txt: ConnectionError"):
+        data.read_file(catalogue(TEXT, urls=["http://127.0.0.1:9/text.txt"]), "text", None)
+
+
+def test_a_prefix_is_cut_from_the_official_text_that_was_fetched(mirror):
+    mirror.served["text.zip"] = zipped(TEXT)
+    whole = entry(TEXT, files=["text"], urls=[f"{mirror.address}/text.zip"])
+    start = entry(TEXT[:999], files=["start"], prefix_of="text")
+    texts = TextCatalogue(metric="bpc", corpora={"text": whole, "start": start})
+    assert data.read_file(texts, "start", None) == TEXT[:999]

@@ -1,0 +1,149 @@
+"""Treebanks from their names: Python statements, bracketed files, sections of a licensed copy."""
+
+import os
+from pathlib import Path
+
+import pytest
+from nltk import Tree
+
+from workflow.config.errors import ConfigError
+from workflow.plan.scales import load_corpora
+from workflow.tasks import store
+from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.parsing.data import build_trees
+from workflow.tasks.parsing.statements import parse_statements
+from workflow.tasks.parsing.trees import format_tree, rebuild
+
+WORDS = ("cat", "dog", "bird", "fish", "cow")
+LINES = [
+    f"(S (NP (DT the) (NN {subject})) (VP (VBZ sees) (NP (DT a) (NN {object_}))))"
+    for subject in WORDS
+    for object_ in WORDS
+]
+
+
+def user_treebank(tmp_path, lines=LINES, **named) -> tuple[TreeCatalogue, str]:
+    path = tmp_path / "my.mrg"
+    path.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
+    return TreeCatalogue(metric="f1", trees=named), f"trees:{path}"
+
+
+def test_a_statement_becomes_the_tree_that_python_reads():
+    source = "def f(y):\n    x = g(y, *z)[1:]  # why\n    return -1\n    u = f'{x}'\n    a.b.c += {k: 'a b'}\n"
+    assert [format_tree(tree) for tree in parse_statements(source)] == [
+        "(TOP (Assign (NAME x) (EQUAL =) (Subscript (Call (NAME g) (LPAR -LRB-) (NAME y) (COMMA ,) (Starred (STAR *) "
+        "(NAME z)) (RPAR -RRB-)) (LSQB [) (Slice (NUMBER 1) (COLON :)) (RSQB ]))))"
+    ]  # the second is too short, the third formatted, the fourth has a space in a token
+    source = "x = [a for a in (b, c) if not a]\nf(lambda u: u)\n"
+    assert [format_tree(tree) for tree in parse_statements(source)] == [
+        "(TOP (Assign (NAME x) (EQUAL =) (ListComp (LSQB [) (NAME a) (KEYWORD for) (NAME a) (KEYWORD in) (Tuple (LPAR "
+        "-LRB-) (NAME b) (COMMA ,) (NAME c) (RPAR -RRB-)) (KEYWORD if) (UnaryOp (KEYWORD not) (NAME a)) (RSQB ]))))",
+        "(TOP (Expr (Call (NAME f) (LPAR -LRB-) (Lambda (KEYWORD lambda) (NAME u) (COLON :) (NAME u)) (RPAR -RRB-))))",
+    ]
+
+
+@pytest.mark.slow
+def test_the_embedded_statements_are_those_of_the_catalogue(tmp_path):
+    """Their checksum is verified; targets give the trees back, over the words."""
+    corpus = build_trees(load_corpora("parsing"), "statements", None)
+    store.write(tmp_path / "corpus.npz", corpus)
+    copy = store.read(tmp_path / "corpus.npz")
+    assert [len(split.source) for split in (copy.train, copy.dev, copy.test)] == [12598, 500, 500]
+    for ids, words, tree in zip(copy.test.target, copy.test.source_text, copy.test.target_text, strict=True):
+        written = [copy.symbols[token] for token in ids]
+        tree_again, repaired = rebuild(written, words.split(" "))
+        if "<unk>" not in written:
+            assert (format_tree(tree_again), repaired) == (tree, False)
+    assert max(map(len, copy.test.target)) < 64
+
+
+def test_a_users_trees_are_cut_in_three(tmp_path):
+    catalogue, name = user_treebank(tmp_path)
+    corpus = build_trees(catalogue, name, None)
+    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [23, 1, 1]
+    assert corpus.test.source_text == ["the cow sees a cow"] and corpus.test.target_text == [f"(TOP {LINES[-1]})"]
+    assert [corpus.symbols[i] for i in corpus.test.target[0]] == [
+        "(S",
+        "(NP",
+        "DT",
+        "NN",
+        ")NP",
+        "(VP",
+        "VBZ",
+        "(NP",
+        "DT",
+        "NN",
+        ")NP",
+        ")VP",
+        ")S",
+    ]
+    assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
+    changed, _ = user_treebank(tmp_path, LINES[1:])
+    assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
+
+
+@pytest.mark.parametrize(
+    "lines, message",
+    [
+        (LINES[:2], "2 trees; at least 3 are needed"),
+        ([*LINES, "(S (NN a)"], "my.mrg, line 26: the bracket that opens here is never closed"),
+        ([], "the file is empty"),
+        (["(S (NN a))", "\udcff"], "byte 11 is not UTF-8"),
+    ],
+)
+def test_a_users_trees_that_cannot_be_read(lines, message, tmp_path):
+    catalogue, name = user_treebank(tmp_path, lines)
+    with pytest.raises(ConfigError, match=message) as error:
+        build_trees(catalogue, name, None)
+    assert "\n" not in str(error.value)
+
+
+SECTIONS = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
+
+
+def write_sections(tmp_path, leave_out="", **changes):
+    for section in ("02", "03", "22", "23"):
+        folder = tmp_path / "wsj" / section
+        folder.mkdir(parents=True)
+        if section != leave_out:
+            (folder / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
+    entry = {
+        "kind": "folder",
+        "title": "a test",
+        "about": "a test",
+        "vocabulary": 40,
+        "folders": ["wsj"],
+        "sections": SECTIONS,
+        **changes,
+    }
+    return TreeCatalogue(metric="f1", trees={"ptb": entry})
+
+
+def test_a_licensed_copy_is_read_by_section(tmp_path):
+    corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
+    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
+
+
+def test_a_copy_that_is_not_whole_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
+        load_corpora("parsing").checksum("ptb")
+    catalogue = write_sections(tmp_path / "a", leave_out="22")
+    with pytest.raises(ConfigError, match=r"wsj has no \*.mrg or \*.prd in 22, which is dev"):
+        catalogue.checksum("ptb", str(tmp_path / "a"))
+    catalogue = write_sections(tmp_path / "b", trees={"train": 9, "dev": 4, "test": 4})
+    with pytest.raises(ConfigError, match="train has 8 trees, the official one 9"):
+        build_trees(catalogue, "ptb", str(tmp_path / "b"))
+
+
+DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (DATA / "treebank").is_dir(), reason="no treebank in ATTENTION_DATA_DIR")
+def test_the_sample_of_the_wall_street_journal():
+    corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(DATA))
+    assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [3396, 273, 245]
+    tree = Tree.fromstring(corpus.test.target_text[-1])
+    assert " ".join(tree.leaves()) == corpus.test.source_text[-1] and tree.label() == "TOP"
+    labels = {subtree.label() for text in corpus.test.target_text for subtree in Tree.fromstring(text).subtrees()}
+    assert "-NONE-" not in labels and not any("-" in label.strip("-") for label in labels)

@@ -1,1 +1,0 @@
-"""Pictures with captions for captioning."""

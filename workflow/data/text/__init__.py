@@ -1,1 +1,0 @@
-"""Texts for the character model."""

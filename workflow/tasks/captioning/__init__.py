@@ -1,0 +1,73 @@
+"""Image captioning: its job, and what pages say of it. Imports no torch."""
+
+from typing import Literal
+
+from pydantic import model_validator
+
+from workflow.config.errors import ConfigError
+from workflow.config.strict import PositiveStrictInt
+from workflow.tasks.captioning.catalogue import CaptionCatalogue
+from workflow.tasks.sequence_job import (
+    PERPLEXITY,
+    QUANTITIES,
+    Seq2SeqAttentionChoices,
+    Seq2SeqNet,
+    SequenceJob,
+    shortest_cache,
+)
+from workflow.tasks.task import TaskSpec, fact, score_quantities
+
+
+class CaptionerNet(Seq2SeqNet):
+    """sees: pixels of pictures `size` wide and high, in patches `patch` wide and high; or `size` features a region."""
+
+    name: Literal["captioner"]
+    sees: Literal["pixels", "features"] = "pixels"
+    size: PositiveStrictInt
+    patch: PositiveStrictInt = 2
+
+    @model_validator(mode="after")
+    def patches_fill_the_picture(self):
+        if self.sees == "pixels" and (self.size % self.patch or self.patch % 2):
+            raise ConfigError(f"patch must be even and divide size, got patch = {self.patch}, size = {self.size}")
+        return self
+
+
+class CaptioningJob(SequenceJob):
+    task: Literal["captioning"] = "captioning"
+    net: CaptionerNet
+
+    @model_validator(mode="after")
+    def a_picture_fits_the_cache(self):
+        if self.net.sees == "pixels":
+            refuse_to_cut(self.attention, (self.net.size // self.net.patch) ** 2, "patches")
+        return self
+
+
+def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
+    """A full span sees as far as its cache in evaluation: it must hold a whole picture."""
+    if (cache := shortest_cache(attention, count)) < count:
+        raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
+
+
+CAPTIONS = {f"bleu_{n}": (f"BLEU-{n}", f"BLEU-{n}") for n in range(1, 5)}
+CAPTIONS |= {"rouge_l": ("ROUGE-L", "ROUGE-L"), "cider": ("CIDEr", "CIDEr")}
+CAPTIONS |= {"meteor": ("METEOR", "METEOR"), "meteor_nltk": ("METEOR (nltk)", "METEOR")}
+TASK = TaskSpec(
+    job=CaptioningJob,
+    catalogue=CaptionCatalogue,
+    runner="workflow.tasks.captioning.runner:CaptioningTask",
+    write_corpus="workflow.tasks.captioning.data:write",
+    costs="workflow.costs.sentences",
+    tokens="pieces",
+    prediction="decoding",
+    curve=PERPLEXITY,
+    headline=("test_cider", "test_bleu_4", "dev_ppl"),
+    scores=("dev_ppl", "dev_cider", "test_cider"),
+    quantities=(
+        *QUANTITIES,
+        *score_quantities("higher", CAPTIONS, claimed=("bleu_4", "cider", "meteor")),
+        fact("looks", "attention to pictures"),
+    ),
+    examples=("picture", "references", "caption"),
+)

@@ -1,0 +1,76 @@
+"""From a name to captioned pictures ready for training: draw or read them, verify, learn pieces on train, encode."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from workflow.config.errors import ConfigError
+from workflow.tasks.captioning import scenes, store
+from workflow.tasks.captioning.catalogue import CaptionCatalogue, CaptionEntry, find_paths
+from workflow.tasks.captioning.files import Picture, read_captions, read_features, read_images
+from workflow.tasks.captioning.store import CaptionCorpus
+from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.store import SPLITS, Split
+
+HELD_OUT = 300  # the last of the scenes are test, as many before them dev
+
+
+def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None) -> CaptionCorpus:
+    """The pictures and captions of that name, ready for training; `ConfigError` for files that cannot be used."""
+    entry = catalogue.entry(name)
+    checksum = catalogue.checksum(name, data_dir)
+    pictures, pixels = _draw_scenes(name, entry) if entry.kind == "embedded" else _read_files(name, entry, data_dir)
+    numbers = {split: [n for n, picture in enumerate(pictures) if picture.split == split] for split in SPLITS}
+    for split in SPLITS:
+        if not numbers[split]:
+            raise ConfigError(f"data set '{name}': no picture belongs to {split}")
+    train_captions = [caption for n in numbers["train"] for caption in pictures[n].captions]
+    pieces = learn_pieces(train_captions, entry.vocabulary, f"data set '{name}'", exact=False)
+    splits = {}
+    for split in SPLITS:
+        pairs = [(n, caption) for n in numbers[split] for caption in pictures[n].captions]
+        ids = [np.array(sentence, np.uint16) for sentence in pieces.encode([caption for _, caption in pairs])]
+        splits[split] = Split([np.array([n], np.int32) for n, _ in pairs], ids, [], [])
+    held_out = [n for split in ("dev", "test") for n in numbers[split]]
+    return CaptionCorpus(
+        name=name,
+        pictures=pixels,
+        **splits,
+        references={n: pictures[n].captions for n in held_out},
+        names={n: pictures[n].file for n in held_out},
+        symbols=piece_names(pieces),
+        checksum=checksum,
+        about=entry.about,
+    )
+
+
+def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
+    """The embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
+    drawn_scenes = scenes.generate_scenes()
+    pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
+    captions = [scenes.write_captions(scene) for scene in drawn_scenes]
+    actual = hashlib.sha256(pixels.tobytes() + "\n".join(sum(captions, [])).encode()).hexdigest()
+    if f"sha256:{actual}" != entry.checksum:
+        reason = "this machine draws it otherwise"
+        raise ConfigError(f"data set '{name}': sha256 {actual}, expected {entry.checksum}; {reason}")
+    count = len(captions)
+    names = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
+    return [Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)], pixels
+
+
+def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[list[Picture], np.ndarray]:
+    json_path, image_path = find_paths(name, entry, data_dir)
+    pictures = read_captions(json_path)
+    if image_path.is_dir():
+        return pictures, read_images(pictures, image_path, entry.pixels)
+    return pictures, read_features(pictures, image_path)
+
+
+def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the pictures and captions of that name and write them to `out`; a line that says what was written."""
+    corpus = build_captions(catalogue, name, data_dir)
+    store.write(out, corpus)
+    sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)
+    shape = " x ".join(map(str, corpus.pictures.shape[1:]))
+    return f"{name}: {sizes} captions of {len(corpus.pictures):,} pictures of {shape}, {len(corpus.symbols):,} pieces"

@@ -1,0 +1,95 @@
+"""Character language modelling: its job, and what pages say of it. Imports no torch."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from workflow.config.errors import ConfigError
+from workflow.config.job import AttentionChoices, Job, Share, Training
+from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
+from workflow.tasks.char_lm.catalogue import TextCatalogue
+from workflow.tasks.task import SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
+
+
+class CharLMNet(FrozenModel):
+    """The net around the attention. d_model, d_ff: widths of the net and of its feed-forward layers."""
+
+    name: Literal["char_lm", "transformer_xl"]
+    layers: PositiveStrictInt
+    d_model: PositiveStrictInt
+    heads: PositiveStrictInt
+    d_ff: PositiveStrictInt
+    dropout: float = Share
+    attention_dropout: float = Share
+
+    @model_validator(mode="after")
+    def heads_divide_width(self):
+        if self.d_model % self.heads:
+            raise ConfigError(f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}")
+        return self
+
+
+class StreamTraining(Training):
+    """`block` T characters of each of `batch` B streams a step; `accumulate` splits the batch."""
+
+    block: PositiveStrictInt
+    batch: PositiveStrictInt
+
+    @model_validator(mode="after")
+    def accumulate_divides_batch(self):
+        if self.batch % self.accumulate:
+            raise ConfigError(f"accumulate must divide batch, got {self.accumulate} and {self.batch}")
+        refuse_uneven(self.batch, self.accumulate, self.devices)
+        return self
+
+
+def refuse_uneven(batch: int, accumulate: int, devices: int) -> None:
+    """`ConfigError` where `devices` processes could not take equal parts of a batch of streams."""
+    if batch % (accumulate * devices):
+        product = f"accumulate x devices = {accumulate} x {devices}"
+        raise ConfigError(f"devices: {product} must divide the batch of {batch} streams")
+
+
+class StreamEvaluation(FrozenModel):
+    """`streams` are read side by side; `tokens` bounds the part of a split that is scored (0: all)."""
+
+    streams: PositiveStrictInt = 8
+    block: PositiveStrictInt
+    tokens: StrictInt = Field(0, ge=0)
+    dev_tokens: StrictInt = Field(0, ge=0)
+
+
+class CharLMJob(Job):
+    task: Literal["char_lm"] = "char_lm"
+    attention: AttentionChoices
+    net: CharLMNet
+    training: StreamTraining
+    evaluation: StreamEvaluation
+
+
+PAPER = "multiply-adds for one predicted character or piece, by the formula of Adaptive Attention Span"
+TASK = TaskSpec(
+    job=CharLMJob,
+    catalogue=TextCatalogue,
+    runner="workflow.tasks.char_lm.runner:CharLMTask",
+    write_corpus="workflow.tasks.char_lm.data:write",
+    costs="workflow.costs.streams",
+    tokens="characters",
+    prediction="prediction",
+    curve=("bpc", "bits per character", "linear"),
+    headline=("dev_bpc", "mean_span"),
+    scores=("dev_bpc", "test_bpc", "mean_span"),
+    quantities=(
+        *score_quantities("lower", {"bpc": ("bpc", "bpc")}, claimed=("bpc",), splits=("train", *SCORED)),
+        Quantity("tokens_scored", "characters scored", "", "metric"),
+        *SPANS,
+        fact("attention_by_distance", "weight by distance"),
+        fact("fragment", "span over a text", "characters"),
+        Quantity(
+            "macs_paper", "by the paper's formula", "multiply-adds", "run", "lower", claimable=True, meaning=PAPER
+        ),
+        Quantity("longest_S", "longest S that fits", "characters", "longest_span", "higher", claimable=True),
+        Quantity("longest_S_ended", "what ended the search for it", "", "longest_span", number=False),
+        Quantity("memory_budget_bytes", "memory budget", "bytes", "longest_span"),
+    ),
+)

@@ -1,0 +1,124 @@
+"""The fewest bits per character that any reader of a text of topics can reach, exactly.
+
+The reader knows the lexicon and all probabilities, and of the topics' states only what the characters that it sees
+tell. Its belief, a probability for each joint state, is carried from word to word by the forward filter of a hidden
+Markov model: what a word says of the states, then what may have changed before the next one. A reader of the last w
+characters begins anew for each character that it predicts, and does not know where in a word its window begins.
+
+A joint states, N characters.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import accumulate
+
+import numpy as np
+
+from workflow.tasks.char_lm.topics import TopicText
+
+CHUNK = 512  # characters whose beliefs are carried together: they fit a core's cache
+BLANK = " "
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """A text as words with their blanks; the first and the last one may be cut."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[str]:
+        words = [f"{word}{BLANK}" for word in self.text.split(BLANK)]
+        return [*words[:-1], words[-1][:-1]]
+
+    @cached_property
+    def begins(self) -> list[int]:
+        """Where each word begins, and where the last one ends."""
+        return list(accumulate(map(len, self.words), initial=0))
+
+    @cached_property
+    def word_at(self) -> list[int]:
+        """The number of the word that each character is in."""
+        return [number for number, word in enumerate(self.words) for _ in word]
+
+
+class Reader:
+    """The best reader of texts drawn with the probabilities of `source`."""
+
+    def __init__(self, source: TopicText):
+        states = source.topics.states
+        self.transition = reduce(np.kron, [(1 - p) * np.eye(states) + p / states for p in source.renewal])  # A A
+        self.likelihoods = np.ascontiguousarray(source.emission.T)  # V A
+        self.number = {f"{word}{BLANK}": number for number, word in enumerate(source.lexicon)}
+        self.prefixes = self._sum_by(lambda word: [word[:end] for end in range(len(word) + 1)])
+        self.endings = self._sum_by(lambda word: [word[begin:] for begin in range(len(word))])
+        pieces = self._sum_by(lambda word: [word[a:b] for a in range(len(word)) for b in range(a + 1, len(word) + 1)])
+        self.pieces = {piece: p.mean() for piece, p in pieces.items()}  # all joint states are equally likely
+
+    def _sum_by(self, parts: Callable[[str], list[str]]) -> dict[str, np.ndarray]:
+        """By part: p(a word that has it | joint state), once for each place where the word has it: A."""
+        sums: dict[str, np.ndarray] = {}
+        for word, number in self.number.items():
+            for part in parts(word):
+                sums[part] = sums.get(part, 0) + self.likelihoods[number]
+        return sums
+
+    def bits(self, text: str) -> np.ndarray:
+        """-log2 p(character | all before it), from the second word on."""
+        first, *words = Spelling(text).words
+        belief, bits = self._move(self.endings[first]), []
+        for word in words:
+            bits += [self._bits(belief, word[:end], word[end]) for end in range(len(word))]
+            if word in self.number:  # the last one may be cut
+                belief = self._move(belief * self.likelihoods[self.number[word]])
+        return np.array(bits)
+
+    def bits_of_words(self, text: str) -> np.ndarray:
+        """-log2 p(character | its word so far), from the second word on: of a reader that takes no notice of topics."""
+        belief = np.ones(len(self.transition))
+        words = Spelling(text).words[1:]
+        return np.array([self._bits(belief, word[:end], word[end]) for word in words for end in range(len(word))])
+
+    def bits_within(self, text: str, window: int) -> np.ndarray:
+        """-log2 p(character | the `window` characters before it, or as many as there are), from the second word on."""
+        spelling = Spelling(text)
+        positions = range(spelling.begins[1], len(text))
+        numbers = np.array([self.number.get(word, -1) for word in spelling.words])  # the first and the last may be cut
+        chunks = [positions[n : n + CHUNK] for n in range(0, len(positions), CHUNK)]
+        return np.concatenate([self._bits_of_chunk(spelling, numbers, chunk, window) for chunk in chunks])
+
+    def _bits_of_chunk(
+        self, spelling: Spelling, numbers: np.ndarray, positions: Sequence[int], window: int
+    ) -> np.ndarray:
+        """numbers: of the words of the text, in the lexicon."""
+        text = spelling.text
+        starts = [max(0, position - window) for position in positions]
+        first, last = (np.array([spelling.word_at[n] for n in places]) for places in (starts, positions))
+        belief = np.stack([self._belief_after(spelling, start) for start in starts])
+        for n in range(1, (last - first).max()):
+            (more,) = np.nonzero(first + n < last)  # those with a further whole word in their window
+            belief[more] = self._move(belief[more] * self.likelihoods[numbers[first[more] + n]])
+        bits = []
+        for row, position, start, m, k in zip(belief, positions, starts, first, last, strict=True):
+            begun = text[max(start, spelling.begins[k]) : position]
+            inside = m == k  # the window lies in one word, and nobody knows where in it
+            bits.append(self._bits_inside(begun, text[position]) if inside else self._bits(row, begun, text[position]))
+        return np.array(bits)
+
+    def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
+        """The belief after the rest of the word that a window starts in: A."""
+        rest = spelling.text[start : spelling.begins[spelling.word_at[start] + 1]]
+        return self._move(self.endings.get(rest, np.ones(len(self.transition))))  # the text's last word may have no end
+
+    def _move(self, belief: np.ndarray) -> np.ndarray:
+        """The belief before the next word: ... A."""
+        belief = belief @ self.transition
+        return belief / belief.sum(-1, keepdims=True)
+
+    def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
+        """Of a character after the beginning of a word."""
+        return -np.log2((belief @ self.prefixes[begun + character]) / (belief @ self.prefixes[begun]))
+
+    def _bits_inside(self, seen: str, character: str) -> float:
+        return -np.log2(self.pieces[seen + character] / self.pieces[seen])

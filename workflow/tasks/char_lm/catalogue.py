@@ -1,0 +1,89 @@
+"""The texts by name, from config/tasks/char_lm.yaml. Their checksums are known without reading them."""
+
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
+
+from workflow.config.errors import check_known
+from workflow.config.files import user_path
+from workflow.config.strict import Name, StrictModel
+from workflow.tasks.sources import Checksum, Source, user_file_checksum
+from workflow.tasks.task import BaseCatalogue
+
+
+class Topics(StrictModel):
+    """Parameters of `workflow.tasks.char_lm.topics`.
+
+    words: size of the lexicon. states: of each topic. durations: characters, on average, until each is drawn anew.
+    spread: standard deviation of a word's score in a state. seed: of lexicon, scores and text.
+    """
+
+    words: int = Field(ge=2, le=1000)
+    states: int = Field(ge=1, le=16)
+    durations: list[PositiveFloat] = Field(min_length=1, max_length=8)
+    spread: PositiveFloat
+    seed: PositiveInt
+
+
+class TextEntry(Source):
+    """One text. `checksum` is `sha256:...` or `md5:...` of the plain content.
+
+    embedded: read from an installed package. topics: drawn with the parameters `topics`. file: looked for under
+    `files`, then fetched from `urls`; `prefix_of` names an official text whose first `bytes` bytes it is.
+    """
+
+    kind: Literal["embedded", "topics", "file"]
+    title: str
+    about: str
+    unit: Literal["byte", "character"]
+    bytes: PositiveInt
+    checksum: Checksum
+    prefix_of: str | None = None
+    topics: Topics | None = None
+    split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+
+    @model_validator(mode="after")
+    def split_adds_up(self):
+        if self.split and sum(self.split) != self.bytes:
+            raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
+        return self
+
+    @model_validator(mode="after")
+    def topics_have_parameters(self):
+        if (self.kind == "topics") != (self.topics is not None):
+            raise ValueError("`topics` are the parameters of a text of kind topics, and of no other")
+        return self
+
+
+class TextCatalogue(BaseCatalogue):
+    user_form: ClassVar[str] = "file:PATH"
+    corpora: dict[Name, TextEntry]
+
+    @model_validator(mode="after")
+    def prefixes_of_known_texts(self):
+        for entry in self.corpora.values():
+            if entry.prefix_of:
+                check_known("data set", entry.prefix_of, self.corpora)
+        return self
+
+    @property
+    def entries(self) -> dict[str, TextEntry]:
+        return self.corpora
+
+    def user_entry(self, name: str) -> TextEntry:
+        path = path_of(name)
+        checksum, size = user_file_checksum(f"corpus '{name}'", path)
+        about = f"{path.name}, a file of the user's; our own split 90/5/5"
+        return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
+
+    def is_part(self, name: str, whole: str) -> bool:
+        return name in self.entries and self.entries[name].prefix_of == whole
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        return self.entry(name).checksum
+
+
+def path_of(name: str) -> Path:
+    """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    return user_path(name.partition(":")[2], f"corpus '{name}'")

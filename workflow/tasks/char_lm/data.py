@@ -1,0 +1,139 @@
+"""From a name to a text ready for training: generate, find or fetch it, verify it, and cut it into three splits of ids.
+
+Splits as in Adaptive Attention Span, released code, data.py and get_data.sh.
+"""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry, path_of
+from workflow.tasks.char_lm.store import Corpus
+from workflow.tasks.char_lm.topics import TopicText
+from workflow.tasks.downloads import fetch, read_official
+from workflow.tasks.embedded import PIN, installed_version, read_source_files
+from workflow.tasks.sources import describe_missing, find_file, read_plain, verify_checksum
+from workflow.tasks.store import SPLITS
+
+NEWLINE = 10
+DIGITS = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven", b"eight", b"nine")
+
+
+def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the text of that name and write its corpus to `out`; a line that says what was written."""
+    entry = catalogue.entry(name)
+    content = read_content(catalogue, name, data_dir)
+    corpus = build_corpus(name, content, entry)
+    store.write(out, corpus)
+    sizes = ", ".join(f"{split} {len(getattr(corpus, split)):,}" for split in SPLITS)
+    return f"{name}: {sizes} {entry.unit}s, {len(corpus.symbols)} symbols"
+
+
+def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
+    """The bytes of a text, generated or read, with their checksum verified."""
+    entry = catalogue.entry(name)
+    if entry.topics:
+        content = TopicText(entry.topics).draw(entry.bytes)
+        verify_checksum(content, entry, f"corpus '{name}'", "its parameters in config/tasks/char_lm.yaml have changed")
+        return content
+    return read_embedded(name, entry) if entry.kind == "embedded" else read_file(catalogue, name, data_dir)
+
+
+def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
+    """The plain content of a text of kind `file`, its checksum verified."""
+    entry = catalogue.entry(name)
+    if catalogue.is_users(name):
+        content = path_of(name).read_bytes()
+        verify_checksum(content, entry, f"corpus '{name}'", "it changed while it was read")
+        return content
+    if entry.prefix_of and not find_file(entry, data_dir):
+        return _read_prefix(catalogue, name, data_dir)
+    return read_official(name, entry, data_dir)
+
+
+def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
+    """The first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
+    entry = catalogue.entry(name)
+    official = catalogue.entry(entry.prefix_of)
+    if path := find_file(official, data_dir):
+        content = read_plain(path, official, entry.bytes)
+    else:
+        content = fetch(entry.prefix_of, official, describe_missing(name, [entry, official], data_dir))[: entry.bytes]
+    verify_checksum(content, entry, f"the start of {path or entry.prefix_of}", "delete or replace the file")
+    return content
+
+
+def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
+    """One token per byte. The newline is the token <eos>; a split that does not end in one gets one more.
+
+    Texts in characters (text8, words) have no newline: blanks at both ends of their splits are removed, and the added
+    <eos> is their only one, so V is 28. The vocabulary of a named text is that of its train split, as in the released
+    code; a byte that occurs only in dev or test is a `ConfigError` where the released code crashes. The vocabulary of
+    a user's file is that of all three splits: such a byte is scored with weights that were never trained.
+    """
+    parts = [part.strip() if entry.unit == "character" else part for part in split_content(content, entry.split)]
+    parts = [part if part.endswith(b"\n") else part + b"\n" for part in parts]
+    if min(map(len, parts)) < 2:
+        raise ConfigError(f"corpus '{name}': {len(content)} bytes are too few to split into train, dev and test")
+    alphabets = [set(part) for part in parts]
+    vocabulary = set.union(*alphabets) if TextCatalogue.is_users(name) else alphabets[0]
+    for split, alphabet in zip(SPLITS, alphabets, strict=True):
+        if unknown := alphabet - vocabulary:
+            raise ConfigError(f"corpus '{name}': byte {min(unknown)} occurs in {split} and never in train")
+    id_of_byte = np.zeros(256, np.uint16)
+    id_of_byte[sorted(vocabulary)] = np.arange(len(vocabulary))
+    ids = [id_of_byte[np.frombuffer(part, np.uint8)] for part in parts]
+    symbols = [symbol_name(byte) for byte in sorted(vocabulary)]
+    return Corpus(name, *ids, symbols, entry.checksum, entry.unit, entry.about)
+
+
+def split_content(content: bytes, lengths: list[int] | None) -> list[bytes]:
+    """Train, dev and test by their official lengths; 90, 5 and 5 % where there are none."""
+    if lengths is None:
+        first, second = len(content) * 90 // 100, len(content) * 95 // 100
+    else:
+        first, second = lengths[0], lengths[0] + lengths[1]
+    return [content[:first], content[first:second], content[second:]]
+
+
+def symbol_name(byte: int) -> str:
+    """A printable name of a token."""
+    if byte == NEWLINE:
+        return "<eos>"
+    return chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}"
+
+
+def read_embedded(name: str, entry: TextEntry) -> bytes:
+    """The text of that name; `ConfigError` with the pin where the installed package gives another text."""
+    check_known("embedded data set", name, READERS)
+    content = READERS[name]()
+    hint = f"it is read from {PIN}, here is {installed_version()}: install the pinned one"
+    verify_checksum(content, entry, f"corpus '{name}'", hint)
+    return content
+
+
+def read_sources() -> bytes:
+    """The Python files of ten packages of sympy, concatenated."""
+    return b"".join(read_source_files())
+
+
+def read_words() -> bytes:
+    """The same sources in 27 characters."""
+    return reduce_to_letters(read_sources())
+
+
+def reduce_to_letters(text: bytes) -> bytes:
+    """a to z and single spaces, by the rules that make text8 of enwik8 (M. Mahoney, wikifil.pl, its last lines).
+
+    ASCII capitals become small letters, each digit its name between spaces, every run of anything else one space.
+    """
+    text = text.lower()
+    for digit, name in enumerate(DIGITS):
+        text = text.replace(b"%d" % digit, b" " + name + b" ")
+    return re.sub(rb"[^a-z]+", b" ", text).strip()
+
+
+READERS = {"sources": read_sources, "words": read_words}

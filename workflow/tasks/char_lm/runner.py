@@ -1,0 +1,164 @@
+"""Character language modelling (Adaptive Attention Span, section 3): bits per character.
+
+And what a trained net shows of its attention, for Figures 1 and 5.
+"""
+
+import torch
+
+from models import macs
+from models.attention import formula
+from models.attention.engine.band import band
+from models.attention.engine.engine import every_key
+from models.attention.engine.caches import Past
+from models.attention.engine.caches import streams as select_streams
+from workflow.config.job import Job
+from workflow.papers import formulas
+from workflow.tasks.char_lm import refuse_uneven, store
+from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
+from workflow.training.backends import computing, engine_of
+from workflow.training.devices import ALONE, Devices
+from workflow.training.gradients import precision
+
+
+class CharLMTask:
+    """Language modelling, character by character."""
+
+    unit = "bpc"
+    in_unit = staticmethod(bits)
+    read = staticmethod(store.read)
+
+    def __init__(self, job: Job, corpus: store.Corpus, device: torch.device, devices: Devices = ALONE):
+        training, evaluation = job.training, job.evaluation
+        refuse_uneven(training.batch, training.accumulate, devices.count)
+        corpus.require("train", training.batch, 2 * training.block)
+        for split in ("dev", "test"):
+            corpus.require(split, evaluation.streams, evaluation.block)
+        self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
+        self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
+        self.past: list[Past] | None = None  # what each layer remembers of the streams
+        self.passes, self.tokens = training.accumulate, training.batch * training.block
+
+    def losses(self, net):
+        training = self.job.training
+        inputs, targets, begins = self.streams.read()
+        if begins or self.past is None:
+            self.past = net.start(len(inputs))
+        self.past = yield from losses(net, training, inputs, targets, self.past)
+
+    def after_step(self, net, step: int) -> None:
+        pass
+
+    def validate(self, net) -> dict[str, float]:
+        """What a point of the learning curve says of dev."""
+        dev, _ = self._score(net, "dev", self.job.evaluation.dev_tokens)
+        facts = net.facts()
+        return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
+
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
+        """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
+        test, scored = self._score(net, "test", self.job.evaluation.tokens)
+        dev, _ = self._score(net, "dev", self.job.evaluation.tokens)
+        facts = net.facts()
+        with computing(net.attentions, engine_of(net)):
+            multiply_adds = self._count_macs(net, facts.get("mean_span", 0.0))
+            facts |= probe(net, self.corpus)
+        metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": float(scored)}
+        return metrics, facts, multiply_adds
+
+    def _score(self, net, split: str, limit: int) -> tuple[float, int]:
+        """bpc on the first `limit` characters of a split (0: all), and how many were scored."""
+        evaluation, text = self.job.evaluation, getattr(self.corpus, split)
+        with precision(self.job.training, self.device):
+            return score_text(net, text, streams=evaluation.streams, block=evaluation.block, limit=limit)
+
+    def _count_macs(self, net, span: float) -> dict[str, float]:
+        block, shape = self.job.training.block, self.job.net
+        tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
+        return {
+            "paper": formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
+            "dense": macs.dense(net, block),
+            "executed": macs.executed(net, tokens, block),
+        }
+
+    def state_dict(self) -> dict:
+        """With what is remembered of all streams, whichever device reads them."""
+        past = [tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []]
+        return {**self.streams.state_dict(), "past": past}
+
+    def load_state_dict(self, state: dict) -> None:
+        self.streams.load_state_dict(state)
+        self.past = select_streams(state["past"], self.streams.rows) or None
+
+
+BINS = 48  # of distance, on a log scale, so that a long span stays a short list
+QUERIES = 64
+
+
+@torch.no_grad()
+def probe(net, corpus) -> dict:
+    """Facts from one stretch of dev text: mean weight per key by distance, and spans that depend on the input."""
+    net.eval()
+    longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
+    length = min(longest + QUERIES, len(corpus.dev))
+    tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
+    past = net.start(1)
+    for block in tokens[:, :-QUERIES].split(QUERIES, 1):
+        _, past = net(block, past)
+    recorder = _Recorder()
+    with computing(net.attentions, recorder):
+        net(tokens[:, -QUERIES:], past)
+    net.facts()  # spans recorded here do not belong to an evaluation
+    facts = {"attention_by_distance": _by_distance(recorder.weights)}
+    pairs = zip(net.attentions, recorder.extents, strict=True)
+    spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
+    if spans:
+        text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
+        facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
+    return facts
+
+
+class _Recorder:
+    """Computes the definition on the engine's caches, and keeps weights B h T K and extents z of every layer."""
+
+    def __init__(self):
+        self.weights: list[torch.Tensor] = []
+        self.extents: list[torch.Tensor | None] = []
+
+    def attend(self, layer, x, past):
+        z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
+        reach = min([*layer.bounds(), k.size(2)])
+        weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
+        self.weights.append(weights.float())
+        self.extents.append(z)
+        return (weights @ v).transpose(1, 2), past
+
+
+def _spans(layer, z) -> torch.Tensor:
+    """Span by character, mean over the heads of a layer."""
+    return (z + layer.span.ramp).clamp(max=layer.span.limit).float().mean((0, 1))[:, 0].cpu()
+
+
+def _by_distance(layers: list[torch.Tensor]) -> dict:
+    """Mean weight on one key at each distance, queries and the distances of a bin averaged: weight[layer][head][bin].
+
+    distance: the middle of a bin; keys: how many distances it holds.
+    """
+    window = max(weights.size(-1) for weights in layers) - QUERIES
+    edges = torch.logspace(0, torch.log10(torch.tensor(window + 1.0)), BINS + 1).round().long().unique()
+    means = [_by_rank(weights, window) for weights in layers]
+    pairs = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+    return {
+        "distance": [(low + high - 1) / 2 for low, high in pairs],
+        "keys": [high - low for low, high in pairs],
+        "weight": [
+            [[round(row[low - 1 : high - 1].mean().item(), 8) for low, high in pairs] for row in mean] for mean in means
+        ],
+    }
+
+
+def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
+    """Mean over queries of the weight at x = 1 .. window, 0 beyond the layer's own keys: (h, window)."""
+    own = weights.size(-1) - QUERIES
+    keys = weights[..., :-1] if own else weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
+    mean = band(keys.contiguous(), own).mean((0, 2)).flip(-1)
+    return torch.nn.functional.pad(mean, (0, window - own)).cpu()

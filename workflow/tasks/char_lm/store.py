@@ -1,0 +1,46 @@
+"""A text ready for training, in one file: token ids of three splits and the symbols that they stand for."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workflow.config.errors import ConfigError
+from workflow.tasks.store import SPLITS, read_npz, write_npz
+
+VERSION = 1
+METADATA = ("name", "symbols", "checksum", "unit", "about")
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """train, dev, test: ids into `symbols`. unit: what bpc counts, "byte" or "character"."""
+
+    name: str
+    train: np.ndarray
+    dev: np.ndarray
+    test: np.ndarray
+    symbols: list[str]
+    checksum: str
+    unit: str
+    about: str
+
+    def require(self, split: str, streams: int, block: int) -> None:
+        """`ConfigError` unless each of the streams that the split is cut into holds more than a block."""
+        length = len(getattr(self, split))
+        if length // streams <= block:
+            each = f"{length // streams:,} for each of {streams} streams"
+            raise ConfigError(
+                f"corpus '{self.name}': {split} has {length:,} {self.unit}s, {each}; it takes more than {block:,}"
+            )
+
+
+def write(path: Path, corpus: Corpus) -> None:
+    """Write the whole file or nothing; the same corpus gives the same bytes."""
+    metadata = {"version": VERSION, **{key: getattr(corpus, key) for key in METADATA}}
+    write_npz(path, metadata, {split: getattr(corpus, split).astype(np.uint16) for split in SPLITS})
+
+
+def read(path: Path) -> Corpus:
+    """`ConfigError` where the file is truncated, foreign or of another version."""
+    return read_npz(path, VERSION, lambda metadata, splits: Corpus(**splits, **metadata))

@@ -1,0 +1,92 @@
+"""A text drawn from latent topics: what can be known of it at best is computable (`best_reader`).
+
+Words of a small invented lexicon follow each other, a blank after each. Behind them stand a few independent topics,
+each in one of several states. A word's probability is proportional to exp of the sum of its scores in the topics'
+states. Before each word, each topic is drawn anew with a probability of its own, and may come out as it was. So the
+more of the text a reader sees, the better it knows the states, as far back as the slowest topic lasts.
+
+Weights are rounded to whole numbers, so that every machine draws the same text.
+"""
+
+import random
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from workflow.tasks.char_lm.catalogue import Topics
+
+CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+LARGEST = 1_000_000  # weight of the likeliest word in a joint state
+
+
+class TopicText:
+    """The lexicon and the probabilities that a text of topics is drawn with. A joint states, V words."""
+
+    def __init__(self, topics: Topics):
+        generator = random.Random(topics.seed)
+        self.topics = topics
+        self.lexicon = _draw_lexicon(topics.words, generator)
+        shape = (len(topics.durations), topics.states, topics.words)
+        scores = [generator.gauss(0, topics.spread) for _ in range(np.prod(shape))]
+        self.scores = np.array(scores).reshape(shape)
+        length = np.mean([len(word) + 1 for word in self.lexicon])  # of a word with its blank
+        self.renewal = [min(1.0, length / duration) for duration in topics.durations]
+
+    @cached_property
+    def joint_states(self) -> list[tuple[int, ...]]:
+        """Every combination of one state per topic."""
+        return list(product(range(self.topics.states), repeat=len(self.topics.durations)))
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Of each word in each joint state, in whole numbers: A V."""
+        sums = np.array([self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states])
+        return np.maximum(1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))).astype(np.int64)
+
+    @cached_property
+    def emission(self) -> np.ndarray:
+        """p(word | joint state): A V."""
+        return self.weights / self.weights.sum(1, keepdims=True)
+
+    def draw(self, length: int) -> bytes:
+        """The first `length` characters of the text; it ends in a blank where that is a whole word's."""
+        return "".join(f"{word} " for word, _ in self._walk(length)).encode()[:length]
+
+    def borders(self, length: int) -> list[list[int]]:
+        """For each topic the places in the first `length` characters where a word begins that finds it changed."""
+        places: list[list[int]] = [[] for _ in self.renewal]
+        place, before = 0, None
+        for word, joint in self._walk(length):
+            for topic, (was, now) in enumerate(zip(before or joint, joint, strict=True)):
+                if was != now:
+                    places[topic].append(place)
+            place, before = place + len(word) + 1, joint
+        return places
+
+    def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The words of the first `length` characters, each with the joint state that it was drawn in."""
+        generator, topics = random.Random(self.topics.seed + 1), range(len(self.renewal))
+        cumulative = {
+            joint: np.cumsum(row).tolist() for joint, row in zip(self.joint_states, self.weights, strict=True)
+        }
+        joint = tuple(generator.randrange(self.topics.states) for _ in topics)
+        size = 0
+        while size < length:
+            (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
+            yield word, joint
+            size += len(word) + 1
+            joint = tuple(self._renew(joint[i], self.renewal[i], generator) for i in topics)
+
+    def _renew(self, state: int, probability: float, generator: random.Random) -> int:
+        return generator.randrange(self.topics.states) if generator.random() < probability else state
+
+
+def _draw_lexicon(words: int, generator: random.Random) -> list[str]:
+    """Different words of two to four letters in alphabetical order, consonants and vowels in turn."""
+    lexicon: set[str] = set()
+    while len(lexicon) < words:
+        letters = [generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))]
+        lexicon.add("".join(letters))
+    return sorted(lexicon)

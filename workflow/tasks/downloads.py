@@ -1,0 +1,62 @@
+"""Official files: found in `data_dir`, else downloaded through pooch from the first address that gives them."""
+
+import logging
+from pathlib import Path
+
+import pooch
+from requests import RequestException
+
+from workflow.config.errors import ConfigError
+from workflow.tasks.sources import Source, describe_missing, find_file, read_plain, verify_checksum
+
+RETRIES = 2
+
+
+def cache_folder() -> Path:
+    """Where downloads are kept, for every checkout of this user."""
+    return Path(pooch.os_cache("attention-suite"))
+
+
+def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
+    """The plain content of one official file, its checksum verified."""
+    if path := find_file(source, data_dir):
+        content = read_plain(path, source)
+        verify_checksum(content, source, str(path), "delete or replace the file")
+        return content
+    return fetch(name, source, describe_missing(name, [source], data_dir))
+
+
+def fetch(name: str, source: Source, missing: str) -> bytes:
+    """The plain content from the first address that gives it; `missing` begins the error message where none does."""
+    failures = []
+    for url in source.urls:
+        try:
+            return _fetch_url(url, name, source)
+        except (RequestException, ConfigError) as error:
+            failures.append(f"{url}: {error if isinstance(error, ConfigError) else _describe(error)}")
+    raise ConfigError(f"{missing} and not fetched: {'; '.join(failures) or 'it has no address'}")
+
+
+def _fetch_url(url: str, name: str, source: Source) -> bytes:
+    """The content from one address, its checksum verified; an earlier download that is damaged is made again."""
+    path = cache_folder() / f"{name}-{url.rsplit('/', 1)[-1]}"
+    was_kept = path.exists()
+    print(f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}", flush=True)
+    pooch.get_logger().setLevel(logging.WARNING)
+    registry = {"path": path.parent, "base_url": "", "registry": {path.name: None}, "urls": {path.name: url}}
+    pooch.create(**registry, retry_if_failed=RETRIES).fetch(path.name)
+    try:
+        content = read_plain(path, source)
+        verify_checksum(content, source, "what it serves", "another file")
+        return content
+    except ConfigError:
+        path.unlink()
+        if not was_kept:
+            raise
+    return _fetch_url(url, name, source)
+
+
+def _describe(error: RequestException) -> str:
+    """404 Not Found, or the kind of failure: the text of a connection error is a paragraph."""
+    response = error.response
+    return f"{response.status_code} {response.reason}" if response is not None else type(error).__name__

@@ -1,0 +1,42 @@
+"""Files that every installation holds: the sources of sympy, which torch depends on, pinned to one version.
+
+The wheel and the source archive hold the same bytes, so pip and conda install the same text; the checksums of what is
+made of it are in config/tasks/. Bytes are taken as they are: 23 of them, in UTF-8 letters such as alpha, are not ASCII.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
+
+PIN = "sympy==1.14.0"
+PACKAGES = (
+    "assumptions",
+    "calculus",
+    "concrete",
+    "core",
+    "functions",
+    "logic",
+    "matrices",
+    "series",
+    "sets",
+    "simplify",
+)
+
+
+def read_source_files() -> list[bytes]:
+    """The Python files of ten packages of sympy, without tests, in the order of their paths. sympy is not imported."""
+    spec = find_spec("sympy")
+    if spec is None or spec.origin is None:
+        raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")
+    root = Path(spec.origin).parent
+    paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES for path in (root / name).rglob("*.py"))
+    return [(root / path).read_bytes() for path in paths if not {"tests", "benchmarks"} & set(path.split("/"))]
+
+
+def installed_version() -> str:
+    try:
+        return f"sympy=={version('sympy')}"
+    except PackageNotFoundError:
+        return "one without a version"

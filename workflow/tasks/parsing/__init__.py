@@ -1,0 +1,30 @@
+"""Constituency parsing: its job, and what pages say of it. Imports no torch."""
+
+from typing import Literal
+
+from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
+from workflow.tasks.task import SPANS, TaskSpec, score_quantities
+
+
+class ParsingJob(SequenceJob):
+    task: Literal["parsing"] = "parsing"
+
+
+TREES = {"recall": ("recall", "%"), "precision": ("precision", "%"), "f1": ("F1", "F1")}
+TREES |= {"complete": ("complete match, %", "%"), "tagging": ("tagging", "%"), "errors": ("error sentences", "")}
+TREES |= {"repaired": ("repaired", "%")}
+TASK = TaskSpec(
+    job=ParsingJob,
+    catalogue=TreeCatalogue,
+    runner="workflow.tasks.parsing.runner:ParsingTask",
+    write_corpus="workflow.tasks.parsing.data:write",
+    costs="workflow.costs.sentences",
+    tokens="pieces",
+    prediction="decoding",
+    curve=PERPLEXITY,
+    headline=("test_f1", "test_complete", "mean_span"),
+    scores=("dev_ppl", "dev_f1", "test_f1"),
+    quantities=(*QUANTITIES, *score_quantities("higher", TREES, claimed=("f1",)), *SPANS),
+    examples=("sentence", "right tree", "tree written"),
+)

@@ -1,0 +1,94 @@
+"""The treebanks by name, from config/tasks/parsing.yaml, and the checksums that identify them in a job."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveInt, model_validator
+
+from workflow.config.errors import ConfigError
+from workflow.config.files import user_path
+from workflow.config.strict import Name
+from workflow.tasks.sources import Source, data_folders, describe_data_dir, file_checksum, user_file_checksum
+from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
+
+USER_VOCABULARY = 8000
+RULES = 1  # version of the rules of cleaning and linearising: counted up when they change, so that jobs differ
+ENDINGS = (".mrg", ".prd")
+
+
+class TreeEntry(Source):
+    """One treebank. vocabulary: pieces of the words, with the four special ones.
+
+    embedded: made by workflow/tasks/parsing/statements.py. file: looked for under `files`, then fetched from `urls`.
+    folder: the first of `folders` in data_dir, its `sections` of files *.mrg or *.prd; nothing is fetched. trees:
+    the sizes of the splits, consecutive in a file; a folder must have exactly as many.
+    """
+
+    kind: Literal["embedded", "file", "folder"]
+    title: str
+    about: str
+    vocabulary: VocabularySize
+    trees: dict[SplitName, PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
+    folders: list[str] = []
+    sections: dict[SplitName, list[str]] = {}
+
+    @model_validator(mode="after")
+    def has_what_its_kind_needs(self):
+        if (self.kind == "folder") != (bool(self.folders) and len(self.sections) == 3):
+            raise ValueError("kind folder, and no other, takes folders, and sections for train, dev and test")
+        if (self.kind == "folder") == bool(self.checksum):
+            raise ValueError("kinds embedded and file take a checksum; a folder is identified by what is found in it")
+        return self
+
+
+class TreeCatalogue(BaseCatalogue):
+    user_form: ClassVar[str] = "trees:PATH"
+    trees: dict[Name, TreeEntry]
+
+    @property
+    def entries(self) -> dict[str, TreeEntry]:
+        return self.trees
+
+    def user_entry(self, name: str) -> TreeEntry:
+        path = user_path(name.partition(":")[2], f"data set '{name}'")
+        checksum, size = user_file_checksum(f"data set '{name}'", path)
+        return TreeEntry(
+            kind="file",
+            title=path.name,
+            about=f"{path.name}, trees of the user's; our own split 90/5/5",
+            vocabulary=USER_VOCABULARY,
+            checksum=checksum,
+            bytes=size,
+            files=[str(path)],
+        )
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        """What identifies the trees in a job: of the texts, the pieces, the split and the rules of this suite."""
+        entry = self.entry(name)
+        content = entry.checksum or _checksum_of_files(name, entry, data_dir)
+        identity = [content, entry.vocabulary, entry.trees, RULES]
+        return f"sha256:{hashlib.sha256(json.dumps(identity).encode()).hexdigest()}"
+
+
+def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
+    """The files of each split of a folder, by section and name; `ConfigError` where a split has none."""
+    candidates = [parent / folder for parent in data_folders(data_dir) for folder in entry.folders]
+    root = next((folder for folder in candidates if folder.is_dir()), None)
+    if root is None:
+        names = " or ".join(entry.folders)
+        where = describe_data_dir(data_dir)
+        raise ConfigError(f"data set '{name}': not found {where} (a folder {names}, with your own copy)")
+    files = {}
+    for split, sections in entry.sections.items():
+        paths = [path for section in sections for path in sorted((root / section).glob("*"))]
+        files[split] = [path for path in paths if path.is_file() and path.suffix in ENDINGS]
+        if not files[split]:
+            names = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
+            raise ConfigError(f"data set '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}")
+    return files
+
+
+def _checksum_of_files(name: str, entry: TreeEntry, data_dir: str | None) -> list[str]:
+    return [file_checksum(path) for paths in section_files(name, entry, data_dir).values() for path in paths]

@@ -1,0 +1,109 @@
+"""From a name to trees ready for training: read, verify and split them, learn pieces of the words on train, encode.
+
+They are stored as pairs, so that tasks read them like parallel texts: sources are the words in pieces, targets the
+linearised trees. Symbols are the pieces, then the labels and tags of train. Dev and test keep their texts: the words,
+and each tree in brackets.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from nltk import Tree
+from sentencepiece import SentencePieceProcessor
+
+from workflow.config.errors import ConfigError
+from workflow.tasks import store
+from workflow.tasks.downloads import read_official
+from workflow.tasks.embedded import PIN, installed_version
+from workflow.tasks.parsing.catalogue import TreeCatalogue, TreeEntry, section_files
+from workflow.tasks.parsing.statements import generate_trees
+from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
+from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.sources import verify_checksum
+from workflow.tasks.store import SPLITS, UNK, Pairs, Split, describe
+
+MAX_SYMBOLS = 1 << 16  # ids are uint16
+
+
+def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pairs:
+    """The trees of that name, ready for training; `ConfigError` for files that cannot be used."""
+    entry = catalogue.entry(name)
+    checksum = catalogue.checksum(name, data_dir)
+    if entry.kind == "folder":
+        trees = _read_folder(name, entry, data_dir)
+    else:
+        trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
+    exact = entry.kind == "file" and not catalogue.is_users(name)
+    words = {split: [" ".join(tree.leaves()) for tree in trees[split]] for split in SPLITS}
+    pieces = learn_pieces(words["train"], entry.vocabulary, f"data set '{name}'", exact=exact)
+    labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
+    count = pieces.get_piece_size()
+    if count + len(labels) > MAX_SYMBOLS:
+        raise ConfigError(
+            f"data set '{name}': {count:,} pieces and {len(labels):,} labels are more than {MAX_SYMBOLS:,}"
+        )
+    ids = {label: count + n for n, label in enumerate(labels)}
+    splits = {split: _encode(pieces, ids, words[split], trees[split], split) for split in SPLITS}
+    about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
+    return Pairs(name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about)
+
+
+def _encode(
+    pieces: SentencePieceProcessor, label_ids: dict[str, int], words: list[str], trees: list[Tree], split: str
+) -> Split:
+    """A label that train does not have is <unk>."""
+    sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
+    targets = [np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16) for tree in trees]
+    if split == "train":
+        return Split(sources, targets, [], [])
+    return Split(sources, targets, words, [format_tree(tree) for tree in trees])
+
+
+def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]:
+    if TreeCatalogue.is_users(name):
+        path = entry.files[0]
+        content = Path(path).read_bytes()
+        verify_checksum(content, entry, f"data set '{name}'", "it changed while it was read")
+        return _decode_trees(content, path)
+    if entry.kind == "file":
+        return _decode_trees(read_official(name, entry, data_dir), f"data set '{name}'")
+    content = generate_trees()
+    hint = f"it is made from {PIN}, here is {installed_version()}: install the pinned one"
+    verify_checksum(content, entry, f"data set '{name}'", hint)
+    return [Tree.fromstring(line) for line in content.decode().split("\n")]
+
+
+def _decode_trees(content: bytes, where: str) -> list[Tree]:
+    try:
+        return read_trees(content.decode("utf-8-sig"), where)
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{where}: byte {error.start:,} is not UTF-8; trees are plain text in UTF-8") from None
+
+
+def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
+    """The trees of each split's sections; `ConfigError` where their number is not the entry's."""
+    trees = {}
+    for split, paths in section_files(name, entry, data_dir).items():
+        trees[split] = [tree for path in paths for tree in _decode_trees(path.read_bytes(), str(path))]
+    for split, count in (entry.trees or {}).items():
+        if len(trees[split]) != count:
+            raise ConfigError(f"data set '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}")
+    return trees
+
+
+def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, list[Tree]]:
+    """Consecutive trees for train, dev and test: as many as the entry says, else 90, 5 and 5 %."""
+    held_out = max(1, len(trees) * 5 // 100)
+    sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
+    if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
+        expected = f"{sum(sizes.values()):,} were expected" if entry.trees else "at least 3 are needed"
+        raise ConfigError(f"data set '{name}': {len(trees):,} trees; {expected}")
+    first, second = sizes["train"], sizes["train"] + sizes["dev"]
+    return {"train": trees[:first], "dev": trees[first:second], "test": trees[second:]}
+
+
+def write(catalogue: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the treebank of that name and write its words and trees to `out`; a line that says what was written."""
+    pairs = build_trees(catalogue, name, data_dir)
+    store.write(out, pairs)
+    return describe(pairs)

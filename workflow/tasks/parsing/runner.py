@@ -1,0 +1,95 @@
+"""Constituency parsing as translation of words into brackets (Attention Is All You Need, section 6.3): F1.
+
+Scores are labelled bracketing as the standard program counts it (evalb with Collins' parameters), and that of tags.
+
+A bracket is (label, first word, word after the last). Not counted: TOP, tags, and constituents of punctuation alone.
+Punctuation is taken out before words are counted, by the tags of the tree that is right: so a wrong tag cannot make
+two sentences differ in length. ADVP and PRT are one label. A bracket that occurs twice must be found twice.
+
+    recall = matched / in the right trees    precision = matched / in ours    F1 = 2 R P / (R + P)
+
+over all sentences together. Trees with different words are an error sentence, which no sum counts.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from nltk import Tree
+
+from workflow.tasks.parsing.trees import TOP, format_tree, rebuild, tagged_words
+from workflow.tasks.sequences import SequenceTask
+
+SHOWN = 10  # sentences that a record quotes, each with the right tree and the one written
+PUNCTUATION = {",", ":", "``", "''", "."}
+SAME = {"PRT": "ADVP"}
+COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")
+
+
+class ParsingTask(SequenceTask):
+    """Words for a linearised tree. An output is made a tree over the sentence's words, repaired where it is none."""
+
+    extra = 300  # section 6.3
+
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+        """Labelled bracketing, and the percentage of outputs that were no tree over their words."""
+        texts, symbols = getattr(self.corpus, split), self.corpus.symbols
+        written = [
+            rebuild([symbols[token] for token in ids], words.split(" "))
+            for ids, words in zip(outputs, texts.source_text, strict=False)
+        ]
+        right = [Tree.fromstring(text) for text in texts.target_text[: len(written)]]
+        counts = [count_sentence(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)]
+        repaired = 100 * sum(mended for _, mended in written) / len(written)
+        lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
+        shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
+        return {**score(counts), "repaired": repaired}, {"counts": counts, "shown": shown}
+
+
+def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
+    """(label, start, end) of a tree's constituents; `dropped`: positions of words that do not count."""
+    counted: Counter = Counter()
+
+    def walk(node: Tree, seen: int, kept: int) -> tuple[int, int]:
+        """Words before the node, all and counted -> the same after it."""
+        if isinstance(node[0], str):
+            return seen + 1, kept + (seen not in dropped)
+        start = kept
+        for child in node:
+            seen, kept = walk(child, seen, kept)
+        if node.label() != TOP and kept > start:
+            counted[SAME.get(node.label(), node.label()), start, kept] += 1
+        return seen, kept
+
+    walk(tree, 0, 0)
+    return counted
+
+
+def count_sentence(ours: Tree, right: Tree) -> list[int]:
+    """Of one sentence, as named in `COUNTS`; all 0 where the words are not the same."""
+    mine, theirs = tagged_words(ours), tagged_words(right)
+    if [word for word, _ in mine] != [word for word, _ in theirs]:
+        return [0] * len(COUNTS)
+    dropped = {position for position, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}
+    written, wanted = count_brackets(ours, dropped), count_brackets(right, dropped)
+    kept = [position for position in range(len(theirs)) if position not in dropped]
+    tags = sum(mine[position][1] == theirs[position][1] for position in kept)
+    return [(written & wanted).total(), wanted.total(), written.total(), len(kept), tags, int(written == wanted), 1]
+
+
+def score(sentences: Iterable[list[int]]) -> dict[str, float]:
+    """Per cent over a corpus, from the counts of its sentences; errors: how many had other words."""
+    rows = list(sentences)
+    matched, right, ours, words, tags, complete, valid = (sum(column) for column in zip(*rows, strict=True))
+    recall, precision = _percent(matched, right), _percent(matched, ours)
+    return {
+        "recall": recall,
+        "precision": precision,
+        "f1": 2 * recall * precision / (recall + precision) if matched else 0.0,
+        "complete": _percent(complete, valid),
+        "tagging": _percent(tags, words),
+        "errors": float(len(rows) - valid),
+    }
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0

@@ -1,0 +1,170 @@
+"""Syntax trees in brackets, as the Penn Treebank writes them: (S (NP (DT the) (NN board)) (VP (VBZ sits))).
+
+Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label the first part is
+kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts.
+
+And as sequences of symbols:
+
+A tree as a sequence of symbols (Vinyals et al. 2015, section 2.2), and the tree of a sequence that a net wrote.
+
+    (TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))        (S  (NP NNP )NP  (VP VBZ )VP  . )S
+
+A label has an opening and a closing symbol, a tag is a symbol itself; words and TOP are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from nltk import Tree
+
+from workflow.config.errors import ConfigError
+
+TOP, TRACE = "TOP", "-NONE-"
+MAX_DEPTH = 200  # of brackets in brackets; the trees of treebanks have a tenth of that
+TOKENS = re.compile(r"[()]|[^\s()]+")
+
+
+def read_trees(text: str, where: str) -> list[Tree]:
+    """All trees of a text, cleaned; `ConfigError` with `where` and the line where brackets do not match."""
+    trees = [clean(_parse(tokens, f"{where}, line {line}")) for line, tokens in _split_brackets(text, where)]
+    return [tree for tree in trees if tree is not None]
+
+
+def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
+    """The tokens of each outermost bracket, and the line it begins in."""
+    depth, tokens, first_line = 0, [], 0
+    for line, content in enumerate(text.split("\n"), start=1):
+        for token in TOKENS.findall(content):
+            if depth == 0:
+                if token != "(":
+                    reason = f"'{token}' stands in no bracket"
+                    if token == ")":
+                        reason = "a bracket closes that was not opened"
+                    raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
+                first_line = line
+            tokens.append(token)
+            depth += (token == "(") - (token == ")")
+            if depth > MAX_DEPTH:
+                reason = f"more than {MAX_DEPTH} brackets in each other; no tree is so deep"
+                raise ConfigError(f"{where}, line {first_line}: {reason}")
+            if depth == 0:
+                yield first_line, tokens
+                tokens = []
+    if depth:
+        reason = f"the bracket that opens here is never closed; {depth} are missing"
+        raise ConfigError(f"{where}, line {first_line}: {reason}")
+
+
+def _parse(tokens: list[str], where: str) -> Tree:
+    """The tree of one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
+    stack: list[Tree] = [Tree("", [])]
+    for n, token in enumerate(tokens):
+        if token == "(":
+            has_label = tokens[n + 1] not in "()"
+            stack.append(Tree(tokens[n + 1] if has_label else TOP, []))
+        elif token == ")":
+            constituent = stack.pop()
+            if not len(constituent):
+                raise ConfigError(f"{where}: the bracket ({constituent.label()}) holds nothing")
+            stack[-1].append(constituent)
+        elif tokens[n - 1] != "(":
+            stack[-1].append(token)
+    (tree,) = stack[0]
+    for subtree in tree.subtrees():
+        if any(isinstance(child, str) for child in subtree) and len(subtree) > 1:
+            bracket = f"({subtree.label()} {' '.join(map(str, subtree))})"
+            raise ConfigError(f"{where}: the words of {bracket} need a tag each, (TAG word)")
+    return tree
+
+
+def clean(tree: Tree) -> Tree | None:
+    """Without traces, functions and indices, under one TOP; None for a tree of traces alone."""
+    cleaned = _remove_traces(tree)
+    if cleaned is None:
+        return None
+    if not isinstance(cleaned[0], Tree):
+        return Tree(TOP, [cleaned])
+    while cleaned.label() == TOP and len(cleaned) == 1 and cleaned[0].label() == TOP:
+        cleaned = cleaned[0]
+    return cleaned if cleaned.label() == TOP else Tree(TOP, [cleaned])
+
+
+def _remove_traces(tree: Tree) -> Tree | None:
+    """A copy with plain labels; None where nothing but traces is in it."""
+    if tree.label() == TRACE:
+        return None
+    if isinstance(tree[0], str):
+        return Tree(tree.label(), list(tree))
+    children = [child for child in map(_remove_traces, tree) if child is not None]
+    return Tree(plain_label(tree.label()), children) if children else None
+
+
+def plain_label(label: str) -> str:
+    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; a label that begins with one of these signs is not cut."""
+    return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
+
+
+def format_tree(tree: Tree) -> str:
+    """The tree in brackets on one line."""
+    return " ".join(str(tree).split())
+
+
+def tagged_words(tree: Tree) -> list[tuple[str, str]]:
+    """(word, tag) of each leaf."""
+    return [(str(word), str(tag)) for word, tag in tree.pos()]
+
+
+UNTAGGED = "?"  # the tag of a word for which the net wrote none
+
+
+def linearise(tree: Tree) -> list[str]:
+    """The symbols of a tree, TOP left out."""
+    return [symbol for child in tree for symbol in _symbols(child)]
+
+
+def _symbols(tree: Tree) -> list[str]:
+    if isinstance(tree[0], str):
+        return [tree.label()]
+    inner = [symbol for child in tree for symbol in _symbols(child)]
+    return [f"({tree.label()}", *inner, f"){tree.label()}"]
+
+
+def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
+    """The tree of the symbols over these words, under TOP, and whether the symbols had to be repaired for that.
+
+    A closing label also closes all that is open inside it; one that nothing opened is ignored, and so are tags beyond
+    the last word and labels deeper than any tree. Words without a tag are added to the outermost open label, what is
+    still open is closed, and labels without a word are removed.
+    """
+    stack, remaining, repaired = [Tree(TOP, [])], list(reversed(words)), False
+    for symbol in symbols:
+        kind, label = symbol[:1], symbol[1:]
+        if kind == "(" and label and len(stack) < MAX_DEPTH:
+            stack[-1].append(Tree(label, []))
+            stack.append(stack[-1][-1])
+        elif kind == "(" and label:
+            repaired = True
+        elif kind == ")" and label:
+            opened = next((n for n in range(len(stack) - 1, 0, -1) if stack[n].label() == label), len(stack))
+            repaired |= opened != len(stack) - 1
+            del stack[opened:]
+        elif remaining:
+            stack[-1].append(Tree(symbol, [remaining.pop()]))
+        else:
+            repaired = True
+    repaired |= bool(remaining) or len(stack) > 1
+    stack[min(1, len(stack) - 1)].extend(Tree(UNTAGGED, [word]) for word in reversed(remaining))
+    return stack[0], _drop_empty(stack[0]) or repaired
+
+
+def _drop_empty(tree: Tree) -> bool:
+    """Remove labels without words from the tree; whether there were any."""
+    dropped = False
+    for n in reversed(range(len(tree))):
+        child = tree[n]
+        if isinstance(child, Tree):
+            dropped |= _drop_empty(child)
+            if not len(child):
+                del tree[n]
+                dropped = True
+    return dropped

@@ -1,0 +1,146 @@
+"""Data sets ready for training, each in one .npz: arrays by name, metadata as JSON. Pairs of sentences, so stored."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+
+from workflow.config.archives import open_zip
+from workflow.config.errors import ConfigError
+from workflow.config.files import atomic_write
+
+SPLITS = ("train", "dev", "test")
+
+
+def largest() -> int:
+    """Bytes that a file may unpack to: half of the memory that is free."""
+    return psutil.virtual_memory().available // 2
+
+
+def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None:
+    """Write the whole file or nothing; the same content gives the same bytes."""
+    with atomic_write(path) as file:
+        np.savez_compressed(file, meta=np.array(json.dumps(metadata)), **arrays)
+
+
+def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
+    """What `build` makes of metadata and arrays; `ConfigError` for a file that this suite did not write.
+
+    Nothing in the file is executed.
+    """
+    try:
+        with open_zip(path, largest()):
+            pass
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        metadata = json.loads(str(arrays.pop("meta")))
+        if (found := metadata.pop("version", None)) == version:
+            return build(metadata, arrays)
+    except (ConfigError, FileNotFoundError):
+        raise
+    except Exception as error:  # numpy raises a dozen kinds of error on damaged files
+        reason = " ".join(str(error).split())
+        raise ConfigError(
+            f"{path}: not a corpus of this suite, or truncated ({reason}); delete it and run again"
+        ) from None
+    raise ConfigError(f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again")
+
+
+VERSION = 4
+PARTS = (*SPLITS, "second_test", "example")
+SIDES = ("source", "target")
+METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
+PAD, BOS, EOS, UNK = range(4)
+SPACE = "▁"  # sentencepiece's sign for the space before a word
+
+
+@dataclass(frozen=True)
+class Split:
+    """Sentence n of source is translated by sentence n of target. Ids are uint16, without <bos> and <eos>.
+
+    The texts are those that were encoded (one space between words, small letters if the task is lower-cased): what a
+    net writes is scored against them. Train has none: an empty list.
+    """
+
+    source: list[np.ndarray] = field(default_factory=list)
+    target: list[np.ndarray] = field(default_factory=list)
+    source_text: list[str] = field(default_factory=list)
+    target_text: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
+
+    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased: see `PairEntry`.
+    second_test: of another year than test; most texts have none, an empty split. example: one pair of this project's
+    own, or none.
+    """
+
+    name: str
+    source: str
+    target: str
+    train: Split
+    dev: Split
+    test: Split
+    symbols: list[str]
+    checksum: str
+    about: str
+    dropped: int = 0
+    tokenised: bool = False
+    compounds: bool = False
+    uncased: bool = False
+    second_test: Split = field(default_factory=Split)
+    example: Split = field(default_factory=Split)
+
+
+def decode(symbols: list[str], ids: Iterable[int]) -> str:
+    """The text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
+    return "".join(symbols[i] for i in ids if i not in (PAD, BOS, EOS)).replace(SPACE, " ").strip(" ")
+
+
+def write(path: Path, pairs: Pairs) -> None:
+    """Write the whole file or nothing; the same pairs give the same bytes."""
+    texts = {split: [getattr(getattr(pairs, split), f"{side}_text") for side in SIDES] for split in PARTS}
+    metadata = {"version": VERSION, **{key: getattr(pairs, key) for key in METADATA}, "texts": texts}
+    arrays = {}
+    for split in PARTS:
+        for side in SIDES:
+            arrays |= pack_sentences(f"{split}_{side}", getattr(getattr(pairs, split), side))
+    write_npz(path, metadata, arrays)
+
+
+def read(path: Path) -> Pairs:
+    """`ConfigError` where the file is truncated, foreign or of another version."""
+    return read_npz(path, VERSION, _build_pairs)
+
+
+def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
+    texts = metadata.pop("texts")
+    sides = {split: [unpack_sentences(arrays, f"{split}_{side}") for side in SIDES] for split in PARTS}
+    return Pairs(**{split: Split(*sides[split], *texts[split]) for split in PARTS}, **metadata)
+
+
+def describe(pairs: Pairs) -> str:
+    """Sizes of the splits, languages and vocabulary in a line."""
+    counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in PARTS}
+    sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
+    dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
+    return f"{pairs.name}: {sizes} pairs {pairs.source}-{pairs.target}, {len(pairs.symbols):,} symbols{dropped}"
+
+
+def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """All ids in one array, and where each sentence ends."""
+    ids = np.concatenate([np.zeros(0, np.uint16), *sentences])
+    ends = np.cumsum([len(sentence) for sentence in sentences], dtype="i8")
+    return {f"{name}_ids": ids.astype(np.uint16), f"{name}_ends": ends}
+
+
+def unpack_sentences(arrays: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
+    """The sentences of two arrays of `pack_sentences`."""
+    ids, ends = arrays[f"{name}_ids"], arrays[f"{name}_ends"]
+    return np.split(ids, ends[:-1]) if len(ends) else []

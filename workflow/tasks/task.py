@@ -1,0 +1,198 @@
+"""What a task says of itself in its `__init__.py`, and its catalogue of data sets. Imports no torch: pages read it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from workflow.config.errors import check_known
+from workflow.config.job import Job
+from workflow.config.strict import StrictModel
+
+SplitName = Literal["train", "dev", "test"]
+VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
+
+
+class BaseCatalogue(StrictModel):
+    """The data sets of one task. user_form: how users name their own data, a word with a colon and what follows it.
+
+    Without one a task takes no data of users.
+
+    Every entry has a `title`, the few words on a badge, and `about`, the line that explains it: `workflow.plan.texts`.
+    A subclass gives the entries by name, the entry of a user's data, and the checksum that identifies a data set.
+    """
+
+    user_form: ClassVar[str] = ""
+    metric: str
+
+    @classmethod
+    def is_users(cls, name: str) -> bool:
+        """Whether a name is that of a user's own data."""
+        return bool(cls.user_form) and name.startswith(cls.user_form.partition(":")[0] + ":")
+
+    @property
+    def entries(self) -> dict[str, Any]:
+        """The entries by name."""
+        raise NotImplementedError
+
+    def user_entry(self, name: str) -> Any:
+        """The entry of a user's data, made from the files as they are now."""
+        raise NotImplementedError
+
+    def checksum(self, name: str, data_dir: str | None = None) -> str:
+        """What identifies a data set in a job, whichever folder it lies in."""
+        raise NotImplementedError
+
+    @property
+    def choices(self) -> list[str]:
+        """The valid names, the user's form last."""
+        return [name for name in (*self.entries, self.user_form) if name]
+
+    def title(self, name: str) -> str:
+        """What a data set is, in a few words: of the user's, the names of its files, which may be gone by now."""
+        if self.is_users(name):
+            files = name.partition(":")[2].split(",")
+            return " and ".join(Path(file.strip()).name for file in files)
+        return self.entries[name].title if name in self.entries else name
+
+    def about(self, name: str) -> str:
+        """One line on a data set; nothing of one that is not named here."""
+        if self.is_users(name):
+            return "data of the user's own"
+        return self.entries[name].about if name in self.entries else ""
+
+    def is_part(self, name: str, whole: str) -> bool:
+        """Whether a data set is the beginning of another."""
+        return False
+
+    def knows(self, name: str) -> bool:
+        return name in self.entries or self.is_users(name)
+
+    def entry(self, name: str) -> Any:
+        """The entry of a name; `ConfigError` with the nearest valid name where there is none."""
+        if self.is_users(name):
+            return self.user_entry(name)
+        check_known("data set", name, self.choices)
+        return self.entries[name]
+
+    def slug(self, name: str) -> str:
+        """The file name under results/data/: the name itself, or the form's word and 8 digits of the checksum."""
+        if not self.is_users(name):
+            return name
+        return f"{name.partition(':')[0]}-{self.checksum(name).split(':')[1][:8]}"
+
+
+SCORED = ("dev", "test")
+Column = tuple[str, str, str]  # of a table: quantity, title, unit
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number of the suite, said once.
+
+    source: a metric or fact of the record, a column of its curve, the cost of the run, or what measures it. tasks:
+    those that have it; filled in from the tasks that name it. better: which direction is better, None where none is.
+    number: False for lists, texts and whatever else a table cannot average. claimable: whether a claim may be about it.
+    meaning: in the data dictionary of all runs, where the title, which stands over columns, does not say it.
+    """
+
+    name: str
+    title: str
+    unit: str
+    source: str
+    better: Literal["lower", "higher"] | None = None
+    number: bool = True
+    claimable: bool = False
+    meaning: str = ""
+    tasks: tuple[str, ...] = ()
+
+
+def score_quantities(
+    better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
+) -> list[Quantity]:
+    """One quantity for each score, given by name as (title, unit), and each split."""
+    return [
+        Quantity(
+            f"{split}_{name}",
+            f"{split.replace('_', ' ')} {title}",
+            unit,
+            "metric",
+            better,
+            claimable=name in claimed and split in SCORED,
+        )
+        for name, (title, unit) in titles.items()
+        for split in splits
+    ]
+
+
+def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
+    """A list, text or picture that a record keeps; a number where `number` says so."""
+    return Quantity(name, title, unit, "fact", **{"number": False, **more})
+
+
+# Facts of a net whose heads learn their spans. Pages and claims show them for the tasks that name them.
+SPANS = [
+    fact("mean_span", "avg. span", "characters", number=True, claimable=True),
+    fact("max_span", "longest span", "characters", number=True, claimable=True),
+    fact("start_span", "avg. span before training", "characters", number=True),
+]
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A task in words. job: its class of jobs. catalogue: the model of config/tasks/NAME.yaml.
+
+    runner, write_corpus, costs: dotted names of what computes it, what makes a data set ready and what measures it;
+    see `load`. tokens: what a net predicts, in words. prediction: what predicting them is called. curve: the loss of
+    the learning curve: unit, axis label, scale of the axis. headline: quantities of a configuration, the first the
+    task's score; the costs follow. scores: those of one run. examples: titles of the three columns of the fact `shown`.
+    quantities: the metrics and facts that its records hold.
+    """
+
+    job: type[Job]
+    catalogue: type[BaseCatalogue]
+    runner: str
+    write_corpus: str
+    costs: str
+    tokens: str
+    prediction: str
+    curve: tuple[str, str, str]
+    headline: tuple[str, ...]
+    scores: tuple[str, ...]
+    quantities: tuple[Quantity, ...]
+    examples: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.job.model_fields["task"].default
+
+    @property
+    def columns(self) -> list[Column]:
+        """The headline with the costs of a configuration."""
+        return [
+            *self._titled(self.headline),
+            ("macs_executed", "executed", ""),
+            ("train_tokens_per_s", f"training, {self.tokens} / s", ""),
+            ("predict_tokens_per_s", f"{self.prediction}, {self.tokens} / s", ""),
+        ]
+
+    @property
+    def score_columns(self) -> list[Column]:
+        """The scores of a run."""
+        return self._titled(self.scores)
+
+    def _titled(self, names: Iterable[str]) -> list[Column]:
+        known = {quantity.name: quantity for quantity in self.quantities}
+        return [(name, known[name].title, known[name].unit) for name in names]
+
+
+def merge_quantities(tasks: Iterable[TaskSpec]) -> list[Quantity]:
+    """The quantities of all tasks; one that several name, in the same words, stands once."""
+    merged: dict[str, Quantity] = {}
+    for task in tasks:
+        for quantity in task.quantities:
+            known = merged.get(quantity.name, quantity)
+            merged[quantity.name] = replace(known, tasks=(*known.tasks, task.name))
+    return list(merged.values())

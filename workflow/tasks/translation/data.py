@@ -1,0 +1,178 @@
+"""From a name to pairs ready for training: read, verify and split the texts, learn pieces on train, encode.
+
+One sentence a line; line n of one file is the translation of line n of the other.
+"""
+
+from dataclasses import dataclass, replace
+from html import unescape
+from pathlib import Path
+
+import numpy as np
+from sentencepiece import SentencePieceProcessor
+
+from workflow.config.errors import ConfigError
+from workflow.tasks import store
+from workflow.tasks.downloads import read_official
+from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.sources import Source, find_file, verify_checksum
+from workflow.tasks.store import SPLITS, Pairs, Split, describe
+from workflow.tasks.translation import phrases
+from workflow.tasks.translation.catalogue import (
+    NamedPairEntry,
+    PairCatalogue,
+    refuse_unknown_file,
+    user_paths,
+)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Sentences of one language. where: the file in error messages; first: the line of its first sentence."""
+
+    where: str
+    lines: list[str]
+    first: int = 1
+
+    def locate(self, n: int) -> str:
+        """File and line of sentence n, for error messages."""
+        return f"{self.where}, line {n + self.first}"
+
+    def cut(self, start: int, stop: int) -> "Side":
+        return Side(self.where, self.lines[start:stop], self.first + start)
+
+    def unescape(self) -> "Side":
+        """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the characters."""
+        return replace(self, lines=[unescape(line) for line in self.lines])
+
+
+Bitext = tuple[Side, Side]
+
+
+def read_side(content: bytes, where: str, lowercase: bool) -> Side:
+    """One sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        offset = content.index(error.object) + error.start  # the decoder's bytes begin after a byte order mark
+        line = content.count(b"\n", 0, offset) + 1
+        reason = f"byte 0x{content[offset]:02x} at offset {offset:,} is not UTF-8"
+        raise ConfigError(f"{where}, line {line}: {reason}; save the file as UTF-8") from None
+    lines = (text.lower() if lowercase else text).split("\n")
+    return Side(where, [" ".join(line.split()) for line in (lines if lines[-1] else lines[:-1])])
+
+
+def align(source: Side, target: Side, count: int | None = None) -> Bitext:
+    """Both sides as one parallel text; `ConfigError` where their lengths differ, or are not `count`."""
+    if len(source.lines) != len(target.lines):
+        counts = " and ".join(f"{side.where} has {len(side.lines):,} lines" for side in (source, target))
+        raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
+    if count not in (None, len(source.lines)):
+        raise ConfigError(f"{source.where} has {len(source.lines):,} lines, expected {count:,}: replace both files")
+    return source, target
+
+
+def refuse_empty(bitext: Bitext) -> None:
+    """`ConfigError` for the first line without a sentence."""
+    for side in bitext:
+        if "" in side.lines:
+            raise ConfigError(f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence")
+
+
+HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
+# Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words); dev and test are
+# scored whole, and the longest sentence of the official ones has about 250. A picture has room for 16, with <eos>.
+MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "example": 15}
+
+
+def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
+    """The pairs of that name, ready for training; `ConfigError` for files that cannot be used."""
+    entry, is_users = catalogue.entry(name), catalogue.is_users(name)
+    entry = entry if is_users else entry.with_preferred_files(data_dir)
+    checksum = catalogue.checksum(name, data_dir)
+    texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
+    lines = [line for side in texts["train"] for line in side.lines]
+    pieces = learn_pieces(lines, entry.vocabulary, f"data set '{name}'", exact=not is_users)
+    splits = {split: _encode(pieces, bitext, split) for split, bitext in texts.items()}
+    dropped = len(texts["train"][0].lines) - len(splits["train"].source)
+    if not splits["train"].source:
+        limit = MAX_PIECES["train"]
+        raise ConfigError(f"data set '{name}': every pair of train has more than {limit} pieces on a side")
+    about = {key: getattr(entry, key) for key in ("source", "target", "about", "tokenised", "compounds", "uncased")}
+    return Pairs(name=name, symbols=piece_names(pieces), checksum=checksum, dropped=dropped, **splits, **about)
+
+
+def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[str, Bitext]:
+    if entry.kind == "embedded":
+        return read_embedded(name, entry)
+    texts = {}
+    for split, files in entry.files.items():
+        sides = [_read_side(name, files[language], data_dir, entry) for language in (entry.source, entry.target)]
+        texts[split] = align(*sides, entry.pairs.get(split))
+    if entry.example:
+        languages = (entry.source, entry.target)
+        lines = [entry.example[language].encode() for language in languages]
+        texts["example"] = align(*(read_side(line, f"example of '{name}'", entry.lowercase) for line in lines), 1)
+    for split in texts.keys() - {"train"}:
+        refuse_empty(texts[split])
+    return texts
+
+
+def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
+    """All but the last 2,000 phrases are train. No phrase occurs twice, in any language."""
+    content = phrases.generate_bitext(entry.source, entry.target)
+    versions = f"{' and '.join(phrases.PINS)}, here are {phrases.installed_versions()}"
+    hint = f"it is made with {versions}: install the pinned ones"
+    verify_checksum(content, Source(checksum=entry.checksum), f"data set '{name}'", hint)
+    rows = [line.split("\t") for line in content.decode().splitlines()]
+    sides = [read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase) for n in range(2)]
+    return _split_lines(sides, HELD_OUT)
+
+
+def _read_user_files(name: str) -> dict[str, Bitext]:
+    """90, 5 and 5 % of the lines, at least one each."""
+    bitext = align(*(read_side(path.read_bytes(), str(path), lowercase=False) for path in user_paths(name)))
+    count = len(bitext[0].lines)
+    if count < 3:
+        raise ConfigError(f"data set '{name}': {count} lines are too few to split into train, dev and test; at least 3")
+    refuse_empty(bitext)
+    return _split_lines(bitext, max(1, count * 5 // 100))
+
+
+def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
+    """The last `held_out` lines are test, as many before them dev."""
+    count = len(sides[0].lines)
+    ranges = [(0, count - 2 * held_out), (count - 2 * held_out, count - held_out), (count - held_out, count)]
+    return {split: tuple(side.cut(*lines) for side in sides) for split, lines in zip(SPLITS, ranges, strict=True)}
+
+
+def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPairEntry) -> Side:
+    """One official file. Error messages name its path, or its file name where it was fetched."""
+    path = find_file(source, data_dir)
+    if path is None and source.checksum is None:
+        refuse_unknown_file(name, source, data_dir)
+    where = str(path or Path(source.files[0]).name)
+    side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
+    return side.unescape() if entry.tokenised else side
+
+
+def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split:
+    """The ids of a split. A pair of train with an empty or overlong sentence is left out; in dev or test an error."""
+    limit = MAX_PIECES[split]
+    ids = [pieces.encode(side.lines) for side in bitext]
+    if split == "train":
+        pairs = [pair for pair in zip(*ids, strict=True) if all(0 < len(sentence) <= limit for sentence in pair)]
+        return Split(*([np.array(pair[n], np.uint16) for pair in pairs] for n in range(2)), [], [])
+    for side, sentences in zip(bitext, ids, strict=True):
+        for n, sentence in enumerate(sentences):
+            if len(sentence) > limit:
+                length = f"{len(sentence):,} pieces, at most {limit:,} in {split}"
+                raise ConfigError(f"{side.locate(n)}: {length}; break the sentence up")
+    arrays = [[np.array(sentence, np.uint16) for sentence in sentences] for sentences in ids]
+    return Split(*arrays, *(side.lines for side in bitext))
+
+
+def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
+    """Read the parallel text of that name and write its pairs to `out`; a line that says what was written."""
+    pairs = build_pairs(catalogue, name, data_dir)
+    store.write(out, pairs)
+    return describe(pairs)

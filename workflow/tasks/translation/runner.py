@@ -1,0 +1,127 @@
+"""Translation with an encoder and a decoder (Attention Is All You Need; Explicit Sparse Transformer): BLEU.
+
+Scores are BLEU and chrF through sacrebleu, and BLEU on tokens as the papers computed it.
+
+bleu              sacrebleu's own tokens, cased: comparable between suites, signature in the record
+bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else 13a's; on WMT hyphened
+                  words are cut apart, on IWSLT case is ignored. Only this one stands beside a paper's number.
+chrf              character n-grams
+"""
+
+import re
+from contextlib import contextmanager
+
+import torch
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from models.attention.selections.all import All
+from workflow.tasks import store as pairs
+from workflow.tasks.batches import sources, targets
+from workflow.tasks.sequences import SequenceTask, read_weights
+
+SECOND = "second_test"
+SHOWN = 10  # sentences that a record quotes, each with its reference and the output
+COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##, where it is cut already
+SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is kept: each row of its picture can be named
+
+
+class TranslationTask(SequenceTask):
+    """Sentences of one language for those of another."""
+
+    scored = ("dev", "test", SECOND)
+
+    def evaluate(self, net) -> tuple[dict, dict, dict]:
+        """In addition, BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
+        metrics, facts, macs = super().evaluate(net)
+        if self.corpus.second_test.source:
+            scores, examples = self.score(SECOND, self.decode(net, SECOND))
+            metrics |= {f"{SECOND}_{name}": value for name, value in scores.items()}
+            facts[f"{SECOND}_counts"] = examples["counts"]
+        if self.job.attention.selection["name"] != "all":
+            with using_every_key(net):
+                for split in ("dev", "test"):
+                    scores, _ = self.score(split, self.decode(net, split))
+                    metrics |= {f"{split}_{name}_every_key": value for name, value in scores.items()}
+        return metrics, {**facts, "maps": draw_maps(net, self.corpus)}, macs
+
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+        corpus, texts = self.corpus, getattr(self.corpus, split)
+        written = [pairs.decode(corpus.symbols, output) for output in outputs]
+        right = texts.target_text[: len(written)]
+        words = {"tokenised": corpus.tokenised, "compounds": corpus.compounds, "uncased": corpus.uncased}
+        scores, signatures = score(written, right, **words)
+        shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
+        return scores, {"signatures": signatures, "counts": count_sentences(written, right), "shown": shown}
+
+
+@contextmanager
+def using_every_key(net):
+    """Let every query keep all its keys, for a net that had top-k in training only (Explicit Sparse, Table 5)."""
+    selections = [layer.selection for layer in net.attentions]
+    try:
+        for layer in net.attentions:
+            layer.selection = All(layer.shape)
+        yield
+    finally:
+        for layer, selection in zip(net.attentions, selections, strict=True):
+            layer.selection = selection
+
+
+def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> str:
+    """Tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
+    tokens = text if tokenised else Tokenizer13a()(text)
+    tokens = tokens.lower() if uncased else tokens
+    return COMPOUND.sub(" ##AT##-##AT## ", tokens) if compounds else tokens
+
+
+def score(
+    outputs: list[str],
+    references: list[str],
+    *,
+    tokenised: bool = False,
+    compounds: bool = False,
+    uncased: bool = False,
+) -> tuple[dict[str, float], dict[str, str]]:
+    """Scores in per cent and the signatures they were computed with; tokenised, compounds, uncased: see `PairEntry`."""
+    words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
+    ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
+    bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
+    scores = {
+        "bleu": bleu.corpus_score(outputs, [references]).score,
+        "bleu_tokenised": of_tokens.corpus_score(ours, [theirs]).score,
+        "chrf": chrf.corpus_score(outputs, [references]).score,
+    }
+    signatures = {"bleu": bleu, "bleu_tokenised": of_tokens, "chrf": chrf}
+    return scores, {name: str(metric.get_signature()) for name, metric in signatures.items()}
+
+
+def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
+    """What sacreBLEU counts in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
+
+    Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
+    """
+    metric = BLEU(effective_order=True)
+    pairs = zip(outputs, references, strict=True)
+    scores = [metric.sentence_score(output, [reference]) for output, reference in pairs]
+    return [[*score.counts, *score.totals, score.sys_len, score.ref_len] for score in scores]
+
+
+@torch.no_grad()
+def draw_maps(net, corpus) -> dict:
+    """Of the example where there is one, else of the first fitting test pair: its pieces, and weights of the first and
+    last layer, by kind of attention.
+
+    {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
+    """
+    looked_at = corpus.example if corpus.example.source else corpus.test
+    pairs = zip(looked_at.source, looked_at.target, strict=True)
+    fitting = (pair for pair in pairs if all(SHORTEST <= len(side) + 1 <= LONGEST for side in pair))
+    pair = next(fitting, None)
+    if pair is None:
+        return {}
+    device = next(net.parameters()).device
+    source, target = sources([pair[0]]), targets([pair[1]])[:, :-1]
+    by_kind = read_weights(net, source.to(device), target.to(device))
+    names = [[corpus.symbols[token] for token in side[0].tolist()] for side in (source, target)]
+    return {"source": names[0], "target": names[1], **by_kind}
