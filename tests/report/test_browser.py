@@ -48,8 +48,6 @@ def sample_pages(site):
         "analytic.html",
         "status.html",
         "pivot.html",
-        "engine.html",
-        "steps.html",
     ]
     names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
     ablations = sorted((site / "ablations").glob("*/index.html"))

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import torch
 
 from workflow.config.process import end_with_parent
-from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
+from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
-from workflow.training.watchdog import limit_memory, status_of
+from workflow.training.watchdog import status_of
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
 
@@ -66,9 +66,9 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
     _load_libraries()
     gc.collect()
     reset_peak(device)
-    base = 0 if device.type == "cuda" else peak_bytes(device)
+    base = peak_bytes(device)
     if budget is not None:
-        _limit_memory_above(budget, device)
+        limit_more_memory(budget, device)
     step, _ = make()
     gc.collect()
     reset_peak(device)
@@ -83,13 +83,3 @@ def _load_libraries() -> None:
     optimiser = Adam([parameter], 0.0, 1.0)
     (parameter * parameter).sum().backward()
     optimiser.step()
-
-
-def _limit_memory_above(budget: int, device: torch.device) -> None:
-    """Let the process hold `budget` bytes more than it does now."""
-    if device.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))
-    else:
-        with open("/proc/self/status") as status:
-            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-        limit_memory(held + budget)

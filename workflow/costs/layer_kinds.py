@@ -3,7 +3,6 @@
 A step is one pass forward and backward over a single random sequence: what a layer adds to a training step.
 """
 
-import time
 from collections.abc import Callable
 
 import torch
@@ -13,13 +12,11 @@ from models.attention.build import build_choice
 from models.attention.choice import Shape
 from models.attention.sequence_attention import SequenceAttention
 from models.attention.stream_attention import StreamAttention
-from workflow.costs.synchronise import synchronise
 
 HEADS = 1  # the table's n^2 d counts one product of all queries with all keys
 REACH = 32  # r of restricted self-attention: keys that a query sees
 KERNEL = 3  # k of the convolution
 PLAIN = {"selection": "all", "normaliser": "softmax", "position": "none"}
-FEWEST, MOST = 3, 200  # rounds of one turn
 
 
 class SelfAttention(nn.Module):
@@ -82,16 +79,3 @@ def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], No
         layer(x).sum().backward()
 
     return run
-
-
-def turn(run: Callable[[], None], seconds: float, device: torch.device) -> list[float]:
-    """Seconds of each of as many rounds as fit into `seconds`, after one to warm up and one to guess from."""
-
-    def timed() -> float:
-        start = time.perf_counter()
-        run()
-        synchronise(device)
-        return time.perf_counter() - start
-
-    timed()
-    return [timed() for _ in range(max(FEWEST, min(MOST, int(seconds / timed()))))]

@@ -9,7 +9,7 @@ import torch
 
 from models import macs
 from models.nets.seq2seq import BOS, EOS
-from workflow.costs.counters import count_by_libraries
+from workflow.costs.libraries import count_by_libraries
 from workflow.tasks.sequences import losses
 from workflow.training.gradients import add_gradients, precision
 from workflow.training.optimisers import make_optimiser

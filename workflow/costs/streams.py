@@ -6,7 +6,7 @@ import torch
 
 from models import macs
 from models.kernels.compiled import build
-from workflow.costs.counters import count_by_libraries
+from workflow.costs.libraries import count_by_libraries
 from workflow.costs.trained_net import random_block
 from workflow.tasks.streams import losses
 from workflow.training.gradients import add_gradients, precision
@@ -58,20 +58,23 @@ def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Cal
     return step, batch * block
 
 
-@torch.no_grad()
 def full_caches(job, net, device, batch: int | None = None) -> list:
-    """Caches as long as the layers keep them, for the mode the net is in.
+    """Caches as long as the layers keep them, for the mode the net is in."""
+    with precision(job.training, device):
+        return fill_caches(net, random_block(job, net.embedding.weight.shape[0], device, batch))
 
-    Their contents change no cost, so they are doubled rather than filled block by block: S / T blocks of S keys each
+
+@torch.no_grad()
+def fill_caches(net, tokens: torch.Tensor) -> list:
+    """Fill the caches of streams B T that have long begun.
+
+    The contents change no cost, so they are doubled rather than filled block by block: S / T blocks of S keys each
     would take longer than all that is measured.
     """
-    symbols = net.embedding.weight.shape[0]
-    past, longest = net.start(batch or job.training.batch), -1
-    block = random_block(job, symbols, device, batch)
+    past, longest = net.start(len(tokens)), -1
     while (size := sum(len(part) for parts in past for part in parts)) > longest:
         longest = size
-        with precision(job.training, device):
-            _, past = net(block, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
+        _, past = net(tokens, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
     return past
 
 

@@ -14,7 +14,8 @@ import torch
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
-from workflow.costs.layer_kinds import LAYERS, step, turn
+from workflow.costs.layer_kinds import LAYERS, step
+from workflow.costs.timing import time_turn
 from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
@@ -52,7 +53,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
             if row["status"] != "ok":
                 continue
             try:
-                taken.append(turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
+                taken.append(time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
             except (Exception, MemoryError) as error:
                 row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for row, taken in zip(rows, turns, strict=True):

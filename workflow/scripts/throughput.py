@@ -17,8 +17,7 @@ import torch
 
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
-from workflow.costs.benchmark import run_benchmark
-from workflow.costs.reference import SLOW
+from workflow.costs.timing import SLOW, run_benchmark
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
