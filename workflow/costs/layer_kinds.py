@@ -68,7 +68,7 @@ def _attention(kind: type, width: int, span: dict, **settings):
 
 
 def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], None]:
-    """One pass forward and backward of a new layer over one sequence of n positions."""
+    """Make a function that passes forward and backward through a new layer, over one sequence of n positions."""
     torch.manual_seed(0)
     layer = LAYERS[name](width).to(device)
     x = torch.randn(1, n, width, device=device, requires_grad=True)

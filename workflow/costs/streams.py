@@ -14,7 +14,7 @@ from workflow.training.optimisers import make_optimiser
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """A function that makes one whole training step with full caches, and the characters it learns from."""
+    """Make a function that makes a training step with full caches; return it and the number of characters it reads."""
     symbols = net.embedding.weight.shape[0]
     tokens = random_block(job, symbols, device, block=job.training.block + 1)
     optimiser = make_optimiser(job.training, list(net.parameters()))
@@ -35,17 +35,17 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
 
 
 def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """A function that predicts one character of `batch` streams from full caches, and how many that is."""
+    """Make a function that predicts one character of `batch` streams; return it and the number of characters."""
     return reading(job, net, device, batch, 1)
 
 
 def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """A function that reads one block as the job's evaluation does, and the characters in it."""
+    """Make a function that reads one block as the job's evaluation does; return it and the number of characters."""
     return reading(job, net, device, job.evaluation.streams, job.evaluation.block)
 
 
 def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Callable[[], None], int]:
-    """A function that reads `block` characters of `batch` streams after full caches, and how many that is."""
+    """Make a function that reads `block` characters of `batch` streams from full caches; return it and their number."""
     net.eval()
     past = full_caches(job, net, device, batch)
     tokens = random_block(job, net.embedding.weight.shape[0], device, batch, block)
@@ -59,7 +59,7 @@ def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Cal
 
 
 def full_caches(job, net, device, batch: int | None = None) -> list:
-    """Caches as long as the layers keep them, for the mode the net is in."""
+    """Make caches as long as the layers keep them, in training or in evaluation, as the net is now."""
     with precision(job.training, device):
         return fill_caches(net, random_block(job, net.embedding.weight.shape[0], device, batch))
 
@@ -79,7 +79,7 @@ def fill_caches(net, tokens: torch.Tensor) -> list:
 
 
 class Flat(torch.nn.Module):
-    """The net with its caches as separate arguments, as tracing needs them."""
+    """Passes the caches to the net as separate arguments, as tracing needs them."""
 
     def __init__(self, net):
         super().__init__()
@@ -90,7 +90,7 @@ class Flat(torch.nn.Module):
 
 
 def count(job, net, device: torch.device) -> dict:
-    """Multiply-accumulates per character of one block of one stream: ours, torch's, fvcore's."""
+    """Count multiply-accumulates per character of one block of one stream, by ours, torch's and fvcore's counters."""
     net.train()
     block = job.training.block
     past = full_caches(job, net, device, batch=1)

@@ -22,7 +22,7 @@ TOLERANCE = 0.01  # a larger relative difference between our count and a library
 
 
 def count_flops(trained: TrainedRun) -> dict:
-    """Our count from shapes, checked against torch's and fvcore's; a disagreement is a failure with its reason."""
+    """Count from shapes, and check against torch's and fvcore's counts; a disagreement is a failure with its reason."""
     if not trained.has_weights:
         return trained.unmeasured_row("flops")
     device = torch.device("cpu")
@@ -40,9 +40,9 @@ def count_flops(trained: TrainedRun) -> dict:
 
 
 def measure_memory(trained: TrainedRun, device: str) -> dict:
-    """Peak bytes of a training step and of a block of evaluation, each in a process of its own.
+    """Measure the peak of a training step and of a block of evaluation, in bytes, each in a process of its own.
 
-    For a process that has computed nothing yet: what it left free would be missing from what its forks hold.
+    This process must not have computed anything yet: memory it freed would be missing from what its forks hold.
     """
     if not trained.has_weights:
         return trained.unmeasured_row("memory")
@@ -60,7 +60,7 @@ def measure_memory(trained: TrainedRun, device: str) -> dict:
 
 
 def _peak_of(trained: TrainedRun, work: str, device: str) -> dict:
-    """work: training_step | evaluation."""
+    """Measure one kind of work of a run: training_step | evaluation."""
     on, job = pick_device(device), trained.job
     make = getattr(load(TASKS[job.task].costs), work)
     return peak_memory(lambda: make(*trained.load(on), on), on, job.training.threads)

@@ -28,7 +28,7 @@ TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all 
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
-    """What a layer and its sequence hold at the peak, above the libraries that its kind needs."""
+    """Measure what a layer and its sequence hold at the peak, above the libraries that its kind needs."""
     on = pick_device(device)
     torch.set_num_threads(1)
     step(name, WARM, width, on)()
@@ -36,7 +36,7 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
 
 
 def weighed(how: Measure, device: str) -> list[dict]:
-    """A row per layer and length: layer, n, d, status, reason, bytes."""
+    """Measure the memory of every layer at every length: a row of layer, n, d, status, reason, bytes."""
     rows = []
     for name, n in product(LAYERS, sorted(how.layer_lengths)):
         peak = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
@@ -46,7 +46,7 @@ def weighed(how: Measure, device: str) -> list[dict]:
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
-    """The turns of the rows that fit, one in each pass, and their mean."""
+    """Time the rows that fit, one turn in each pass, and write turns and mean into them."""
     turns: list[list[list[float]]] = [[] for _ in rows]
     for _ in range(how.passes):
         for row, taken in zip(rows, turns, strict=True):
