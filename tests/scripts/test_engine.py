@@ -35,10 +35,10 @@ def test_the_index_shows_a_row_for_each_case_and_what_was_not_timed(tmp_path):
     assert engine_table(site) is None
     write_text(tmp_path / "engine.csv", TIMED)
     table = engine_table(site)
-    assert table["head"] == ("", "span", "S", "band", "compiled")
+    assert table["head"] == ("what", "S", "band", "compiled")
     assert table["rows"] == [
-        ["training step", "adaptive", "256", "not timed", "4 (4 to 4)"],
-        ["training step", "adaptive", "4,096", "10 (9 to 12.5)", "not timed"],
+        ["training step, adaptive span", "256", "not timed", "4 (4 to 4)"],
+        ["training step, adaptive span", "4,096", "10 (9 to 12.5)", "not timed"],
     ]
     assert table["about"] == "3 turns; cpu: made up; 2 threads; commit 0123456789"
 

@@ -16,11 +16,11 @@ def engine_table(site: Site) -> dict | None:
     timed = pd.read_csv(path)
     timed["cell"] = [f"{number(row.median)} ({number(row.least)} to {number(row.most)})" for row in timed.itertuples()]
     cells = timed.pivot(index=["work", "span", "S"], columns="backend", values="cell").fillna("not timed")
-    rows = [[WORK[work], span, f"{S:,}", *cells.loc[work, span, S]] for work, span, S in cells.index]
+    rows = [[f"{WORK[work]}, {span} span", f"{S:,}", *cells.loc[work, span, S]] for work, span, S in cells.index]
     about = f"{timed['device'][0]}; {timed['threads'][0]} threads; commit {timed['commit'][0][:10]}"
     turns = f"{timed['turns'].min()} turns"
     return {
-        "head": ("", "span", "S", *cells.columns),
+        "head": ("what", "S", *cells.columns),
         "rows": rows,
         "about": f"{turns}; {about}",
         "file": site.offer(path),
