@@ -23,7 +23,7 @@ from workflow.training.origin import pick_device
 
 LENGTHS = [int(S) for S in os.environ.get("ENGINE_LENGTHS", "").split()]
 TURNS, ROUNDS = 3, 3
-BOUND = 1e-3  # of the largest number of a tensor, in 32 bits: a whole net rounds at every step
+BOUND, CHECKED = 1e-9, 2  # of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
 NET = {
     "name": "char_lm",
     "layers": 2,
@@ -38,16 +38,16 @@ REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))  # z / S by layer and 
 CASES = [*product(range(TURNS), LENGTHS, ("fixed", "adaptive"), ("forward", "train"), BACKENDS[::-1][:-1])]
 
 
-def build_net(span: str, S: int, backend: str, device: torch.device):
+def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32):
     """A net with the same weights whatever computes it, and its learned spans where it has them."""
     torch.manual_seed(0)
     spans = {"fixed": {"name": "fixed", "limit": S}, "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}}
     attention = {"span": spans[span], "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
-    net = build(NET, attention | {"position": {"name": "relative", "limit": S}}, SYMBOLS).to(device)
+    net = build(NET, attention | {"position": {"name": "relative", "limit": S}}, SYMBOLS).to(device, dtype)
     for layer, shares in zip(net.attentions, REACHED, strict=True):
         if span == "adaptive":
             layer.span.fraction.data.copy_(torch.tensor(shares).view(-1, 1, 1))
-    prepare(net, backend, device, torch.float32)
+    prepare(net, backend, device, dtype)
     return net
 
 
@@ -58,8 +58,8 @@ def draw_tokens(device: torch.device) -> torch.Tensor:
 
 @cache
 def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[torch.Tensor]:
-    """Compute the outputs of two blocks and the gradients of all parameters."""
-    net, tokens = build_net(span, S, backend, device), draw_tokens(device)
+    """Compute the outputs of two blocks and the gradients of all parameters, in 64 bits."""
+    net, tokens = build_net(span, S, backend, device, torch.float64), draw_tokens(device)[:CHECKED]
     first, past = net(tokens[:, :-1], net.start(len(tokens)))
     second, _ = net(tokens[:, 1:], past)
     (first.square().mean() + second.square().mean()).backward()
