@@ -1,48 +1,98 @@
-"""The engine beside its definition, through pytest-benchmark: training steps, attention alone, one character more.
+"""Time every backend beside the definition: a forward pass and a training step of a character model, by span limit S.
 
-Run by `python -m workflow.scripts.engine`, alone on the device, all in one process with the same allocator. The cases
-take turns, so that a machine that slows down slows all of them, and the product that the floor is measured in is among
-them. All are warmed up. The definition, which takes seconds a step, has one round, the others a second a turn.
+    python -m workflow.scripts.engine engine.csv
+
+runs this alone on the device, in one process, and writes how many times faster each backend is. The cases take turns,
+so that a machine that slows down slows all of them. A backend is timed only if it gives the definition's numbers.
 """
 
 import os
-import time
+from functools import cache
+from itertools import product
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
-from models.attention.engine.engine import Engine
-from workflow.costs.engine_cases import cases, work_of
-from workflow.costs.synchronise import synchronise
-from workflow.plan.scales import Engine as Sizes
+from models.attention.engine.backend import BACKENDS
+from models.nets.build import build
+from workflow.costs.streams import fill_caches
+from workflow.training.backends import prepare
+from workflow.training.hardware import synchronise
+from workflow.training.origin import pick_device
 
-GIVEN = os.environ.get("ENGINE_SIZES")
-ONLY = os.environ.get("ENGINE_ONLY", "")  # cases of one kind
-DEVICE = os.environ.get("ENGINE_DEVICE", "cpu")
-SECONDS, FEWEST, MOST = 1.2, 3, 50
-SIZES = Sizes.model_validate_json(GIVEN) if GIVEN else None
-TURNS = [
-    (turn, case)
-    for turn in range(SIZES.rounds if SIZES else 0)
-    for case in cases(SIZES)
-    if (not ONLY or case.what == ONLY) and (turn == 0 or case.implementation == "engine")
-]
+LENGTHS = [int(S) for S in os.environ.get("ENGINE_LENGTHS", "").split()]
+TURNS, ROUNDS = 3, 3
+BOUND, CHECKED = 1e-9, 2  # of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
+NET = {
+    "name": "char_lm",
+    "layers": 2,
+    "d_model": 256,
+    "heads": 4,
+    "d_ff": 1024,
+    "dropout": 0.0,
+    "attention_dropout": 0.0,
+}
+BLOCK, STREAMS, SYMBOLS, RAMP = 256, 8, 200, 32
+REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))  # z / S by layer and head: most short, one long, as learned
+CASES = [*product(range(TURNS), LENGTHS, ("fixed", "adaptive"), ("forward", "train"), BACKENDS[::-1][:-1])]
 
 
-@pytest.mark.skipif(not GIVEN, reason="needs sizes: run python -m workflow.scripts.engine")
-@pytest.mark.parametrize("turn, case", TURNS, ids=[f"{turn}-{case}" for turn, case in TURNS])
-def test_engine(benchmark, turn, case):
-    torch.set_num_threads(SIZES.threads)
-    engine = Engine()
-    work = work_of(GIVEN, case, DEVICE, engine)
+def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32):
+    """A net with the same weights whatever computes it, and its learned spans where it has them."""
+    torch.manual_seed(0)
+    spans = {"fixed": {"name": "fixed", "limit": S}, "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}}
+    attention = {"span": spans[span], "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
+    net = build(NET, attention | {"position": {"name": "relative", "limit": S}}, SYMBOLS).to(device, dtype)
+    for layer, shares in zip(net.attentions, REACHED, strict=True):
+        if span == "adaptive":
+            layer.span.fraction.data.copy_(torch.tensor(shares).view(-1, 1, 1))
+    prepare(net, backend, device, dtype)
+    return net
 
-    def synchronised():
-        work()
-        synchronise(torch.device(DEVICE))
 
-    start = time.perf_counter()
-    synchronised()
-    fits = int(SECONDS / (time.perf_counter() - start))
-    rounds = max(FEWEST, min(MOST, fits)) if case.implementation == "engine" else 1
-    benchmark.extra_info.update(vars(case), chosen=sorted(engine.backend.counts_in_words()))
-    benchmark.pedantic(synchronised, rounds=rounds, iterations=1)
+def draw_tokens(device: torch.device) -> torch.Tensor:
+    """Inputs and targets of a block of every stream."""
+    return torch.randint(SYMBOLS, (STREAMS, BLOCK + 1), generator=torch.Generator().manual_seed(0)).to(device)
+
+
+@cache
+def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[torch.Tensor]:
+    """Compute the outputs of two blocks and the gradients of all parameters, in 64 bits."""
+    net, tokens = build_net(span, S, backend, device, torch.float64), draw_tokens(device)[:CHECKED]
+    first, past = net(tokens[:, :-1], net.start(len(tokens)))
+    second, _ = net(tokens[:, 1:], past)
+    (first.square().mean() + second.square().mean()).backward()
+    return [each.detach() for each in (first, second, *(parameter.grad for parameter in net.parameters()))]
+
+
+def make_step(net, work: str, tokens: torch.Tensor):
+    """A function that does the work once, with caches that are full."""
+    net.train(work == "train")
+    past = fill_caches(net, tokens[:, :-1])
+
+    def step() -> None:
+        nonlocal past
+        with torch.set_grad_enabled(work == "train"):
+            logits, past = net(tokens[:, :-1], past)
+        if work == "train":
+            (cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()).backward()
+            net.zero_grad(set_to_none=True)
+        synchronise(tokens.device)
+
+    return step
+
+
+@pytest.mark.skipif(not LENGTHS, reason="needs span limits: run python -m workflow.scripts.engine")
+@pytest.mark.parametrize("turn, S, span, work, backend", CASES)
+def test_engine(benchmark, turn, S, span, work, backend):
+    device = pick_device(os.environ["ENGINE_DEVICE"])
+    try:
+        ours, theirs = (find_numbers(span, S, name, device) for name in (backend, "definition"))
+    except ValueError as error:  # a backend that this device, or this machine without a compiler, has not
+        pytest.skip(str(error))
+    apart = [((one - other).abs().max() / other.abs().max()).item() for one, other in zip(ours, theirs, strict=True)]
+    assert not [each for each in apart if not each <= BOUND]
+    benchmark.extra_info.update(turn=turn, S=S, span=span, work=work, backend=backend)
+    step = make_step(build_net(span, S, backend, device), work, draw_tokens(device))
+    benchmark.pedantic(step, rounds=ROUNDS, warmup_rounds=1)

@@ -7,19 +7,18 @@ each is warmed up, synchronised and timed for a bounded while, between reference
 
 import json
 import os
-import time
 from pathlib import Path
 from statistics import median
 
 import pytest
 import torch
 
-from workflow.costs.library_solvers import use_library
-from workflow.costs.reference import reference_step, time_reference
-from workflow.costs.synchronise import synchronise
+from workflow.costs.libraries import use_library
+from workflow.costs.timing import count_rounds, reference_step, time_reference
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import read_measure
 from workflow.tasks.spec import TASKS, load
+from workflow.training.hardware import synchronise
 from workflow.training.origin import pick_device
 
 ASKED = os.environ.get("THROUGHPUT_TURNS")
@@ -46,10 +45,7 @@ def test_throughput(benchmark, kind, trained):
         step()
         synchronise(device)
 
-    synchronised()
-    start = time.perf_counter()
-    synchronised()
-    rounds = max(3, min(200, int(MEASURE.seconds / (time.perf_counter() - start))))
+    rounds = count_rounds(MEASURE.seconds, synchronised, device)
     references = time_reference(reference, device)
     benchmark.pedantic(synchronised, rounds=rounds, iterations=1, warmup_rounds=1)
     references += time_reference(reference, device)

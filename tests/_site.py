@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests._costs import MEASURED, split_costs
-from tests._engine import measured
 from tests._jobs import captioning, job, parsing, translation
 from tests._layers import layer
 from tests._runs import every_run, of_texts
@@ -37,6 +36,11 @@ COUNTED = {
     "train_turns": [63.0, 64.0, 65.0],
 }
 SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
+TIMED = """\
+work,span,S,backend,ms,ms_definition,turns,median,least,most,device,threads,commit
+train,adaptive,4096,band,200,2000,3,10,9,12.5,cpu: made up,2,0123456789abcdef
+train,adaptive,256,compiled,50,200,3,4,4,4,cpu: made up,2,0123456789abcdef
+"""
 NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
 
 
@@ -72,8 +76,7 @@ def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = 
     )
     files = [scale / "evidence" / "overnight.json", *(scale / "claims" / f"{group}.json" for group in groups)]
     ledger.main([str(scale / "ledger.json"), "--set", SCALE, "--scale", "laptop", *map(str, files)])
-    for name in ("engine", "steps"):
-        write_text(scale / f"{name}.json", json.dumps(measured()))
+    write_text(scale / "engine.csv", TIMED)
     tables = dict.fromkeys(
         path for name in dict.fromkeys(row["ablation"] for row in rows) for path in inputs(scale, name)
     )
@@ -199,5 +202,4 @@ def write_pages(folder: Path) -> None:
         tables = [str(scale / "ablations" / f"{name}.json") for name in ablations if papers[name] == paper]
         write_page(folder, "paper", paper, *tables)
     write_page(folder, "shared", *(path for name in ablations for path in inputs(scale, name)))
-    write_page(folder, "engine")
     summary.main([SCALE, *where(folder)])

@@ -1,7 +1,6 @@
 """The doctor passes where all is well, and finds what it is there for."""
 
 import pytest
-import torch
 
 from models.attention.engine import engine
 from tests._training import CPU
@@ -20,7 +19,7 @@ def test_nothing_is_wrong_here(quick, capsys):
     doctor.main(["--device", "cpu"])
     said = capsys.readouterr().out
     assert said.splitlines()[-1] == "nothing is wrong"
-    assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32"))
+    assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32", "bfloat16"))
 
 
 @pytest.mark.slow
@@ -43,8 +42,10 @@ def test_a_counter_that_counts_nothing_is_wrong(monkeypatch):
     assert doctor.look_at_memory("cpu")[1] == doctor.WRONG
 
 
-@pytest.mark.parametrize("device, status", [(CPU, doctor.NOTE), (torch.device("cuda"), doctor.WRONG)])
-def test_a_clock_that_does_not_follow_the_work(device, status, monkeypatch):
-    monkeypatch.setattr(torch, "randn", lambda *shape, device: None)
-    monkeypatch.setattr(doctor, "turn", lambda work, seconds, device: [1.0])
-    assert doctor.look_at_clock(device)[1] == status
+@pytest.mark.parametrize(
+    "twice, status", [(1.0, doctor.WRONG), (1.4, doctor.NOTE), (2.0, doctor.OK), (3.0, doctor.NOTE)]
+)
+def test_a_clock_that_does_not_follow_the_work_is_wrong(twice, status, monkeypatch):
+    times = iter(([1.0], [twice]))
+    monkeypatch.setattr(doctor, "time_turn", lambda *given: next(times))
+    assert doctor.look_at_clock(CPU)[1] == status

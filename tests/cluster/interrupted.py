@@ -9,13 +9,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests._copied import copied
-from tests.cluster.slurm import missing, one_node
+from tests.cluster.slurm import eventually, missing, one_node
 from workflow.results.record import read_record
 
 POLLED = ["--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "2"]
@@ -27,36 +24,16 @@ corpora: [text8]
 variants:
   adaptive: {span: adaptive, S: max}
 """
-NOTHING = []
 SHORT = ["--set-resources", "train:runtime=attempt", "train:slurm_extra=\"'--signal=USR1@30'\""]
 
 
-@dataclass(frozen=True)
-class Way:
-    """words: of SLURM's command, before the number of the job. options: of Snakemake. steps: of the run."""
-
-    words: list[str]
-    options: list[str]
-    steps: int = 1500
-
-
-WAYS = {
-    "SIGUSR1": Way(["scancel", "--signal=USR1"], NOTHING),
-    "SIGTERM": Way(["scancel", "--signal=TERM"], NOTHING),
-    "a limit that is too short": Way(NOTHING, SHORT, 6000),
-    "another job that comes first": Way(
-        ["sbatch", "--partition=first", "--exclusive", "--wrap=true", "-o/dev/null"], NOTHING
-    ),
-    "requeued by hand": Way(["scontrol", "requeue"], NOTHING),
+WAYS = {  # the words of SLURM's command, before the number of the job
+    "SIGUSR1": ["scancel", "--signal=USR1"],
+    "SIGTERM": ["scancel", "--signal=TERM"],
+    "a limit that is too short": [],
+    "another job that comes first": ["sbatch", "--partition=first", "--exclusive", "--wrap=true", "-o/dev/null"],
+    "requeued by hand": ["scontrol", "requeue"],
 }
-
-
-def eventually(true: Callable, seconds: float = 30) -> None:
-    """Wait until it is; a failure after `seconds`."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def project(folder: Path, steps: int) -> Path:
@@ -86,15 +63,15 @@ def jobs(node: dict[str, str], comment: str = "") -> list[dict[str, str]]:
     return [dict(re.findall(r"(\S+?)=(\S*)", line)) for line in said.splitlines() if f"Comment={comment}" in line]
 
 
-def interrupted(way: Way, folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
-    """The SLURM jobs of a run that was interrupted after its first point of the curve, and went on."""
-    before = {job["JobId"] for job in jobs(node)}
-    workflow = snakemake(project(folder, way.steps), node, *way.options)
+def interrupted(way: str, folder: Path, node: dict[str, str]) -> list[dict[str, str]]:
+    """Interrupt a run after its first point of the curve, or by its limit; return its SLURM jobs, once it has ended."""
+    words, before = WAYS[way], {job["JobId"] for job in jobs(node)}
+    workflow = snakemake(project(folder, 1500 if words else 6000), node, *([] if words else SHORT))
     try:
-        if way.words:
+        if words:
             eventually(lambda: "step" in read_logs(folder), 300)
             (job,) = (job["JobId"] for job in jobs(node, "rule_short") if job["JobId"] not in before)
-            subprocess.run([*way.words, *([] if way.words[0] == "sbatch" else [job])], env=node, check=True)
+            subprocess.run([*words, *([] if words[0] == "sbatch" else [job])], env=node, check=True)
         assert workflow.wait(900) == 0, (folder / "snakemake.log").read_text()[-3000:]
     finally:
         workflow.kill()
@@ -122,10 +99,6 @@ def same_bits(folder: Path, node: dict[str, str]) -> bool:
     return numbers[0][0] == "ok" and all(one == other for one, other in (curves, numbers, weights))
 
 
-def describe(job: dict[str, str]) -> str:
-    return f"{job['JobState']} ({job['ExitCode']}), {job['Restarts']} restarts, limit {job['TimeLimit']}"
-
-
 def main() -> None:
     if absent := missing():
         sys.exit(absent)
@@ -133,9 +106,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="slurm-") as place, one_node(Path(place)) as node:
         for name in sys.argv[1:] or WAYS:
             with tempfile.TemporaryDirectory() as folder:
-                done = interrupted(WAYS[name], Path(folder) / "suite", node)
-                resumed = (Path(folder) / "suite" / "snakemake.log").read_text().count("Trying to restart")
-                print(f"{name}: {'; '.join(map(describe, done))}; begun again by Snakemake {resumed} times")
+                ended = interrupted(name, Path(folder) / "suite", node)
+                for job in ended:
+                    print(name, *(f"{key}={job[key]}" for key in ("JobState", "ExitCode", "Restarts", "TimeLimit")))
                 print(f"  the same bits: {same_bits(Path(folder) / 'suite', node)}", flush=True)
 
 

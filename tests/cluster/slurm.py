@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -30,7 +30,7 @@ SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 CredType=cred/munge
-ProctrackType=proctrack/{tracking}
+ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU_Memory
@@ -62,11 +62,8 @@ def missing() -> str | None:
 
 
 @contextmanager
-def one_node(folder: Path, tracking: str = "linuxproc") -> Iterator[dict[str, str]]:
-    """The environment in which sbatch and its like reach the node. `RuntimeError` where it cannot be started.
-
-    tracking: how slurmd knows the processes of a job; it says to which of them a signal is sent.
-    """
+def one_node(folder: Path) -> Iterator[dict[str, str]]:
+    """Start the node; give the environment in which sbatch and its like reach it. `RuntimeError` where it cannot be."""
     folder.chmod(0o711)  # munged asks that everybody may reach its socket
     key = folder / "munge.key"
     key.write_bytes(os.urandom(128))
@@ -74,7 +71,7 @@ def one_node(folder: Path, tracking: str = "linuxproc") -> Iterator[dict[str, st
     for name in ("state", "spool", "bin"):
         (folder / name).mkdir()
     user, host = subprocess.check_output(["id", "-un"], text=True).strip(), socket.gethostname().partition(".")[0]
-    given = {"folder": folder, "user": user, "host": host, "ports": _free_ports(2), "tracking": tracking}
+    given = {"folder": folder, "user": user, "host": host, "ports": (_free_port(), _free_port())}
     (folder / "slurm.conf").write_text(CONF.format(cpus=CPUS, memory=MEMORY_MB, **given))
     environment = {**os.environ, "PATH": f"{folder}/bin:{PATH}", "SLURM_CONF": str(folder / "slurm.conf")}
     # Snakemake's plugin takes SLURM_CONF from the environment of a step, so that srun has to name it anew.
@@ -86,12 +83,12 @@ def one_node(folder: Path, tracking: str = "linuxproc") -> Iterator[dict[str, st
     ]
     with ExitStack() as stack:
         stack.enter_context(_daemon(["munged", "--foreground", *munge], folder, environment))
-        _eventually((folder / "munge.socket").exists, folder)
+        eventually((folder / "munge.socket").exists)
         for name in ("slurmctld", "slurmd"):
             stack.enter_context(_daemon([name, "-D"], folder, environment))
-        _eventually(lambda: "idle" in _said(environment, "sinfo", "--noheader", "--format=%T"), folder)
+        eventually(lambda: "idle" in _said(environment, "sinfo", "--noheader", "--format=%T"))
         stack.callback(_cancel_all, environment)
-        _eventually(lambda: "ran" in _said(environment, "srun", "echo", "ran"), folder)
+        eventually(lambda: "ran" in _said(environment, "srun", "echo", "ran"))
         yield environment
 
 
@@ -111,13 +108,11 @@ def _daemon(words: list[str], folder: Path, environment: dict[str, str]) -> Iter
 
 
 def _cancel_all(environment: dict[str, str]) -> None:
-    """What a command has left in the queue, so that no job outlives the node."""
+    """Cancel what a command has left in the queue, so that no job outlives the node."""
     left = lambda: _said(environment, "squeue", "--noheader", "--format=%i").split()  # noqa: E731
     if left():
         _said(environment, "scancel", *left())
-        end = time.monotonic() + 20
-        while left() and time.monotonic() < end:
-            time.sleep(0.2)
+        eventually(lambda: not left())
 
 
 def _said(environment: dict[str, str], *words: str) -> str:
@@ -127,21 +122,19 @@ def _said(environment: dict[str, str], *words: str) -> str:
         raise RuntimeError(f"SLURM does not answer here: {words[0]} took longer than 30 s") from None
 
 
-def _eventually(true, folder: Path, seconds: float = 20) -> None:
+def eventually(true: Callable, seconds: float = 20) -> None:
+    """Wait until it is true; `RuntimeError` after so many seconds."""
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
-            logs = [f"{path.name}: {path.read_text()[-500:]}" for path in sorted(folder.glob("*.log"))]
-            raise RuntimeError("\n".join(["SLURM did not start here", *logs]))
-        time.sleep(0.1)
+            raise RuntimeError(f"it did not come in {seconds:.0f} s")
+        time.sleep(0.05)
 
 
-def _free_ports(count: int) -> list[int]:
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 def main() -> int:

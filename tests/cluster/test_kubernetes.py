@@ -1,14 +1,21 @@
 """What would be sent to Kubernetes: the requests of Snakemake's plugin, taken down by a server that is no cluster."""
 
 import importlib.util
+import json
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
 
 import pytest
+import yaml
 
 from tests._copied import copied
-from tests.cluster.api import no_cluster
 
 PLUGINS = ("snakemake_executor_plugin_kubernetes", "snakemake_storage_plugin_fs")
 pytestmark = [
@@ -18,6 +25,55 @@ pytestmark = [
     ),
     pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync, which the storage plugin calls, is not installed"),
 ]
+
+
+KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "current-context": "none",
+    "contexts": [{"name": "none", "context": {"cluster": "none", "user": "none"}}],
+    "users": [{"name": "none", "user": {}}],
+}
+
+
+class Api(BaseHTTPRequestHandler):
+    """Answers as the API would of jobs that fail at once."""
+
+    def do_POST(self) -> None:
+        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path.endswith("/jobs"):
+            self.server.jobs.append(sent)
+        self.answer(sent)
+
+    def do_GET(self) -> None:
+        pods = {"kind": "PodList", "items": []}
+        self.answer(pods if "/pods" in self.path else {"kind": "Job", "metadata": {}, "status": {"failed": 1}})
+
+    def do_DELETE(self) -> None:
+        self.answer({"kind": "Status", "status": "Success"})
+
+    def answer(self, content: dict) -> None:
+        body = json.dumps(content).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words) -> None:
+        pass
+
+
+@contextmanager
+def no_cluster(folder: Path) -> Iterator[tuple[dict[str, str], list[dict]]]:
+    """The environment in which the plugin finds the server, and the jobs that it has sent."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:
+        server.jobs = []
+        Thread(target=server.serve_forever, daemon=True).start()
+        cluster = {"name": "none", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}
+        (folder / "kubeconfig").write_text(yaml.safe_dump(KUBECONFIG | {"clusters": [cluster]}))
+        yield {**os.environ, "KUBECONFIG": str(folder / "kubeconfig")}, server.jobs
+        server.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.interrupted import WAYS, interrupted, same_bits
+from tests.cluster.interrupted import interrupted, same_bits
 from tests.cluster.slurm import missing, one_node
 from workflow.monitor.requests import UNKNOWN
 
@@ -36,7 +36,7 @@ def node():
 
 def test_a_run_that_slurm_interrupts_asks_for_more_time_and_ends_with_the_same_bits(node, tmp_path):
     """By `scancel --signal=USR1`; as none has ended, it asks for its own limit of eight minutes, and two more."""
-    first, again = interrupted(WAYS["SIGUSR1"], tmp_path / "suite", node)
+    first, again = interrupted("SIGUSR1", tmp_path / "suite", node)
     assert (first["JobState"], again["JobState"]) == ("FAILED", "COMPLETED")
     assert (first["TimeLimit"], again["TimeLimit"]) == ("00:10:00", "00:20:00")
     assert (first["MinMemoryNode"], again["MinMemoryNode"]) == (f"{UNKNOWN}M", f"{2 * UNKNOWN}M")

@@ -1,13 +1,10 @@
 """A variant that crashes is a cell with its reason, and costs the others nothing: a whole workflow."""
 
-import json
-
 import pytest
-import yaml
 
 from models.kernels.compiled import build
 from tests._copied import copied, snakemake
-from tests.failures._real import broken, run
+from tests.failures._real import broken
 from workflow.results.rows import read_rows
 
 pytestmark = [
@@ -41,13 +38,3 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
         row["configuration"]: row["status"] for row in read_rows(folder / "results/smoke/throughput/few_keys.json")[1]
     }
     assert timed[runs["whole"]["configuration"]] == "ok" and timed[runs["few"]["configuration"]] != "ok"
-
-
-def test_a_crash_while_the_engine_is_checked_times_nothing_and_says_why(tmp_path):
-    folder = broken(copied(tmp_path), "*(volatile int *)0 = 1;")
-    scale = yaml.safe_load((folder / "config/scales/smoke/char_lm.yaml").read_text())
-    words = ("--sizes", json.dumps(scale["measure"]["engine"]), "--steps-only", "--device", "cpu")
-    said = run("workflow.scripts.engine", "steps.json", *words, at=folder)
-    assert said.returncode == 0, said.stderr
-    gate = json.loads((folder / "steps.json").read_text())["gate"]
-    assert (gate["status"], gate["reason"]) == ("error", "the process was ended by SIGSEGV")

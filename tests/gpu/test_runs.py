@@ -18,8 +18,7 @@ from workflow.plan.config import Config
 from workflow.plan.sources import recorded
 from workflow.report.pages.run import run_page
 from workflow.scripts import train
-from workflow.training import devices, random_state
-from workflow.training.devices import ALONE
+from workflow.training import devices
 from workflow.training.launch import refuse_too_many
 from workflow.training.origin import describe, pick_device
 
@@ -41,20 +40,6 @@ def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monk
     assert (on_gpu.device, on_gpu.driver) == ("NVIDIA H100 80GB HBM3", "CUDA 13.0")
     assert (on_gpu.precision, on_gpu.deterministic) == ("bf16", False)
     assert (on_cpu.precision, on_cpu.deterministic, on_cpu.driver) == ("fp32", True, None)
-
-
-def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
-    state = torch.arange(16, dtype=torch.uint8)
-    given = []
-    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda: state)
-    monkeypatch.setattr(torch.cuda, "set_rng_state", given.append)
-    saved = random_state.save(ALONE, CUDA)
-    assert set(saved) == {"cpu", "cuda"} and set(random_state.save(ALONE, CPU)) == {"cpu"}
-    before = torch.rand(3)
-    random_state.restore(saved, ALONE, CUDA, 1)
-    assert torch.equal(given[0], state) and torch.equal(torch.rand(3), before)
-    random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
-    assert len(given) == 1
 
 
 def test_more_devices_than_gpus_are_refused(monkeypatch):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests._gpu_branches import ROOT
+from tests._copied import ROOT
 
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 

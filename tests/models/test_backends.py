@@ -5,12 +5,10 @@ import os
 import pytest
 
 from models.attention.engine import backend
-from models.attention.engine.engine import Engine
 from tests._jobs import VARIANTS, job
-from tests._training import CPU, run_script
+from tests._training import run_script
 from workflow.config import environment
 from workflow.config.choices import backend_names
-from workflow.costs import engine_facts
 
 
 def record_of(tmp_path, name: str, variant: str = "adaptive"):
@@ -51,17 +49,3 @@ def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
 def test_the_names_of_backends_stand_once_and_are_what_computes():
     assert backend_names() == backend.BACKENDS
     assert set(backend.BACKENDS) == {"auto", "definition", *backend.ATTEND}
-
-
-@pytest.mark.slow
-def test_the_gate_checks_all_that_is_timed_and_sees_what_is_not_a_number(monkeypatch):
-    checked = engine_facts.gate(CPU)
-    assert checked["status"] == "ok" and 0 < checked["worst"] < 1e-9
-    results = engine_facts.results
-
-    def broken(name, implementation):
-        factor = float("nan") if isinstance(implementation, Engine) else 1.0
-        return {key: factor * tensor for key, tensor in results(name, implementation).items()}
-
-    monkeypatch.setattr(engine_facts, "results", broken)
-    assert engine_facts.gate(CPU)["status"] == "error"

@@ -48,8 +48,6 @@ def sample_pages(site):
         "analytic.html",
         "status.html",
         "pivot.html",
-        "engine.html",
-        "steps.html",
     ]
     names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
     ablations = sorted((site / "ablations").glob("*/index.html"))
@@ -281,7 +279,7 @@ def command_pages(tmp_path_factory):
 
 
 def one_of_each_kind(site):
-    names = ["../index", "index", "ledger", "analytic", "status", "pivot", "engine", "papers/adaptive_span"]
+    names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
     question = "quality_against_cost"
     names += [f"ablations/{question}/index", f"ablations/{question}/{question}-sparsemax-64-None-1"]
     return [(site / f"{name}.html").resolve() for name in names]

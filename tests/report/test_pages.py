@@ -55,7 +55,7 @@ def check_links(reports: Path) -> None:
 
 def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
-    shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "engine", "pivot", "steps")}
+    shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "pivot")}
     assert kinds == {*shared, "papers", "ablations", "documents"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(papers())
 
@@ -220,7 +220,7 @@ def test_the_index_opens_with_what_was_found(site):
         'class="findings',
         'id="figure-limit"',
         'id="headlines"',
-        'id="steps"',
+        'id="engine"',
         "<h2>Questions and answers</h2>",
         "<h2>Failed</h2>",
     )
@@ -243,16 +243,8 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
 
 def test_the_root_index_lists_the_pages_of_each_scale(reports):
     addresses = links(reports / "index.html").addresses
-    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot", "engine")
+    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
     assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(addresses)
-
-
-def test_a_scale_of_which_only_the_engine_was_timed_is_listed(tmp_path):
-    _site.write_text(tmp_path / "results" / _site.SCALE / "engine.json", _site.json.dumps(_site.measured()))
-    _site.write_page(tmp_path, "engine")
-    summary.main([_site.SCALE, *_site.where(tmp_path)])
-    assert f"{_site.SCALE}/engine.html" in links(tmp_path / "reports" / "index.html").addresses
-    check_links(tmp_path / "reports")
 
 
 def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tests._records import SCALES, frames_of, wholes
+from tests._records import SCALES, frames_of
 from tests.report._pictures import faults, pale, words
 from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names, known_ablations, load_ablation
@@ -15,11 +15,10 @@ from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._style import canvas, plt, set_log, share_legend
 from workflow.report.pages.answer import draw_figures
-from workflow.report.pages.engine import draw_steps
 from workflow.scripts.figure import add_foot
 from workflow.tasks.spec import TASKS
 
-FAST = {"limit", "explicit_sparse_figure3", "aiayn_attention", "spans_at_borders", "steps"}  # one scale's, of each kind
+FAST = {"limit", "explicit_sparse_figure3", "aiayn_attention", "spans_at_borders"}  # one scale's, of each kind
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +43,6 @@ def drawn(scale: str, names: set[str] | None = None) -> Iterator[tuple[str, Call
             runs = frames.runs[frames.runs["ablation"] == name]
             for part, _, _, figure in draw_figures(runs, TASKS[ablation.task]):
                 yield f"{part} of {name}", figure
-    if names is None or "steps" in names:
-        yield from (("steps", draw_steps(content)) for content in wholes(scale, "steps"))
 
 
 def names_within(texts: list[str]) -> list[str]:

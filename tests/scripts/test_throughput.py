@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from workflow.costs import reference as step
+from workflow.costs import timing as step
 from workflow.results.rows import read_rows
 from workflow.scripts import reference
 from workflow.scripts.throughput import Turn, pool_turns, take_turns

@@ -123,7 +123,7 @@ def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(targets, gr
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
     assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
-    assert len(jobs["throughput"]) == len(targets.runs.groups) and not jobs["engine_benchmark"]
+    assert len(jobs["throughput"]) == len(targets.runs.groups) and not jobs["engine"]
 
 
 def test_by_default_the_first_seed_of_some_questions_is_trained_and_the_rest_is_taken(targets):

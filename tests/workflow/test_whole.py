@@ -69,7 +69,7 @@ def test_every_table_figure_and_page_stands(done):
         }
     for name in ABLATIONS:
         assert (reports / "ablations" / name / "index.html").exists(), name
-    assert {path.stem for path in reports.glob("*.html")} == {"index", "ledger", "status", "pivot", "analytic", "steps"}
+    assert {path.stem for path in reports.glob("*.html")} == {"index", "ledger", "status", "pivot", "analytic"}
     assert {path.name for path in (reports / "files").glob("runs*")} == {"runs.csv", "runs.parquet", "runs_columns.csv"}
 
 

@@ -5,7 +5,7 @@ Versions and compiler, every backend against the definition, the counter of memo
 """
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -13,15 +13,15 @@ from importlib.util import find_spec
 import torch
 
 from models.attention.engine.backend import ENGINE_BACKENDS
-from models.attention.engine.equivalence import BOUNDS
 from models.kernels.compiled import build as compiled
 from models.nets.build import build
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
-from workflow.costs.layer_kinds import turn
+from workflow.costs.timing import time_turn
+from workflow.plan.sources import recorded
 from workflow.training.backends import prepare
-from workflow.training.origin import pick_device
+from workflow.training.origin import describe, pick_device
 
 OK, NOTE, WRONG = "ok", "note", "WRONG"
 Finding = tuple[str, str, str]  # what was looked at, status, what was found
@@ -32,10 +32,11 @@ CHOICES = {  # span and selection of the nets that are compared
 }
 NET = {"name": "char_lm", "layers": 2, "d_model": 24, "heads": 4, "d_ff": 32, "dropout": 0.0, "attention_dropout": 0.0}
 SYMBOLS, STREAMS, BLOCK = 11, 2, 70
-JUMPS = 0.1  # bound of top-k below 64 bits: which key it keeps may hang on the last bit, and the gradient with it
-ROUNDED = 5.0  # times BOUNDS in 16 bits, for a whole net rounds at every step
+JUMPS = 0.1  # bound of top-k in 32 bits: which key it keeps may hang on the last bit, and the gradient with it
+BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.2}  # of the largest number of a tensor
 HELD, COUNTED = 256 << 20, 0.1  # bytes, and the share of them by which the counter may be off
-WIDTH, SECONDS, TWICE = 768, 0.4, (1.5, 2.7)  # of a product and its timing; times as long for twice the work
+WIDTH, SECONDS = 768, 0.4  # of a product, and of its timing
+TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the clock does not wait for the device
 
 
 def findings(name: str) -> Iterator[Finding]:
@@ -50,47 +51,41 @@ def findings(name: str) -> Iterator[Finding]:
 
 def look_at_versions(device: torch.device) -> Iterator[Finding]:
     yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
-    gpu = f", {torch.cuda.get_device_name(device)}, CUDA {torch.version.cuda}" if device.type == "cuda" else ", no GPU"
-    yield "torch", OK, f"{torch.__version__}{gpu}"
-    missing = find_spec("triton") is None
-    said = "not installed, which the kernel for a GPU needs" if missing else version("triton")
-    yield "Triton", NOTE if missing and device.type == "cuda" else OK, said
+    origin = describe(device, "fp32", recorded([]))
+    yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin.device, origin.driver)))
+    missing = find_spec("triton") is None and "not installed, which the kernel for a GPU needs"
+    yield "Triton", NOTE if missing and origin.driver else OK, missing or version("triton")
     broken = compiled.obstacle()
     yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
 
 
 def look_at_memory(name: str) -> Finding:
     """A known amount is held in a process of its own."""
-    held = in_fresh_process(_hold, name)
+
+    def hold() -> dict:
+        device = pick_device(name)
+        return peak_memory(lambda: (lambda: torch.ones(HELD // 8, dtype=torch.float64, device=device), 1), device, 1)
+
+    held = in_fresh_process(hold)
     if held["status"] != "ok":
         return "memory counter", WRONG, held["reason"]
     well = abs(held["bytes"] / HELD - 1) <= COUNTED
     return "memory counter", OK if well else WRONG, f"{HELD >> 20} MiB held, {held['bytes'] / 2**20:.0f} counted"
 
 
-def _hold(name: str) -> dict:
-    device = pick_device(name)
-    return peak_memory(lambda: (lambda: torch.ones(HELD // 8, dtype=torch.float64, device=device), 1), device, 1)
-
-
 def look_at_clock(device: torch.device) -> Finding:
-    """Twice the work takes about twice as long; where a timing does not wait for a GPU, it takes as long as once."""
+    """Twice the work takes about twice as long; where a timing does not wait for a device, as long as once."""
     a, b = (torch.randn(WIDTH, WIDTH, device=device) for _ in range(2))
-
-    def multiply(times: int) -> Callable[[], None]:
-        return lambda: [torch.mm(a, b) for _ in range(times)]
-
-    once, twice = (min(turn(multiply(times), SECONDS, device)) for times in (16, 32))
-    status = OK if TWICE[0] <= twice / once <= TWICE[1] else NOTE if device.type == "cpu" else WRONG
-    other = "" if status == OK else ": is other work going on?"
-    return "clock", status, f"twice the work takes {twice / once:.2f} times as long{other}"
+    times = [min(time_turn(lambda n=n: [torch.mm(a, b) for _ in range(n)], SECONDS, device)) for n in (16, 32)]
+    longer = times[1] / times[0]
+    status = OK if TWICE[0] <= longer <= TWICE[1] else NOTE if longer > DEAF else WRONG
+    return "clock", status, f"twice the work takes {longer:.2f} times as long"
 
 
 def look_at_backends(device: torch.device) -> Iterator[Finding]:
     """Outputs and gradients of small nets beside those of the definition in 64 bits on the CPU."""
-    half = [torch.bfloat16] if device.type == "cuda" and torch.cuda.is_bf16_supported() else []
     for backend in (name for name in ENGINE_BACKENDS if name != "auto"):
-        for dtype in (torch.float64, torch.float32, *half):
+        for dtype in BOUNDS:
             about = f"{backend}, {device.type}, {str(dtype).removeprefix('torch.')}"
             try:
                 off = {choice: _distance(backend, choice, device, dtype) for choice in CHOICES}
@@ -108,8 +103,7 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer
         return None
-    bound = BOUNDS[dtype] * (ROUNDED if dtype.itemsize == 2 else 1)
-    bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else bound
+    bound = JUMPS if choice == "top-k" and dtype == torch.float32 else BOUNDS[dtype]
     pairs = zip(ours, _numbers(choice, "definition", torch.device("cpu"), torch.float64), strict=True)
     off = torch.stack([(mine - theirs).abs().max() / theirs.abs().max() for mine, theirs in pairs])
     return off.nan_to_num(torch.inf).max().item() / bound
@@ -121,10 +115,10 @@ def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
     net = build(NET, attention | {"position": {"name": "relative", "limit": 90}}, SYMBOLS)
-    for learned in (each for name, each in net.named_parameters() if name.endswith("fraction")):
-        torch.nn.init.uniform_(learned)  # spans of all lengths
+    for layer in net.attentions if choice == "adaptive span" else ():
+        torch.nn.init.uniform_(layer.span.fraction)  # spans of all lengths
     tokens, direction = torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)), torch.randn(STREAMS, 2 * BLOCK, SYMBOLS)
-    is_half = dtype.itemsize == 2
+    is_half = dtype == torch.bfloat16
     net = net.to(device, torch.float32 if is_half else dtype)
     prepare(net, backend, device, dtype)
     past, logits = net.start(STREAMS), []

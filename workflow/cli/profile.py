@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import torch
-from torch.profiler import ProfilerActivity, profile, record_function, schedule
+from torch.profiler import profile, record_function, schedule
 
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
@@ -23,6 +23,7 @@ from workflow.training.gradients import number_type
 from workflow.training.loop import Run
 from workflow.training.origin import pick_device
 
+ORDERS = ("self_device_time_total", "self_cpu_time_total")  # by the first of them in which anything took time
 WARM_UP = 3  # steps before the trace, in which memory is found and kernels are chosen
 
 
@@ -49,10 +50,9 @@ def name_layers(net: torch.nn.Module) -> None:
 
 def trace_steps(attempt: Run, steps: int) -> profile:
     """Train some steps, and give what the profiler saw of them."""
-    activities = [ProfilerActivity.CPU, *([ProfilerActivity.CUDA] if attempt.device.type == "cuda" else [])]
     plan = schedule(wait=0, warmup=WARM_UP, active=steps, repeat=1)
 
-    with profile(activities=activities, schedule=plan, record_shapes=True, profile_memory=True) as profiler:
+    with profile(schedule=plan, record_shapes=True, profile_memory=True) as profiler:
 
         def check() -> None:
             if attempt.step:
@@ -91,8 +91,9 @@ def main(argv: list[str] | None = None) -> None:
         profiler.export_chrome_trace(str(path))
         with atomic_write(options.out) as file:
             file.write(path.read_bytes())
-    order = "self_cpu_time_total" if device.type == "cpu" else "self_device_time_total"
-    print(profiler.key_averages().table(sort_by=order, row_limit=12, max_name_column_width=40))
+    operators = profiler.key_averages()
+    order = next(key for key in ORDERS if key == ORDERS[-1] or any(getattr(each, key) for each in operators))
+    print(operators.table(sort_by=order, row_limit=12, max_name_column_width=40))
     print(f"{options.out}: {options.steps} training steps of {job.digest}; open it in https://ui.perfetto.dev")
 
 

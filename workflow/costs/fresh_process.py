@@ -1,7 +1,7 @@
-"""Peak memory of one configuration, in a process of its own, so that no measurement includes what another left.
+"""Peak memory, measured in a process of its own, so that no measurement includes what another left.
 
-The processes are forked from one that has imported the libraries and computed nothing; the memory of a configuration is
-what its process holds above that.
+The processes are forked from one that has imported the libraries and computed nothing; what is measured is the memory
+that such a process holds above that.
 """
 
 import gc
@@ -12,15 +12,18 @@ from collections.abc import Callable
 import torch
 
 from workflow.config.process import end_with_parent
-from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
+from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
 from workflow.training.optimisers import Adam
-from workflow.training.watchdog import limit_memory, status_of
+from workflow.training.watchdog import status_of
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
 
 
 def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600) -> dict:
-    """`work(*arguments)` in a forked process; one that dies gives oom or error, one that takes too long timeout."""
+    """Run `work(*arguments)` in a fork and return what it returns, with status and reason.
+
+    status: ok, or error, oom where it raised or died, timeout where it took longer than `seconds`.
+    """
     here, there = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("fork").Process(target=_send, args=(there, work, arguments))
     process.start()
@@ -39,7 +42,7 @@ def in_fresh_process(work: Callable[..., dict], *arguments, seconds: float = 600
 
 
 def _death(status: int) -> dict:
-    """Of a process that ended without an answer; the system kills one when memory ends."""
+    """Say how a process ended that gave no answer; the system kills one when memory ends."""
     if status == -signal.SIGKILL:
         return {"status": "oom", "reason": "the process was killed"}
     ended = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
@@ -58,17 +61,18 @@ def _send(pipe, work, arguments) -> None:
 
 
 def peak_memory(make: Callable, device: torch.device, threads: int, budget: int | None = None) -> dict:
-    """Bytes above the libraries at the peak of `STEPS` calls of the function that `make()` returns.
+    """Measure the peak of `STEPS` calls of the function that `make()` returns, in bytes above the libraries.
 
-    `make` loads the net, so its weights count; memory that is free again after loading does not.
+    make: loads the net, so its weights count; memory that is free again after loading does not. budget: bytes above
+    the libraries beyond which an allocation fails.
     """
     torch.set_num_threads(threads)
     _load_libraries()
     gc.collect()
     reset_peak(device)
-    base = 0 if device.type == "cuda" else peak_bytes(device)
+    base = peak_bytes(device)
     if budget is not None:
-        _limit_memory_above(budget, device)
+        limit_more_memory(budget, device)
     step, _ = make()
     gc.collect()
     reset_peak(device)
@@ -78,18 +82,8 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
 
 
 def _load_libraries() -> None:
-    """A backward pass and an update of one number: what they bring into memory belongs to torch, not to a net."""
+    """Make an update of one number: what a first update brings into memory belongs to torch, not to a net."""
     parameter = torch.nn.Parameter(torch.ones(1))
     optimiser = Adam([parameter], 0.0, 1.0)
     (parameter * parameter).sum().backward()
     optimiser.step()
-
-
-def _limit_memory_above(budget: int, device: torch.device) -> None:
-    """Let the process hold `budget` bytes more than it does now."""
-    if device.type == "cuda":
-        torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))
-    else:
-        with open("/proc/self/status") as status:
-            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-        limit_memory(held + budget)

@@ -3,7 +3,6 @@
 A step is one pass forward and backward over a single random sequence: what a layer adds to a training step.
 """
 
-import time
 from collections.abc import Callable
 
 import torch
@@ -11,13 +10,11 @@ from torch import Tensor, nn
 
 from models.attention.choice import Shape
 from models.attention.layers import SequenceAttention, StreamAttention, build_choice
-from workflow.costs.synchronise import synchronise
 
 HEADS = 1  # the table's n^2 d counts one product of all queries with all keys
 REACH = 32  # r of restricted self-attention: keys that a query sees
 KERNEL = 3  # k of the convolution
 PLAIN = {"selection": "all", "normaliser": "softmax", "position": "none"}
-FEWEST, MOST = 3, 200  # rounds of one turn
 
 
 class SelfAttention(nn.Module):
@@ -69,7 +66,7 @@ def _attention(kind: type, width: int, span: dict, **settings):
 
 
 def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], None]:
-    """One pass forward and backward of a new layer over one sequence of n positions."""
+    """Make a function that passes forward and backward through a new layer, over one sequence of n positions."""
     torch.manual_seed(0)
     layer = LAYERS[name](width).to(device)
     x = torch.randn(1, n, width, device=device, requires_grad=True)
@@ -80,16 +77,3 @@ def step(name: str, n: int, width: int, device: torch.device) -> Callable[[], No
         layer(x).sum().backward()
 
     return run
-
-
-def turn(run: Callable[[], None], seconds: float, device: torch.device) -> list[float]:
-    """Seconds of each of as many rounds as fit into `seconds`, after one to warm up and one to guess from."""
-
-    def timed() -> float:
-        start = time.perf_counter()
-        run()
-        synchronise(device)
-        return time.perf_counter() - start
-
-    timed()
-    return [timed() for _ in range(max(FEWEST, min(MOST, int(seconds / timed()))))]

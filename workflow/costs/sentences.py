@@ -9,7 +9,7 @@ import torch
 
 from models import macs
 from models.nets.seq2seq import BOS, EOS
-from workflow.costs.counters import count_by_libraries
+from workflow.costs.libraries import count_by_libraries
 from workflow.tasks.batches import losses
 from workflow.tasks.spec import TASKS, load
 from workflow.training.gradients import add_gradients, precision
@@ -19,7 +19,7 @@ LENGTH = 24  # pieces of source and of target: about the mean of the papers' cor
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """A function that makes one whole update, and the target pieces it learns from."""
+    """Make a function that makes one whole update; return it and the number of target pieces it learns from."""
     training, length = job.training, min(LENGTH, job.net.max_length)
     batches = [
         _random_batch(job, net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)
@@ -37,7 +37,7 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
 
 
 def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """A function that decodes `batch` sentences of `LENGTH` pieces with the job's beam, and the pieces it writes."""
+    """Make a function that decodes `batch` sentences with the job's beam; return it and the number of pieces."""
     net.eval()
     length, width = min(LENGTH, job.net.max_length), job.evaluation.beam
     source, target = _random_batch(job, net, batch, length, device)
@@ -55,12 +55,12 @@ def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[],
 
 
 def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """As `prediction`, with as many sentences as the job's evaluation decodes side by side."""
+    """Do as `prediction`, with as many sentences as the job's evaluation decodes side by side."""
     return prediction(job, net, device, job.evaluation.batch)
 
 
 def count(job, net, device: torch.device) -> dict:
-    """Multiply-accumulates per target piece of one pair of sentences: ours, torch's, fvcore's."""
+    """Count multiply-accumulates per target piece of one pair of sentences, by ours, torch's and fvcore's counters."""
     net.train()
     source, target = _random_batch(job, net, 1, min(LENGTH, job.net.max_length), device)
     inputs = target[:, :-1]
@@ -71,7 +71,7 @@ def count(job, net, device: torch.device) -> dict:
 
 
 def _random_batch(job, net, batch: int, length: int, device: torch.device):
-    """Sources as the task has them, and targets B T + 1 without padding."""
+    """Draw sources (sentences B N, or pictures) and targets B T + 1, none with padding."""
     symbols, generator = net.embedding.weight.shape[0], torch.Generator().manual_seed(0)
     target = torch.randint(EOS + 1, symbols, (batch, length + 1), generator=generator)
     source = load(TASKS[job.task].runner).random_sources(job, batch, length, symbols, generator)

@@ -6,7 +6,7 @@ import torch
 
 from models import macs
 from models.kernels.compiled import build
-from workflow.costs.counters import count_by_libraries
+from workflow.costs.libraries import count_by_libraries
 from workflow.costs.trained_net import random_block
 from workflow.tasks.char_lm.streams import losses
 from workflow.training.gradients import add_gradients, precision
@@ -14,7 +14,7 @@ from workflow.training.optimisers import make_optimiser
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """A function that makes one whole training step with full caches, and the characters it learns from."""
+    """Make a function that makes a training step with full caches; return it and the number of characters it reads."""
     symbols = net.embedding.weight.shape[0]
     tokens = random_block(job, symbols, device, block=job.training.block + 1)
     optimiser = make_optimiser(job.training, list(net.parameters()))
@@ -35,17 +35,17 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
 
 
 def prediction(job, net, device: torch.device, batch: int) -> tuple[Callable[[], None], int]:
-    """A function that predicts one character of `batch` streams from full caches, and how many that is."""
+    """Make a function that predicts one character of `batch` streams; return it and the number of characters."""
     return reading(job, net, device, batch, 1)
 
 
 def evaluation(job, net, device: torch.device) -> tuple[Callable[[], None], int]:
-    """A function that reads one block as the job's evaluation does, and the characters in it."""
+    """Make a function that reads one block as the job's evaluation does; return it and the number of characters."""
     return reading(job, net, device, job.evaluation.streams, job.evaluation.block)
 
 
 def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Callable[[], None], int]:
-    """A function that reads `block` characters of `batch` streams after full caches, and how many that is."""
+    """Make a function that reads `block` characters of `batch` streams from full caches; return it and their number."""
     net.eval()
     past = full_caches(job, net, device, batch)
     tokens = random_block(job, net.embedding.weight.shape[0], device, batch, block)
@@ -58,25 +58,28 @@ def reading(job, net, device: torch.device, batch: int, block: int) -> tuple[Cal
     return step, batch * block
 
 
-@torch.no_grad()
 def full_caches(job, net, device, batch: int | None = None) -> list:
-    """Caches as long as the layers keep them, for the mode the net is in.
+    """Make caches as long as the layers keep them, in training or in evaluation, as the net is now."""
+    with precision(job.training, device):
+        return fill_caches(net, random_block(job, net.embedding.weight.shape[0], device, batch))
 
-    Their contents change no cost, so they are doubled rather than filled block by block: S / T blocks of S keys each
+
+@torch.no_grad()
+def fill_caches(net, tokens: torch.Tensor) -> list:
+    """Fill the caches of streams B T that have long begun.
+
+    The contents change no cost, so they are doubled rather than filled block by block: S / T blocks of S keys each
     would take longer than all that is measured.
     """
-    symbols = net.embedding.weight.shape[0]
-    past, longest = net.start(batch or job.training.batch), -1
-    block = random_block(job, symbols, device, batch)
+    past, longest = net.start(len(tokens)), -1
     while (size := sum(len(part) for parts in past for part in parts)) > longest:
         longest = size
-        with precision(job.training, device):
-            _, past = net(block, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
+        _, past = net(tokens, [tuple(torch.cat([part, part]) for part in parts) for parts in past])
     return past
 
 
 class Flat(torch.nn.Module):
-    """The net with its caches as separate arguments, as tracing needs them."""
+    """Passes the caches to the net as separate arguments, as tracing needs them."""
 
     def __init__(self, net):
         super().__init__()
@@ -87,7 +90,7 @@ class Flat(torch.nn.Module):
 
 
 def count(job, net, device: torch.device) -> dict:
-    """Multiply-accumulates per character of one block of one stream: ours, torch's, fvcore's."""
+    """Count multiply-accumulates per character of one block of one stream, by ours, torch's and fvcore's counters."""
     net.train()
     block = job.training.block
     past = full_caches(job, net, device, batch=1)

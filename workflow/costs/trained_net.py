@@ -12,8 +12,7 @@ from workflow.results.precomputed import precomputed_costs
 from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
 
-SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that `library_solvers` has as well
-
+SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that the entmax library has as well
 EMBEDDING = "embedding.weight"  # every net has one
 
 
@@ -26,19 +25,19 @@ class TrainedRun:
 
     @classmethod
     def at(cls, path: Path) -> "TrainedRun":
-        """The run with this file; its job.json lies beside it."""
+        """Read the run with this file; its job.json lies beside it."""
         return cls(path, read_job(path.parent / "job.json"))
 
     @property
     def about(self) -> dict:
-        """What every row of a measure begins with."""
+        """Return the cells that every row of a measure begins with."""
         return {"configuration": self.job.configuration, "digest": self.job.digest}
 
     @property
     def has_weights(self) -> bool:
-        """False where the run failed or came with the project.
+        """Say whether there is a trained net; there is none where the run failed or came with the project.
 
-        Reads no weights: the memory that they leave free would be missing from what a fork of this process measures.
+        No weights are read: the memory that they leave free would be missing from what a fork of this process measures.
         """
         if self.path.name != "weights.pt":
             return False
@@ -51,7 +50,7 @@ class TrainedRun:
         return ConfigError(f"{self.path}: weights that are not of its job's net ({problem}); delete it and train again")
 
     def load(self, device: torch.device):
-        """(job, net) as its training left it."""
+        """Return the job, and the net as its training left it."""
         state = checkpoint.load(self.path, self.job.digest, device)["net"]
         try:
             net = build_net(self.job, device, count_symbols(state))
@@ -62,13 +61,13 @@ class TrainedRun:
 
     @property
     def timed(self) -> tuple[str, ...]:
-        """What its speed is measured of; of a sparse normaliser also as the papers computed it."""
+        """Name the steps that are timed; those of a sparse normaliser also as the papers computed it, by a library."""
         ours = ("train", "predict")
         by_library = self.job.attention.normaliser["name"] in SPARSE
         return ours + tuple(f"library_{kind}" for kind in ours if by_library)
 
     def unmeasured_row(self, kind: str) -> dict:
-        """The row of a run without weights: what came with the project, or why there is none."""
+        """Return the row of a run without weights: the one that came with the project, or one that says why not."""
         failure = {"status": "error", "reason": "not measured: the run left no weights"}
         known = (row for row in precomputed_costs(kind) if row["configuration"] == self.job.configuration)
         return next(known, None) or {**self.about, **failure}
@@ -79,18 +78,18 @@ def count_symbols(state: dict) -> int:
 
 
 def build_net(job: Job, device: torch.device, symbols: int = 128):
-    """The net of a job before its first step."""
+    """Build the net of a job, as before its first step."""
     return build(job.net.model_dump(), job.attention.model_dump(), symbols).to(device)
 
 
 def random_block(job: Job, symbols: int, device: torch.device, batch: int | None = None, block: int | None = None):
-    """Inputs B T for costs that do not depend on what the text says."""
+    """Draw inputs B T; what a text says changes no cost."""
     shape = (batch or job.training.batch, block or job.training.block)
     return torch.randint(symbols, shape, generator=torch.Generator().manual_seed(0)).to(device)
 
 
 def raise_limit(job: Job, net, S: int, device: torch.device):
-    """The same net with the limit of its spans and positions raised to S; learned spans keep their length."""
+    """Copy a net with the limit of its spans and positions raised to S; learned spans keep their length."""
     attention = job.attention.model_dump()
     trained_limit = attention["span"]["limit"]
     for axis in ("span", "position"):

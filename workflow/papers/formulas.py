@@ -11,18 +11,6 @@ def mac(L: int, d: int, ff: int, S: float) -> float:
     return L * (4 * d**2 + 2 * d * ff + 2 * S * d)
 
 
-def training_floor(L: int, d: int, ff: int, V: int, T: int, B: int, reaches: list[list[int]]) -> int:
-    """Multiply-accumulates that a training step of B blocks of T cannot do without; `reaches` of the heads by layer.
-
-    Three products each (forward, and two gradients) for projections, feed-forward layers, output, and for content,
-    place and value of every key that a head reaches; two for the keys and values of the past, which gets no gradient.
-    """
-    tokens, head = B * T, d // len(reaches[0])
-    reached = sum(sum(layer) for layer in reaches)
-    own = 3 * tokens * (L * (4 * d**2 + 2 * d * ff) + d * V)
-    return own + 2 * B * reached * 2 * d * head + 3 * tokens * reached * 3 * head
-
-
 def feed_forward_share(L: int, d: int, ff: int, S: float) -> float:
     """Share of `mac` in the feed-forward layers (section 3: 62 % at S = 256)."""
     return L * 2 * d * ff / mac(L, d, ff, S)

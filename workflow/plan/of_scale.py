@@ -1,9 +1,9 @@
-"""What is measured of a scale as a whole, or of a text, not of one net: layers, steps, best readers, topic borders."""
+"""What is measured of a scale as a whole, or of a text, not of one net: layers, best readers, topic borders."""
 
 from functools import cached_property
 
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.scales import Engine, Measure
+from workflow.plan.scales import Measure
 from workflow.results.precomputed import came_with, file_of_scale
 
 
@@ -15,24 +15,11 @@ class OfScale:
 
     def measure_of(self, task: str) -> str:
         """How the costs of a task are measured, as JSON."""
-        return self.measures[task].model_dump_json(exclude={"engine"})
+        return self.measures[task].model_dump_json()
 
     def measure_of_group(self, group: str) -> str:
         """The same of configurations that are timed together, which are of one task."""
         return self.measure_of(self.runs.job_of(self.runs.groups[group][0]).task)
-
-    def engine_sizes(self, *, short: bool) -> str:
-        """The nets on which the engine is timed, as JSON. short: one layer, one round."""
-        return (self.engine.model_copy(update={"layers": 1, "rounds": 1}) if short else self.engine).model_dump_json()
-
-    @property
-    def engine(self) -> Engine | None:
-        """How the engine is timed, where one of the scale's files says it."""
-        return next((measure.engine for measure in self.measures.values() if measure.engine), None)
-
-    @property
-    def has_engine(self) -> bool:
-        return self.engine is not None
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -40,8 +27,6 @@ class OfScale:
         settings = {}
         if "translation" in self.measures:
             settings[f"layers/{self.folder}"] = self.measure_of("translation")
-        if self.has_engine:
-            settings[f"steps/{self.folder}"] = self.engine_sizes(short=True)
         for slug in self.runs.texts_of_topics():
             settings[f"best_reader/{slug}"] = f"{slug} {self.runs.best_reader_options(slug)}"
             settings[f"topic_borders/{slug}"] = (

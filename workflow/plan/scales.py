@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
@@ -35,38 +35,11 @@ class Recipe(StrictModel):
     evaluation: dict[str, Any] = {}
 
 
-class Engine(StrictModel):
-    """The nets on which the engine is measured against the definition, over `lengths` S.
-
-    far: S of one-step prediction. threads: of a step. rounds: turns of every cell; the definition's cost minutes.
-    """
-
-    layers: PositiveStrictInt
-    d_model: PositiveStrictInt
-    heads: PositiveStrictInt
-    d_ff: PositiveStrictInt
-    block: PositiveStrictInt
-    batch: PositiveStrictInt
-    lengths: list[PositiveStrictInt] = Field(min_length=2)
-    far: PositiveStrictInt
-    threads: PositiveStrictInt
-    rounds: PositiveStrictInt
-
-    @model_validator(mode="after")
-    def sizes_fit(self):
-        if self.d_model % self.heads:
-            raise ConfigError(f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}")
-        if self.lengths != sorted(set(self.lengths)):
-            raise ConfigError(f"lengths must rise, got {self.lengths}")
-        return self
-
-
 class Measure(StrictModel):
     """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means.
 
     predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
     layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You Need (translation alone).
-    engine: how the engine is measured (char_lm alone), null to leave it out.
     """
 
     passes: PositiveStrictInt
@@ -76,17 +49,11 @@ class Measure(StrictModel):
     longest_S: PositiveStrictInt = 1
     layer_width: PositiveStrictInt = 64
     layer_lengths: list[PositiveStrictInt] = Field([32, 128, 256, 512], min_length=2)
-    engine: Engine | None = None
 
 
 def read_measure(text: str) -> Measure:
     """How costs are measured, from JSON."""
     return parse(Measure, parse_json(text, "measure"), "measure")
-
-
-def read_sizes(text: str) -> Engine:
-    """The nets on which the engine is timed, from JSON."""
-    return parse(Engine, parse_json(text, "sizes"), "sizes")
 
 
 class Scale(StrictModel):

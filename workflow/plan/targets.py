@@ -178,13 +178,11 @@ class Targets:
     def shared_page_inputs(self) -> list[str]:
         """What the index and the pages beside it stand on."""
         artefacts = [file for name in self.ablations for file in self.artefact_files(name)]
-        steps = [f"{self.results}/steps.json"] if self.of_scale.has_engine else []
-        return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv", *steps]
+        return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv"]
 
     @property
     def shared_pages(self) -> list[str]:
-        names = (*SHARED_PAGES, *(["steps"] if self.of_scale.has_engine else []))
-        return [f"{self.reports}/{name}.html" for name in names]
+        return [f"{self.reports}/{name}.html" for name in SHARED_PAGES]
 
     @property
     def pages(self) -> list[str]:

@@ -180,16 +180,12 @@ rule layers:
         "python -m workflow.scripts.layers {output} --measure {params.measure:q} {params.options} > {log} 2>&1"
 
 
-rule steps:
-    """Time a training step for every S: fixed and adaptive spans, engine and definition. At most a minute and a half."""
+rule engine:
+    """Time the engine beside the definition, for the index. Minutes; made only when asked for by name."""
     output:
-        "results/{scale}/steps.json",
+        f"{targets.results}/engine.csv",
     log:
-        "logs/{scale}/steps.log",
-    benchmark:
-        "logs/{scale}/steps.tsv"
-    wildcard_constraints:
-        scale=pattern(targets.of_scale.made_here("steps")),
+        f"logs/{targets.folder}/engine.log",
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -197,34 +193,9 @@ rule steps:
         **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
-        sizes=lambda w: targets.of_scale.engine_sizes(short=True),
         options=f"--device {targets.config.device}",
         source=targets.code.of_engine(),
     message:
-        "time a training step for every S"
+        "time the engine beside the definition"
     shell:
-        "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} --steps-only {params.options} > {log} 2>&1"
-
-
-rule engine_benchmark:
-    """Time the engine and the definition. About ten minutes; made only when asked for by name."""
-    output:
-        "results/{scale}/engine.json",
-    log:
-        "logs/{scale}/engine.log",
-    benchmark:
-        "logs/{scale}/engine.tsv"
-    conda:
-        "../../environment.yml"
-    threads: workflow.cores
-    resources:
-        **requests.of_timing(),
-        gpu=targets.config.gpus,
-    params:
-        sizes=lambda w: targets.of_scale.engine_sizes(short=False),
-        options=f"--device {targets.config.device}",
-        source=targets.code.of_engine(),
-    message:
-        "time the engine and the definition"
-    shell:
-        "python -m workflow.scripts.engine {output} --sizes {params.sizes:q} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.engine {output} {params.options} > {log} 2>&1"

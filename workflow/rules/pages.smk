@@ -35,7 +35,7 @@ rule paper_page:
 
 
 rule shared_pages:
-    """Write the index and the pages next to it: status, pivot table, formulas, steps."""
+    """Write the index and the pages next to it: status, pivot table, formulas."""
     input:
         targets.shared_page_inputs,
     output:
@@ -51,24 +51,6 @@ rule shared_pages:
         "write the index of scale {params.scale}"
     shell:
         "python -m workflow.scripts.page shared --scale {params.scale} {input} > {log} 2>&1"
-
-
-rule engine_page:
-    """Write the page of the engine's benchmark."""
-    input:
-        "results/{scale}/engine.json",
-    output:
-        "reports/{scale}/engine.html",
-    log:
-        "logs/{scale}/page/engine.log",
-    conda:
-        "../../environment.yml"
-    params:
-        source=targets.code.of_page(),
-    message:
-        "write the page of the engine"
-    shell:
-        "python -m workflow.scripts.page engine --scale {wildcards.scale} {input} > {log} 2>&1"
 
 
 rule bundle_archive:

@@ -12,12 +12,6 @@ rule all:
         f"{targets.results}/plan.json",
 
 
-rule engine:
-    """The engine's benchmark and its page."""
-    input:
-        f"{targets.reports}/engine.html",
-
-
 rule bundle:
     """One archive of all results."""
     input:

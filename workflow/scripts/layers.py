@@ -14,7 +14,8 @@ import torch
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
-from workflow.costs.layer_kinds import LAYERS, step, turn
+from workflow.costs.layer_kinds import LAYERS, step
+from workflow.costs.timing import time_turn
 from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
@@ -27,7 +28,7 @@ TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all 
 
 
 def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
-    """What a layer and its sequence hold at the peak, above the libraries that its kind needs."""
+    """Measure what a layer and its sequence hold at the peak, above the libraries that its kind needs."""
     on = pick_device(device)
     torch.set_num_threads(1)
     step(name, WARM, width, on)()
@@ -35,7 +36,7 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
 
 
 def weighed(how: Measure, device: str) -> list[dict]:
-    """A row per layer and length: layer, n, d, status, reason, bytes."""
+    """Measure the memory of every layer at every length: a row of layer, n, d, status, reason, bytes."""
     rows = []
     for name, n in product(LAYERS, sorted(how.layer_lengths)):
         peak = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
@@ -45,14 +46,14 @@ def weighed(how: Measure, device: str) -> list[dict]:
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
-    """The turns of the rows that fit, one in each pass, and their mean."""
+    """Time the rows that fit, one turn in each pass, and write turns and mean into them."""
     turns: list[list[list[float]]] = [[] for _ in rows]
     for _ in range(how.passes):
         for row, taken in zip(rows, turns, strict=True):
             if row["status"] != "ok":
                 continue
             try:
-                taken.append(turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
+                taken.append(time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
             except (Exception, MemoryError) as error:
                 row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
     for row, taken in zip(rows, turns, strict=True):

@@ -21,7 +21,7 @@ from workflow.training.origin import pick_device
 
 
 def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
-    """One training step of the net with its limit raised to S."""
+    """Measure the memory of a training step of the net with its limit raised to S."""
     on = pick_device(device)
 
     def make():
@@ -32,7 +32,7 @@ def step(trained: TrainedRun, device: str, S: int, budget: int) -> dict:
 
 
 def search(trained: TrainedRun, device: str, settings: Measure) -> dict:
-    """The largest S, by doubling, at which a training step fits the budget."""
+    """Find the largest S, by doubling, at which a training step fits the budget."""
     span = trained.job.attention.span
     if "limit" not in span:
         raise ConfigError(f"{trained.path}: span {span['name']} has no limit S that could be raised")

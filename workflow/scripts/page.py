@@ -1,7 +1,7 @@
 """Write pages of one scale: `python -m workflow.scripts.page KIND [NAME] --scale SCALE INPUTS...`
 
-KIND: ablation (with a page for each of its runs), paper, engine, or shared: index, ledger, status, pivot table,
-formulas, training steps. Each also writes the page that leads to the reports of all scales.
+KIND: ablation (with a page for each of its runs), paper, or shared: index, ledger, status, pivot table,
+formulas. Each also writes the page that leads to the reports of all scales.
 INPUTS: what the rule depends on. Tables of runs and costs among them are read; the rest is read from results/SCALE.
 """
 
@@ -15,12 +15,11 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
-from workflow.report.pages.engine import engine_page
 from workflow.report.pages.learning import draw_curve
 from workflow.report.pages.paper import paper_page
 from workflow.report.pages.root import write_root
 from workflow.report.pages.run import find_uses, run_page
-from workflow.report.pages.shared import read_report, write_shared
+from workflow.report.pages.shared import write_shared
 from workflow.report.pages.site import Site
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
@@ -51,14 +50,9 @@ def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
             page.unlink()
 
 
-def write_engine(site: Site) -> None:
-    path = site.results / "engine.json"
-    site.write("engine.html.j2", "engine.html", **engine_page(read_report(path), site.offer(path)))
-
-
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="page", description="Write pages of one scale.")
-    parser.add_argument("kind", choices=("ablation", "paper", "shared", "engine"))
+    parser.add_argument("kind", choices=("ablation", "paper", "shared"))
     parser.add_argument("words", nargs="*", help="the name of the ablation or paper, then the inputs")
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
@@ -76,10 +70,8 @@ def main(argv: list[str] | None = None) -> None:
     elif kind == "paper":
         name = words[0]
         site.write("paper.html.j2", f"papers/{name}.html", **paper_page(site, name, read_runs(inputs)))
-    elif kind == "shared":
-        write_shared(site, read_runs(inputs))
     else:
-        write_engine(site)
+        write_shared(site, read_runs(inputs))
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 

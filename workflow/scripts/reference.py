@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
-from workflow.costs.reference import quiet_time
+from workflow.costs.timing import quiet_time
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.training.origin import pick_device

@@ -17,8 +17,7 @@ import torch
 
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
-from workflow.costs.benchmark import run_benchmark
-from workflow.costs.reference import SLOW
+from workflow.costs.timing import SLOW, run_benchmark
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
@@ -29,7 +28,7 @@ from workflow.training.origin import pick_device
 
 @dataclass(frozen=True)
 class Turn:
-    """Medians of a step and of the reference steps beside it, in ms. quiet: of those on the quiet machine."""
+    """Medians in ms of a step, of the reference steps beside it, and (quiet) of those on the quiet machine."""
 
     configuration: str
     kind: str
@@ -40,7 +39,7 @@ class Turn:
 
     @classmethod
     def of(cls, report: dict, quiet: dict[int, float]) -> "Turn":
-        """report: of pytest-benchmark. quiet: by number of threads."""
+        """Read a report of pytest-benchmark. quiet: ms of the reference step by number of threads."""
         info = report["extra_info"]
         about = (info["configuration"], info["kind"], info["tokens"])
         return cls(*about, 1000 * median(report["stats"]["data"]), info["reference"], quiet[info["threads"]])
@@ -51,14 +50,14 @@ class Turn:
 
     @property
     def corrected(self) -> float:
-        """The step's ms as on the quiet machine."""
+        """Return the ms that the step takes on the quiet machine."""
         return self.ms * self.quiet / self.reference
 
 
 def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
-    """The turns that are asked for; those for which the machine was not quiet a second time.
+    """Take the turns that are asked for, and once more those for which the machine was not quiet.
 
-    time_all: the `Turn`s of a list of kinds and runs.
+    time_all: takes a list of kinds and runs, and returns their `Turn`s.
     """
     turns = time_all(asked)
     slow = [(turn.kind, turn.configuration) for turn in turns if not turn.was_quiet]
@@ -67,7 +66,7 @@ def take_turns(asked: list[tuple[str, TrainedRun]], time_all) -> list[Turn]:
 
 
 def pool_turns(turns: list[Turn], passes: int) -> dict[tuple[str, str], dict]:
-    """(configuration, kind) -> what is kept of its turns, and whether the machine was quiet for enough of them.
+    """Pool the turns of each (configuration, kind), and say whether the machine was quiet for enough of them.
 
     ms, tokens_per_s: means over turns. spread: half their 95 % interval, as a share of them.
     """
@@ -93,7 +92,7 @@ def _pool(turns: list[Turn], enough: int) -> dict:
 
 
 def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], device: str) -> list[dict]:
-    """One object per configuration, with columns for each kind of step that is timed; one that was not says so."""
+    """Make one row per configuration, with columns for each kind of step; one that was not timed says so."""
     measured = []
     for trained in runs:
         if not trained.has_weights:
@@ -113,7 +112,7 @@ def build_rows(runs: list[TrainedRun], timed: dict, quiet: dict[int, float], dev
 
 
 def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: torch.device) -> list[dict]:
-    """The benchmark's reports, one for each turn."""
+    """Run the benchmark; return its reports, one for each turn."""
     turns = [(kind, str(trained.path.resolve())) for kind, trained in asked]
     settings = {
         "THROUGHPUT_TURNS": json.dumps(turns),

@@ -24,7 +24,6 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite
 from workflow.config.job import Job
-from workflow.costs.memory import peak_bytes
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
@@ -33,6 +32,7 @@ from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.gradients import number_type
+from workflow.training.hardware import peak_bytes
 from workflow.training.interruption import stopped_by_signals
 from workflow.training.launch import Broken, fork, launch, refuse_too_many, told_to_launcher
 from workflow.training.loop import Run

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from workflow.training.devices import Devices
+from workflow.training.hardware import generators
 
 APART = 1 << 40  # a device's seed is so far from another's
 
@@ -16,10 +17,7 @@ def seed(devices: Devices, number: int) -> None:
 
 def save(devices: Devices, device: torch.device) -> dict[str, Tensor]:
     """By kind of generator, a row for each device."""
-    states = {"cpu": torch.get_rng_state()}
-    if device.type == "cuda":
-        states["cuda"] = torch.cuda.get_rng_state()
-    return {kind: devices.join(state[None], dim=0) for kind, state in states.items()}
+    return {kind: devices.join(each.get_state()[None], dim=0) for kind, each in generators(device).items()}
 
 
 def restore(states: dict[str, Tensor], devices: Devices, device: torch.device, number: int) -> None:
@@ -27,7 +25,6 @@ def restore(states: dict[str, Tensor], devices: Devices, device: torch.device, n
     if devices.rank >= len(states["cpu"]):
         seed(devices, number)
         return
-    own = {kind: rows[devices.rank].to("cpu", copy=True) for kind, rows in states.items()}  # torch misreads a view
-    torch.set_rng_state(own["cpu"])
-    if device.type == "cuda" and "cuda" in own:
-        torch.cuda.set_rng_state(own["cuda"])
+    for kind, generator in generators(device).items():
+        if kind in states:  # a run that began on a CPU has none of a GPU
+            generator.set_state(states[kind][devices.rank].to("cpu", copy=True))  # torch misreads a view

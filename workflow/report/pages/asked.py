@@ -15,7 +15,7 @@ from workflow.report.pages.site import Site
 from workflow.results.runs_table import read_frames
 from workflow.tasks.spec import TASKS
 
-OF_ALL, OF_NONE = ("bundle",), ("engine", "predictions")  # targets that are no name of the config, by their questions
+OF_ALL, OF_NONE = ("bundle",), ("engine",)  # targets that are no name of the config, by their questions
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Asked:
     @property
     def has_page(self) -> bool:
         """Whether an index has something to say of it."""
-        return self.is_claim or self.name in (*known_ablations(), *known_papers())
+        return self.is_claim or self.name in (*known_ablations(), *known_papers(), *OF_NONE)
 
     def tell(self, site: Site) -> list[list[str]]:
         """For each thing of this name that was made what is said of it: paragraphs, the last the path of a file."""
@@ -61,7 +61,7 @@ class Asked:
         files = {"tables": "csv", "figures": "svg"}
         told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
         told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_papers() else []
-        told += [[str(site.reports / f"{self.name}.html")]] if self.name in OF_NONE else []
+        told += [[str(site.results / f"{self.name}.csv")]] if self.name in OF_NONE else []
         told += [[str(site.results / f"{self.name}.zip")]] if self.name in OF_ALL else []
         told += [[self.name]] if "/" in self.name else []
         return [each for each in told if each and Path(each[-1].partition("#")[0]).exists()]

@@ -6,6 +6,7 @@ from workflow.papers.published import papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.report.answers.sentence import answer_of
 from workflow.report.pages import artefacts
+from workflow.report.pages.engine import engine_table
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
@@ -17,8 +18,8 @@ from workflow.tasks.spec import TASKS
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
 
 
-def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dict | None) -> dict:
-    """runs: of all ablations, with their costs. steps: the page of training steps, where they were timed."""
+def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
+    """runs: of all ablations, with their costs."""
     ablations = ablations_in(runs)
     questions = [_question(name, ablation, runs[runs["ablation"] == name]) for name, ablation in ablations.items()]
     return {
@@ -38,7 +39,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None, steps: dic
         "runs": runs["digest"].nunique(),
         "run_files": offer_runs(site),
         "opening": _figure(site, OPENING, ablations),
-        "steps": steps,
+        "engine": engine_table(site),
     }
 
 

@@ -9,7 +9,6 @@ from workflow.plan.other_results import strength
 from workflow.report.pages.site import Site
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
-SHARED |= {"steps": "A training step over S", "engine": "The engine's benchmark"}
 
 
 def root_page(reports: Path, only: str | None = None) -> dict:

@@ -1,4 +1,4 @@
-"""The pages that a scale's questions share: index, ledger, coverage, pivot table, formulas, training steps.
+"""The pages that a scale's questions share: index, ledger, coverage, pivot table, formulas.
 
 The workflow writes them once everything is made. Where some questions alone were asked for by name, they are written
 anew of what is there by then, so that an answer stands on the index as soon as it has a page.
@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.errors import ConfigError
-from workflow.config.strict import read_json
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import FORMULAS
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.together import write_ledger
 from workflow.report.pages.analytic import analytic_page
-from workflow.report.pages.engine import steps_page
 from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.paper import paper_page
@@ -25,30 +22,16 @@ from workflow.report.pages.status import status_page
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import read_frames
 
-ENGINE = ("sizes", "allocator", "gate", "origin")
-
-
-def read_report(path: Path) -> dict:
-    """What `workflow.scripts.engine` wrote."""
-    content = read_json(path)
-    for key in ENGINE:
-        if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a report as workflow.scripts.engine writes it: no '{key}'")
-    return content
-
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
     """The index, and the pages beside it. runs: of all questions that have a page, with their costs."""
     ledger, ablations = read_ledger(site.results / "ledger.json"), ablations_in(runs)
-    timed = site.results / "steps.json"
-    steps = steps_page(read_report(timed), site.offer(timed)) if timed.exists() else None
     pages = {
-        "index": index_page(site, runs, ledger, steps),
+        "index": index_page(site, runs, ledger),
         **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),
         "analytic": analytic_page(),
         "status": status_page(site, ablations.values()),
         "pivot": pivot_page(runs),
-        **({"steps": steps} if steps else {}),
     }
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)

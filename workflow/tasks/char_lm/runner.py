@@ -8,9 +8,9 @@ import torch
 from models import macs
 from models.attention import formula
 from models.attention.engine.band import band
-from models.attention.engine.engine import every_key
 from models.attention.engine.caches import Past
 from models.attention.engine.caches import streams as select_streams
+from models.attention.engine.engine import every_key
 from workflow.config.job import Job
 from workflow.papers import formulas
 from workflow.tasks.char_lm import refuse_uneven, store

@@ -1,0 +1,60 @@
+"""Our counts and our normalisers beside those of public libraries, and a count by hand."""
+
+import pytest
+import torch
+
+from models import macs
+from tests._jobs import VARIANTS, corpus, job, translation
+from tests._training import CPU
+from workflow.costs.libraries import use_library
+from workflow.costs.streams import count
+from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.tasks.char_lm.streams import cut
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.filterwarnings("ignore")
+def test_our_count_equals_torchs_and_fvcores(variant):
+    small = job(**VARIANTS[variant])
+    counted = count(small, build_net(small, CPU, 7), CPU)
+    assert counted["macs_torch"] == counted["macs_analytic"]
+    assert counted["macs_fvcore"] == pytest.approx(counted["macs_analytic"], rel=0.01)
+    assert counted["unsupported"]
+
+
+def test_executed_follows_the_span_and_dense_does_not():
+    span = {"name": "adaptive", "limit": 512, "ramp": 4, "penalty_weight": 0.0}
+    small, tokens = job(span=span, position={"name": "relative", "limit": 512}), cut(corpus().train[:4000], 2)
+    counts = []
+    for fraction in (0.0, 0.25, 1.0):
+        net = build_net(small, CPU, 7)
+        for layer in net.attentions:
+            layer.span.fraction.data.fill_(fraction)
+        counts.append((macs.executed(net, tokens, 16), macs.dense(net, 16)))
+    executed, dense = zip(*counts, strict=True)
+    assert executed[0] < 0.2 * executed[2] and executed[0] < executed[1] < executed[2]
+    assert len(set(dense)) == 1 and executed[2] <= dense[0]
+
+
+def test_executed_by_hand():
+    """One layer, width 4, fixed S = 2, T = 2: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, scores
+    and values 2 x 2 x 3 x 4, positions 2 x 2 x 4; per character half of it, and 2 x 4 x 8 + 4 x 3 outside."""
+    sizes = {"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8}
+    small = job(span={"name": "fixed", "limit": 2}, position={"name": "relative", "limit": 2}, net=sizes, block=2)
+    tokens = torch.zeros(1, 12, dtype=torch.long)
+    assert macs.executed(build_net(small, CPU, 3), tokens, 2) == (64 + 128 + 48 + 16) / 2 + 64 + 12
+
+
+@pytest.mark.parametrize("name", ["sparsemax", "entmax15", "entmax_alpha"])
+def test_a_net_says_the_same_with_the_librarys_solvers(name, tmp_path):
+    small = translation(normaliser={"name": name})
+    net = build_net(small, CPU).eval()
+    source, target = torch.randint(4, 100, (2, 3, 9), generator=torch.Generator().manual_seed(0))
+    before, names = net(source, target), [*net.state_dict()]
+    use_library(net)
+    assert type(net.attentions[0].normaliser).__module__ == "workflow.costs.libraries"
+    torch.testing.assert_close(net(source, target), before, rtol=1e-4, atol=1e-4)
+    assert [*net.state_dict()] == names
+    assert TrainedRun(tmp_path, small).timed == ("train", "predict", "library_train", "library_predict")
+    assert TrainedRun(tmp_path, translation()).timed == ("train", "predict")  # softmax has no other solver

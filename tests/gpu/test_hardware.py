@@ -1,0 +1,104 @@
+"""The clock, the memory counter, the limit and the random numbers of a GPU, with stand-ins for what torch.cuda says."""
+
+import json
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tests._jobs import VARIANTS, job
+from tests._training import CPU, write_weights
+from workflow.costs import fresh_process, timing
+from workflow.costs.trained_net import build_net
+from workflow.scripts import costs, layers, longest_span
+from workflow.training import hardware, random_state
+from workflow.training.devices import ALONE
+
+CUDA = torch.device("cuda")
+MEASURE = {"passes": 1, "seconds": 0.01, "memory_mb": 64, "longest_S": 24, "layer_width": 4, "layer_lengths": [4, 5]}
+
+
+@pytest.fixture
+def cuda(monkeypatch):
+    """The calls of torch.cuda in their order; its counters say what is told here."""
+    calls, told = [], {"max_memory_allocated": 7, "max_memory_reserved": 9}
+
+    def stand_in(name):
+        return lambda *given: calls.append(name) or told.get(name)
+
+    for name in (*told, "reset_peak_memory_stats", "synchronize", "set_per_process_memory_fraction"):
+        monkeypatch.setattr(torch.cuda, name, stand_in(name))
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=1000))
+    return calls
+
+
+def test_memory_is_what_cudas_allocator_counts_and_a_cpu_asks_no_gpu(cuda):
+    assert (hardware.peak_bytes(CUDA), hardware.reserved_bytes(CUDA)) == (7, 9)
+    hardware.reset_peak(CUDA)
+    assert cuda == ["max_memory_allocated", "max_memory_reserved", "reset_peak_memory_stats"]
+    assert hardware.peak_bytes(CPU) > 1 << 20 and hardware.reserved_bytes(CPU) is None and len(cuda) == 3
+
+
+def test_the_memory_of_a_step_is_limited_and_counted_once_the_net_is_there(cuda):
+    make = lambda: (cuda.append("the net is loaded"), (lambda: cuda.append("step"), 1))[1]  # noqa: E731
+    assert fresh_process.peak_memory(make, CUDA, 1, budget=500) == {"bytes": 0, "reserved": 9}
+    before = ["reset_peak_memory_stats", "max_memory_allocated", "set_per_process_memory_fraction"]
+    after = ["the net is loaded", "reset_peak_memory_stats", "step", "step", "max_memory_allocated"]
+    assert cuda == [*before, *after, "max_memory_reserved"]
+
+
+@pytest.mark.parametrize("budget, share", [(250, 0.25), (5000, 1.0)])
+def test_a_budget_is_a_share_of_the_gpu(budget, share, cuda, monkeypatch):
+    given = []
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", given.append)
+    hardware.limit_more_memory(budget, CUDA)
+    assert given == [share]
+
+
+def test_a_timing_begins_and_ends_when_the_gpu_has_done_what_it_was_given(cuda):
+    timing.seconds_of(lambda: cuda.append("work"), CPU)
+    timing.seconds_of(lambda: cuda.append("work"), CUDA)
+    assert cuda == ["work", "synchronize", "work", "synchronize"]
+
+
+def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
+    its_own = torch.Generator().manual_seed(1)  # of a CPU, in place of the GPU's
+    monkeypatch.setattr(torch.cuda, "default_generators", (its_own,))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    saved = random_state.save(ALONE, CUDA)
+    assert set(saved) == {"cpu", "cuda"} and set(random_state.save(ALONE, CPU)) == {"cpu"}
+    draw = lambda: (torch.rand(3), torch.rand(3, generator=its_own))  # noqa: E731
+    drawn = draw()
+    random_state.restore(saved, ALONE, CUDA, 1)
+    assert all(map(torch.equal, drawn, draw()))
+    random_state.restore({"cpu": saved["cpu"]}, ALONE, CUDA, 1)  # begun on a CPU
+    assert torch.equal(torch.rand(3), drawn[0]) and not torch.equal(torch.rand(3, generator=its_own), drawn[1])
+
+
+class _Touched(Exception):
+    """A script asks for its device."""
+
+
+@pytest.mark.parametrize("script", [costs, layers, longest_span], ids=lambda each: each.__name__)
+def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch):
+    """A process that has asked CUDA for anything cannot use it in a fork."""
+    asked, forked = [], []
+
+    def available() -> bool:
+        asked.append(True)
+        raise _Touched
+
+    def fork(work, *given, **settings) -> dict:
+        forked.append(bool(asked))
+        return {"status": "ok", "reason": None, "bytes": 1}
+
+    monkeypatch.setattr(torch.cuda, "is_available", available)
+    monkeypatch.setattr(script, "in_fresh_process", fork)
+    weights = str(write_weights(job(**VARIANTS["fixed"]), tmp_path / "run", build_net(job(), CPU, 7).state_dict()))
+    out, measure = str(tmp_path / "out.json"), ["--measure", json.dumps(MEASURE)]
+    words = {costs: [weights, "--flops", out, "--memory", out], layers: [out, *measure]}
+    with suppress(_Touched):
+        script.main(words.get(script, [weights, out, *measure]))
+    assert forked and not any(forked)
+    assert asked or script is not layers  # the others compute nothing on a GPU in their own process

@@ -1,0 +1,67 @@
+"""What public libraries make of a net: how torch and fvcore count it, how entmax normalises it.
+
+Our own count of multiply-accumulates is checked against theirs. Both count matrix products; torch reports two
+operations per multiply-accumulate, fvcore one. fvcore also counts the layer norms, which are left out here as in the
+other counts, and lists what it cannot count: element-wise work, softmax, sorting.
+
+The papers computed sparse normalisers by the entmax library's sorting and bisection. Ours find tau by Newton's method
+and give the same weights in less time, so the speed of theirs is measured apart.
+"""
+
+import warnings
+
+import entmax
+import torch
+from fvcore.nn import FlopCountAnalysis
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
+
+from models.attention.normalisers.entmax15 import Entmax15
+from models.attention.normalisers.entmax_alpha import EntmaxAlpha
+from models.attention.normalisers.sparsemax import Sparsemax
+from models.kernels.compiled import build
+
+
+def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
+    """Count net(*arguments): multiply-accumulates by torch and by fvcore, and the operators fvcore does not count.
+
+    torch counts with gradients on: without them its counter stops at a module that returns a weight.
+    """
+    with torch.no_grad(), build.without(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # tracing warns of every Python branch; the shapes here are fixed
+        analysis = FlopCountAnalysis(net, arguments).unsupported_ops_warnings(False)
+        analysis.uncalled_modules_warnings(False).tracer_warnings("none")
+        fvcore = float(analysis.total() - analysis.by_operator()["layer_norm"])
+    with build.without(), FlopCounterMode(display=False) as counter:
+        net(*arguments)
+    return {
+        "macs_torch": counter.get_total_flops() / 2,
+        "macs_fvcore": fvcore,
+        "unsupported": sorted(analysis.unsupported_ops()),
+    }
+
+
+class SortedSparsemax(Sparsemax):
+    def forward(self, kept: Tensor) -> Tensor:
+        return entmax.sparsemax(kept, dim=-1)
+
+
+class SortedEntmax15(Entmax15):
+    def forward(self, kept: Tensor) -> Tensor:
+        return entmax.entmax15(kept, dim=-1)
+
+
+class BisectedEntmaxAlpha(EntmaxAlpha):
+    def forward(self, kept: Tensor) -> Tensor:
+        return entmax.entmax_bisect(kept, self.alpha, dim=-1)
+
+
+SOLVERS = {Sparsemax: SortedSparsemax, Entmax15: SortedEntmax15, EntmaxAlpha: BisectedEntmaxAlpha}
+
+
+def use_library(net) -> None:
+    """Let every layer of a trained net normalise by entmax; parameters stay."""
+    for layer in net.attentions:
+        solver = SOLVERS[type(layer.normaliser)](layer.shape)
+        solver.load_state_dict(layer.normaliser.state_dict())
+        layer.normaliser = solver

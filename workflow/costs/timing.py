@@ -1,0 +1,98 @@
+"""How speeds are timed: in a process that runs one file of benchmarks/, in rounds, beside a reference step.
+
+The reference step is a small training step of plain torch that depends on nothing of the nets that are timed. Timed
+before and after every turn, it says how fast the machine was just then.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from statistics import median
+
+import torch
+
+from workflow.config.files import ROOT
+from workflow.training.hardware import synchronise
+
+STREAMS, LENGTH, WIDTH, LAYERS = 4, 96, 128, 6  # 8 ms on one core of a server of 2023
+ROUNDS = 4  # steps before a turn, and after it
+BLOCKS, PAUSE = 20, 0.1  # blocks of reference steps, and the seconds between them
+SLOW = 1.15  # times the quiet machine's step, from which on the machine was not quiet
+FEWEST, MOST = 3, 200  # rounds of one turn
+
+
+def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
+    """Run benchmarks/NAME with these environment variables; return pytest-benchmark's reports: extra_info and stats.
+
+    Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
+    they would switch timing off.
+    """
+    with tempfile.TemporaryFile() as report:  # without a name: nothing is left where this process is killed
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"benchmarks/{name}"]
+        words += [
+            f"--benchmark-json=/dev/fd/{report.fileno()}",
+            "--benchmark-disable-gc",
+            "--benchmark-columns=median,iqr,rounds",
+        ]
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+        subprocess.run(words, cwd=ROOT, env=inherited | settings, pass_fds=[report.fileno()], check=False)
+        report.seek(0)
+        written = report.read()
+        return json.loads(written)["benchmarks"] if written else []
+
+
+def seconds_of(step: Callable[[], object], device: torch.device) -> float:
+    """Time one call of `step`, up to the end of what it gave the device to do."""
+    synchronise(device)
+    start = time.perf_counter()
+    step()
+    synchronise(device)
+    return time.perf_counter() - start
+
+
+def count_rounds(seconds: float, step: Callable[[], object], device: torch.device) -> int:
+    """Count the calls of `step` that fit into so many seconds, after one that warms up."""
+    step()
+    return max(FEWEST, min(MOST, int(seconds / seconds_of(step, device))))
+
+
+def time_turn(step: Callable[[], object], seconds: float, device: torch.device) -> list[float]:
+    """Time as many calls of `step` as fit into `seconds`: seconds of each."""
+    return [seconds_of(step, device) for _ in range(count_rounds(seconds, step, device))]
+
+
+def reference_step(device: torch.device) -> Callable[[], object]:
+    """Make the reference step: attention without projections, layer upon layer, forward and back, always the same."""
+    draw = torch.Generator().manual_seed(0)
+    inputs = torch.randn(STREAMS, LENGTH, WIDTH, generator=draw).to(device)
+    weights = [(torch.randn(WIDTH, WIDTH, generator=draw) / WIDTH**0.5).to(device) for _ in range(LAYERS)]
+    weights = [weight.requires_grad_() for weight in weights]
+
+    def step():
+        x = inputs
+        for weight in weights:
+            keys = x @ weight
+            scores = keys @ keys.transpose(1, 2) / WIDTH**0.5
+            x = torch.tanh(x + scores.softmax(-1) @ keys)
+        return torch.autograd.grad(x.square().mean(), weights)
+
+    return step
+
+
+def time_reference(step: Callable[[], object], device: torch.device) -> list[float]:
+    """Time `ROUNDS` reference steps in milliseconds, after one that warms up."""
+    return [1000 * seconds_of(step, device) for _ in range(1 + ROUNDS)][1:]
+
+
+def quiet_time(threads: int, device: torch.device) -> float:
+    """Time the reference step in milliseconds while nothing disturbs it: the fastest of the medians of some blocks."""
+    torch.set_num_threads(threads)
+    step, blocks = reference_step(device), []
+    for _ in range(BLOCKS):
+        time.sleep(PAUSE)
+        blocks.append(median(time_reference(step, device)))
+    return min(blocks)
