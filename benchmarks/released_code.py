@@ -26,7 +26,7 @@ from workflow.config.environment import environment
 from workflow.config.errors import ConfigError
 from workflow.costs.engine_cases import RAMP, SYMBOLS, full_caches, net_of
 from workflow.plan.scales import Engine as Sizes
-from workflow.training.optimisers import Adagrad
+from workflow.training.update import Adagrad
 
 LENGTHS, CPU = [256, 1024, 2048, 4096], torch.device("cpu")
 CLIP, PENALTY = 0.03, 2e-6  # of the released recipe

@@ -20,8 +20,8 @@ from workflow.report.pages.run import run_page
 from workflow.scripts import train
 from workflow.training import devices, random_state
 from workflow.training.devices import ALONE
-from workflow.training.launch import refuse_too_many
 from workflow.training.origin import describe, pick_device
+from workflow.training.processes import refuse_too_many
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 

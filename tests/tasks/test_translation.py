@@ -23,7 +23,7 @@ from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
 from workflow.tasks.translation import Translation, using_every_key
 from workflow.training.gradients import add_gradients
-from workflow.training.optimisers import learning_rate
+from workflow.training.update import learning_rate
 
 each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
 

@@ -14,8 +14,8 @@ from tests._jobs import ADAPTIVE, bitext, corpus, job, translation
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load
 from workflow.training.devices import ALONE, Devices, join_devices
-from workflow.training.launch import told_to_launcher
 from workflow.training.loop import Run
+from workflow.training.processes import told_to_launcher
 
 STEPS = 20
 QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.training._several import CASES, in_64_bits, train
-from workflow.training.launch import launch
+from workflow.training.processes import launch
 
 pytestmark = pytest.mark.slow
 

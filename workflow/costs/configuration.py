@@ -5,8 +5,8 @@ import torch
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 from workflow.costs.trained_net import TrainedRun
 from workflow.tasks.spec import TASKS, load
+from workflow.training.guard import status_of
 from workflow.training.origin import pick_device
-from workflow.training.watchdog import status_of
 
 TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
 

@@ -13,8 +13,8 @@ import torch
 
 from workflow.config.process import end_with_parent
 from workflow.costs.memory import peak_bytes, reserved_bytes, reset_peak
-from workflow.training.optimisers import Adam
-from workflow.training.watchdog import limit_memory, status_of
+from workflow.training.guard import limit_memory, status_of
+from workflow.training.update import Adam
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
 

@@ -10,7 +10,7 @@ from workflow.costs.counters import count_by_libraries
 from workflow.costs.trained_net import random_block
 from workflow.tasks.streams import losses
 from workflow.training.gradients import add_gradients, precision
-from workflow.training.optimisers import make_optimiser
+from workflow.training.update import make_optimiser
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:

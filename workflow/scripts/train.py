@@ -33,11 +33,11 @@ from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.gradients import number_type
+from workflow.training.guard import AGREED, limit_memory, status_of, time_limit
 from workflow.training.interruption import stopped_by_signals
-from workflow.training.launch import Broken, fork, launch, refuse_too_many, told_to_launcher
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
-from workflow.training.watchdog import AGREED, limit_memory, status_of, time_limit
+from workflow.training.processes import Broken, fork, launch, refuse_too_many, told_to_launcher
 
 MODULE = "workflow.scripts.train"
 

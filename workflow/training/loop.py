@@ -17,8 +17,8 @@ from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
 from workflow.training.gradients import add_gradients
-from workflow.training.optimisers import learning_rate, make_optimiser
-from workflow.training.watchdog import Diverged, status_of
+from workflow.training.guard import Diverged, status_of
+from workflow.training.update import learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 

@@ -17,8 +17,8 @@ import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.process import end_with_parent
+from workflow.training.guard import status_of
 from workflow.training.interruption import AGAIN, SIGNALS
-from workflow.training.watchdog import status_of
 
 ATTEMPTS = 3
 LOOK = 0.1  # seconds between looks at the processes

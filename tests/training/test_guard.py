@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from workflow.config.errors import ConfigError
+from workflow.training.guard import TimeLimit, time_limit
 from workflow.training.origin import pick_device
-from workflow.training.watchdog import TimeLimit, time_limit
 
 
 def test_a_deadline_passes_quietly_and_rings_only_after_its_grace():
