@@ -22,8 +22,7 @@ from workflow.tasks.batches import Batches, cut_batches, sources, targets
 from workflow.tasks.scores import count_sentences, score, tokenise
 from workflow.tasks.sequences import average, loss, losses, select_fitting
 from workflow.tasks.translation import Translation, using_every_key
-from workflow.training.gradients import add_gradients
-from workflow.training.update import learning_rate
+from workflow.training.update import add_gradients, learning_rate
 
 each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
 

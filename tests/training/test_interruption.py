@@ -15,11 +15,10 @@ from workflow.data.pairs import store as pairs
 from workflow.data.text import store
 from workflow.results.record import read_record
 from workflow.training import checkpoint
-from workflow.training.interruption import AGAIN, Stop
+from workflow.training.guard import AGAIN
 
-OF_A_SITTING = {
-    "cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}
-}  # backends: how often each computed
+# backends: how often each computed
+OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
 OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, "log": True}
 
 
@@ -63,28 +62,3 @@ def test_a_run_that_was_told_to_stop_ends_with_the_same_bits(number, to_all, tmp
         assert run.returncode == 0
     assert outcome(tmp_path / "stopped") == outcome(tmp_path / "whole")
     assert not (tmp_path / "stopped" / "checkpoint.pt").exists()
-
-
-def test_between_updates_it_saves_and_elsewhere_it_ends_at_once():
-    stop, saved = Stop(), []
-    with pytest.raises(SystemExit) as ended, stop.between_updates(lambda: saved.append(1)):
-        stop.check()
-        stop.tell(signal.SIGTERM)
-        assert not saved
-        stop.tell(signal.SIGUSR1)
-        stop.check()
-    assert saved == [1] and ended.value.code == AGAIN
-    with pytest.raises(SystemExit):
-        Stop().tell(signal.SIGTERM)
-
-
-def test_told_during_the_last_update_it_ends_after_it():
-    """What follows, the evaluation, could take longer than is left."""
-    stop, passed = Stop(), []
-    with pytest.raises(SystemExit):
-        with stop.between_updates(lambda: passed.append("saved")):
-            stop.check()
-            stop.tell(signal.SIGTERM)
-            passed.append("update")
-        passed.append("evaluation")
-    assert passed == ["update", "saved"]

@@ -19,9 +19,9 @@ from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job, read_job
 from workflow.tasks.spec import TASKS, load
 from workflow.training.backends import prepare
-from workflow.training.gradients import number_type
 from workflow.training.loop import Run
 from workflow.training.origin import pick_device
+from workflow.training.update import number_type
 
 WARM_UP = 3  # steps before the trace, in which memory is found and kernels are chosen
 

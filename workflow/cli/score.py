@@ -21,8 +21,8 @@ from workflow.plan.scales import load_corpora
 from workflow.results.record import read_record
 from workflow.tasks.streams import score_text
 from workflow.training.backends import prepare
-from workflow.training.gradients import number_type, precision
 from workflow.training.origin import pick_device
+from workflow.training.update import number_type, precision
 
 
 def encode(content: bytes, corpus: store.Corpus, name: str) -> np.ndarray:

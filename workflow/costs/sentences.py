@@ -11,8 +11,7 @@ from models import macs
 from models.nets.seq2seq import BOS, EOS
 from workflow.costs.counters import count_by_libraries
 from workflow.tasks.sequences import losses
-from workflow.training.gradients import add_gradients, precision
-from workflow.training.update import make_optimiser
+from workflow.training.update import add_gradients, make_optimiser, precision
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 REGIONS = 36  # of a picture whose regions another net has found, as is usual

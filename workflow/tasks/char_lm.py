@@ -14,7 +14,7 @@ from workflow.tasks.probes import probe
 from workflow.tasks.streams import Streams, bits, losses, score_text
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import precision
+from workflow.training.update import precision
 
 
 class CharLM:

@@ -15,7 +15,7 @@ from workflow.results.record import Macs
 from workflow.tasks.batches import Batches, sources, targets
 from workflow.tasks.smoothing import smoothed_loss
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import precision
+from workflow.training.update import precision
 
 
 def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:

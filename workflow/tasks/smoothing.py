@@ -7,7 +7,7 @@ are read twice, a few rows at a time that a CPU's cache holds, and nothing of th
 import torch
 from torch import Tensor
 
-from workflow.training.gradients import in_full
+from workflow.training.update import in_full
 
 CACHED = 1 << 17  # numbers; half of a small cache
 

@@ -1,165 +1,99 @@
-"""A run in processes of its own: a fork on one device, or, by torchrun, one for each of several devices."""
+"""A run in processes of its own, one for each device: where one of them crashes, the one that waits knows why."""
 
-import json
-import math
+import multiprocessing
 import os
 import signal
 import sys
-import time
-import traceback
 from collections.abc import Callable
-from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import suppress
+from multiprocessing import connection
 from typing import NoReturn
 
 import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.process import end_with_parent
-from workflow.training.guard import status_of
-from workflow.training.interruption import AGAIN, SIGNALS
+from workflow.training.guard import AGAIN, SIGNALS, Broken
 
 ATTEMPTS = 3
-LOOK = 0.1  # seconds between looks at the processes
-HANDLED = (*SIGNALS, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT)  # the others: torchrun's own
-REFUSED = "refused"  # the status of bad input, of which there is no record
+FORK = multiprocessing.get_context("fork")  # torch is imported; whoever starts processes has touched no GPU
 
 
-class Broken(Exception):
-    """A process ended before the run did. status: as in a record."""
+def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
+    """Call `work` in `count` forks and exit as they did; `Broken` where one crashed, or raise what one could not do.
 
-    def __init__(self, status: str, reason: str):
-        super().__init__(reason)
-        self.status = status
-
-
-def refuse_too_many(count: int, device: torch.device) -> None:
-    """`ConfigError` where this machine has fewer GPUs."""
-    if device.type == "cuda" and count > torch.cuda.device_count():
-        raise ConfigError(f"devices: {count} were asked for, this machine has {torch.cuda.device_count()} GPUs")
-
-
-def launch(count: int, module: str, words: list[str]) -> None:
-    """`python -m module words` in `count` processes. `Broken` where one breaks, `ConfigError` where it refuses.
-
-    Told to stop, it tells them, and ends as they do.
+    Where one was killed, as the system does when memory ends, all begin again from the checkpoint, twice at most. Told
+    to stop, this process tells them.
     """
-    from torch.distributed.elastic.multiprocessing.api import DefaultLogsSpecs, SignalException
-    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
-    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
-
-    where = {"rdzv_backend": "c10d", "rdzv_endpoint": "localhost:0", "run_id": str(os.getpid())}
-    handled = ",".join(number.name for number in HANDLED)
-    looks = {"max_restarts": 0, "monitor_interval": LOOK, "signals_to_handle": handled}
-    try:
-        with own_handlers(), TemporaryDirectory() as folder:  # torchrun would leave the reasons of errors behind
-            config = LaunchConfig(1, 1, count, logs_specs=DefaultLogsSpecs(folder), **where, **looks)
-            elastic_launch(config, sys.executable)("-m", module, *words)
-    except SignalException as told:
-        raise SystemExit(AGAIN if told.sigval in SIGNALS else 128 + told.sigval) from None
-    except ChildFailedError as failed:
-        if any(failure.exitcode == AGAIN for failure in failed.failures.values()):
-            raise SystemExit(AGAIN) from None
-        _, rank, status, reason = min(_account(rank, failure) for rank, failure in failed.failures.items())
-        if status == REFUSED:
-            raise ConfigError(reason) from None
-        raise Broken(status, f"process {rank + 1} of {count}: {reason}") from None
-
-
-def fork(work: Callable[[], None]) -> None:
-    """`work` in a fork, begun again from its checkpoint where it was killed, as the system does when memory ends.
-
-    `Broken` where it crashed, or was killed `ATTEMPTS` times. Ends this process as the fork ended otherwise. For a
-    process that has touched no GPU.
-    """
-    ended = _wait_for(os.fork() or _end_after(work))
-    for attempt in range(2, ATTEMPTS + 1):
-        if ended != -signal.SIGKILL:
+    for attempt in range(1, ATTEMPTS + 1):
+        if attempt > 1:
+            print(f"the run was killed: attempt {attempt} of {ATTEMPTS}", flush=True)
+        status = _attempt(count, work)
+        if status != -signal.SIGKILL:
             break
-        print(f"the run was killed: attempt {attempt} of {ATTEMPTS}", flush=True)
-        ended = _wait_for(os.fork() or _end_after(work))
-    if ended > 0 or -ended in HANDLED:
-        sys.exit(ended if ended > 0 else 128 - ended)
-    if ended == -signal.SIGKILL:
+    if status == -signal.SIGKILL:
         raise Broken("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
-    if ended < 0:
-        raise Broken("error", f"the process was ended by {signal.Signals(-ended).name}")
+    if -status in SIGNALS:
+        sys.exit(AGAIN)
+    if status < 0 and status != -signal.SIGINT:
+        which = "the process" if count == 1 else f"one of {count} processes"
+        raise Broken("error", f"{which} was ended by {signal.Signals(-status).name}")
+    sys.exit(status if status >= 0 else 128 - status)
 
 
-def _end_after(work: Callable[[], None]) -> NoReturn:
-    """What the fork does."""
+def _attempt(count: int, work: Callable[[], None]) -> int:
+    """Start the forks and wait for them: 0, the first other exit status, or below 0 the signal that ended one."""
+    told = FORK.SimpleQueue()
+    # several find each other through a store of this process, in the way of torchrun's
+    store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False) if count > 1 else None
+    variables = [_variables(rank, count, store.port) if store else {} for rank in range(count)]
+    forks = [FORK.Process(target=_work, args=(work, told, each)) for each in variables]
+    for fork in forks:
+        fork.start()
+    status = _wait_for(forks)
+    if status > 0 and not told.empty():
+        raise told.get()
+    return status
+
+
+def _variables(rank: int, count: int, port: int) -> dict[str, str]:
+    """The environment of one of several processes, as torchrun sets it and `join_devices` reads it."""
+    place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
+    store = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "TORCHELASTIC_RESTART_COUNT": 0}
+    return {name: str(value) for name, value in {**place, **store, "TORCHELASTIC_USE_AGENT_STORE": True}.items()}
+
+
+def _work(work: Callable[[], None], told, variables: dict[str, str]) -> None:
+    """Do the work of one process; what it cannot go on with is told to the one that waits."""
     end_with_parent()
-    for number in SIGNALS:
+    for number in (*SIGNALS, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.update(variables)
     try:
         work()
-        sys.exit(0)
-    except SystemExit as ended:
-        sys.stderr.flush()
-        _end(ended.code)
-    except BaseException:
-        traceback.print_exc()
-        _end(1)
+    except (Broken, ConfigError, OSError) as error:
+        told.put(error)
+        sys.exit(1)
 
 
-def _wait_for(child: int) -> int:
-    """Its exit status, or less than 0 the signal that ended it. It is told of signals to this process."""
+def _wait_for(forks: list) -> int:
+    """Wait for all; where one fails, end the others, which would wait for it. Return its status, below 0 a signal's."""
+
+    def pass_on(number: int, frame: object) -> None:
+        for fork in forks:
+            with suppress(ProcessLookupError):
+                os.kill(fork.pid, number)
+
     for number in SIGNALS:
-        signal.signal(number, lambda number, frame: os.kill(child, number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the child has it too
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-@contextmanager
-def own_handlers():
-    """Signals mean afterwards what they meant before: torchrun leaves handlers of its own behind."""
-    before = {number: signal.getsignal(number) for number in HANDLED}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _account(rank: int, failure) -> tuple[float, int, str, str]:
-    """When a process broke, which, status, reason: as it wrote them in `told_to_launcher`, or as it was ended.
-
-    One that was ended without a word comes first: the others lost their connection to it. One that was asked to end
-    comes last: torchrun asks all when one has broken.
-    """
-    told = failure.error_file_data
-    if "status" in told:
-        return told["time"], rank, told["status"], told["message"]["message"]
-    ended = f"ended by {failure.signal_name()}" if failure.exitcode < 0 else f"exit status {failure.exitcode}"
-    return math.inf if failure.exitcode == -signal.SIGTERM else 0.0, rank, "error", ended
-
-
-@contextmanager
-def told_to_launcher():
-    """What one of the processes cannot go on with is told to `launch`; none outlives the one that reports its end.
-
-    The process ends with the block. Gloo's threads may still hold tensors then, and abort a process whose interpreter
-    is taken down.
-    """
-    end_with_parent()
-    try:
-        yield
-        _end(0)
-    except SystemExit as stopped:
-        _end(stopped.code)
-    except (Exception, MemoryError) as error:
-        refused = isinstance(error, ConfigError)
-        reason = str(error) if refused else f"{type(error).__name__}: {error}".strip()[:400]
-        message = {"message": reason, "extraInfo": {"timestamp": int(time.time()), "py_callstack": ""}}
-        told = {"status": REFUSED if refused else status_of(error), "time": time.time(), "message": message}
-        Path(os.environ["TORCHELASTIC_ERROR_FILE"]).write_text(json.dumps(told))
-        if not refused:
-            traceback.print_exc()
-        _end(1)  # the group of processes is not taken down: that waits for those that wait for this one
-
-
-def _end(code: int) -> None:
-    sys.stdout.flush()
-    os._exit(code)
+        signal.signal(number, pass_on)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the forks too
+    status, running = 0, forks
+    while running:
+        connection.wait([fork.sentinel for fork in running])
+        # what was ended by a signal first: others that lost their connection to it may have ended since
+        status = status or min((fork.exitcode for fork in running if fork.exitcode), default=0)
+        running = [fork for fork in running if fork.exitcode is None]
+        if status not in (0, AGAIN):
+            for fork in running:
+                fork.kill()
+    return status
