@@ -90,9 +90,10 @@ def _wait_for(forks: list) -> int:
     status, running = 0, forks
     while running:
         connection.wait([fork.sentinel for fork in running])
+        now = {fork: fork.exitcode for fork in running}
         # what was ended by a signal first: others that lost their connection to it may have ended since
-        status = status or min((fork.exitcode for fork in running if fork.exitcode), default=0)
-        running = [fork for fork in running if fork.exitcode is None]
+        status = status or min(filter(None, now.values()), default=0)
+        running = [fork for fork, ended in now.items() if ended is None]
         if status not in (0, AGAIN):
             for fork in running:
                 fork.kill()
