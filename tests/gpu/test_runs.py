@@ -17,9 +17,10 @@ from workflow.plan import config
 from workflow.plan.config import Config
 from workflow.plan.sources import recorded
 from workflow.report.pages.run import run_page
+from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.training import devices
-from workflow.training.launch import refuse_too_many
+from workflow.training.devices import refuse_too_many
 from workflow.training.origin import describe, pick_device
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -53,8 +54,9 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
 @pytest.mark.parametrize("device, taken, backend", [(CUDA, [3], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
 def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
     took, began = [], []
-    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "1")
     monkeypatch.setenv("LOCAL_RANK", "3")
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     monkeypatch.setattr(torch.cuda, "set_device", took.append)
     distributed = SimpleNamespace(
         init_process_group=lambda kind, timeout: began.append(kind),
@@ -145,5 +147,5 @@ def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkey
     monkeypatch.setattr(train, "limit_memory", limited.append)
     monkeypatch.setattr(train, "describe", lambda *given: origin())
     monkeypatch.setattr(train, "Run", lambda *given: 1 / 0)
-    assert train.train(job(), tmp_path / "data", tmp_path, device).status == "error"
-    assert len(limited) == limits
+    train.train(job(), tmp_path / "data", tmp_path, device)
+    assert read_record(tmp_path / "record.json").status == "error" and len(limited) == limits

@@ -32,7 +32,7 @@ def test_a_run_depends_on_its_own_choices_and_no_others(name):
 def test_a_run_depends_on_the_engine_the_loop_and_its_task(name):
     files = sources.of_run(JOBS[name])
     shared = {"models/attention/formula.py", "models/attention/engine/engine.py", "workflow/training/loop.py"}
-    shared |= {"workflow/training/optimisers.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
+    shared |= {"workflow/training/update.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
     assert shared | {f"workflow/tasks/{JOBS[name].task}/runner.py"} <= files
 
 

@@ -27,8 +27,7 @@ from workflow.tasks.translation.runner import (
     tokenise,
     using_every_key,
 )
-from workflow.training.gradients import add_gradients
-from workflow.training.optimisers import learning_rate
+from workflow.training.update import add_gradients, learning_rate
 
 each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
 

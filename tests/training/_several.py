@@ -1,7 +1,5 @@
-"""What each of several processes does in the tests: `launch(2, "tests.training._several", [FOLDER])`."""
+"""What each of two processes does in the tests: `python -m tests.training._several FOLDER` starts them and waits."""
 
-import atexit
-import os
 import shutil
 import sys
 from contextlib import contextmanager
@@ -14,8 +12,8 @@ from tests._jobs import ADAPTIVE, bitext, corpus, job, translation
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load
 from workflow.training.devices import ALONE, Devices, join_devices
-from workflow.training.launch import told_to_launcher
 from workflow.training.loop import Run
+from workflow.training.processes import in_processes
 
 STEPS = 20
 QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
@@ -81,8 +79,7 @@ def train(case: Job, folder: Path, devices: Devices = ALONE) -> None:
 def main(folder: Path) -> None:
     """FOLDER/begun/NAME: checkpoints of single processes, with which two go on. FOLDER/two/NAME: trained anew."""
     torch.set_num_threads(1)
-    atexit.register(os.abort)  # what may become of one whose interpreter is taken down: none is
-    with told_to_launcher(), join_devices(torch.device("cpu")) as devices:
+    with join_devices(torch.device("cpu")) as devices:
         with in_64_bits():
             for name, place in product(CASES, ("two", "begun")):
                 train(CASES[name], folder / place / name, devices)
@@ -95,4 +92,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    in_processes(2, lambda: main(Path(sys.argv[1])))

@@ -11,10 +11,7 @@ from workflow.config.errors import ConfigError
 from workflow.training import checkpoint
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"not a checkpoint", b"PK\x03\x04 cut off", b"hello world", b"epoch 3", b"step,dev_bpc\n100,2.5\n200,2.25\n"],
-)
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"epoch 3", b"step,dev_bpc\n100,2.5\n"])
 def test_a_broken_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
@@ -54,8 +51,3 @@ def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
         checkpoint.save(path, {"digest": "x", "step": 2})
     assert checkpoint.load(path, "x", CPU)["step"] == 1
     assert [file.name for file in tmp_path.iterdir()] == ["c.pt"]
-
-
-def test_what_a_checkpoint_holds_can_be_looked_at_without_reading_its_tensors(tmp_path):
-    checkpoint.save(tmp_path / "c.pt", {"digest": "x", "net": {"w": torch.arange(3)}})
-    assert checkpoint.load(tmp_path / "c.pt", "x", CPU, mmap=True)["net"]["w"].tolist() == [0, 1, 2]

@@ -14,7 +14,7 @@ from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
 from workflow.tasks.spec import TASKS, load
-from workflow.training import gradients
+from workflow.training import update
 from workflow.training.backends import prepare
 from workflow.training.loop import Run
 
@@ -28,7 +28,7 @@ def sixteen_bits(monkeypatch):
     autocast = partial(torch.autocast, "cpu")
     monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
     for module in (char_lm, batches, sequences, streams):
-        monkeypatch.setattr(module, "precision", lambda training, device: gradients.precision(training, GPU))
+        monkeypatch.setattr(module, "precision", lambda training, device: update.precision(training, GPU))
     torch.set_num_threads(1)
 
 
@@ -62,6 +62,6 @@ def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
 
 def test_bf16_is_asked_for_on_a_gpu_alone(monkeypatch):
     training = job(**SHORT).training
-    assert gradients.number_type(training, GPU) == torch.bfloat16
-    assert gradients.number_type(training, CPU) == torch.float32
-    assert gradients.number_type(training.model_copy(update={"precision": "fp32"}), GPU) == torch.float32
+    assert update.number_type(training, GPU) == torch.bfloat16
+    assert update.number_type(training, CPU) == torch.float32
+    assert update.number_type(training.model_copy(update={"precision": "fp32"}), GPU) == torch.float32

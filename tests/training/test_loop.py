@@ -50,14 +50,6 @@ def test_a_checkpoint_made_by_other_code_is_not_resumed(tmp_path):
     assert all(torch.equal(run.net.state_dict()[name], weight) for name, weight in whole.net.state_dict().items())
 
 
-def test_a_checkpoint_of_the_same_code_is_resumed(tmp_path):
-    small = job(steps=6)
-    interrupt(start(small, tmp_path, source="this code"), step=5)
-    run = start(small, tmp_path, source="this code")
-    run.resume()
-    assert run.step == 4 and run.log[-1] == "resumed at step 4"
-
-
 @pytest.mark.parametrize("variant, span", [("fixed", 24.0), ("adaptive", 4.0)])
 def test_the_span_before_training_is_kept(variant, span, tmp_path):
     """Adaptive spans start at z = 0 and reach as far as their ramp."""

@@ -47,10 +47,9 @@ class Trial:
         self.folder, self.targets, self.random = folder, targets, random.Random(seed)
         self.kills: Counter[str] = Counter()
         self.attempts: Counter[str] = Counter()
-        (folder / "slow").mkdir()
-        (folder / "slow" / "sitecustomize.py").write_text(SLOW_DISK)
-        for name in ("tmp", "cache"):
+        for name in ("slow", "tmp", "cache"):
             (folder / name).mkdir()
+        (folder / "slow" / "sitecustomize.py").write_text(SLOW_DISK)
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         own = {"PATH": path, "PYTHONPATH": str(folder / "slow"), MARK: str(folder), "OMP_NUM_THREADS": "1"}
         self.environment = {**os.environ, **own, "TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(folder / "cache")}
@@ -97,7 +96,7 @@ class Trial:
         while running.poll() is None:
             time.sleep(0.1)
             unfinished = self.folder.glob("*/re[ps]*/**/.*.part")
-            found = [(f"writing {what_is(file)}", writer_of(file)) for file in unfinished]
+            found = [(f"writing {what_is(file)}", int(file.name.split(".")[-2])) for file in unfinished]
             found += [(kind_of(each, running.pid), each.pid) for each in self.processes()]
             for kind, number in found:
                 rate = next((rate for begin, rate in RATES.items() if kind.startswith(begin)), 0.005)
@@ -133,11 +132,6 @@ def kind_of(process: psutil.Process, workflow: int) -> str:
     if "-m" in words and named:
         return "run" if named[0] == "train" else f"command {named[0]}"
     return Path(words[0]).name if words else "other"
-
-
-def writer_of(file: Path) -> int:
-    """The number of the process that writes an unfinished file."""
-    return int(file.name.split(".")[-2])
 
 
 def what_is(file: Path) -> str:

@@ -19,9 +19,9 @@ from workflow.config.files import atomic_write, output_path
 from workflow.config.job import Job
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training.backends import prepare
-from workflow.training.gradients import number_type
 from workflow.training.loop import Run
 from workflow.training.origin import pick_device
+from workflow.training.update import number_type
 
 ORDERS = ("self_device_time_total", "self_cpu_time_total")  # by the first of them in which anything took time
 WARM_UP = 3  # steps before the trace, in which memory is found and kernels are chosen

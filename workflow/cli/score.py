@@ -20,8 +20,8 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.data import read_content, symbol_name
 from workflow.tasks.char_lm.streams import score_text
 from workflow.training.backends import prepare
-from workflow.training.gradients import number_type, precision
 from workflow.training.origin import pick_device
+from workflow.training.update import number_type, precision
 
 
 def encode(content: bytes, corpus: store.Corpus, name: str) -> np.ndarray:

@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import threading
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
@@ -20,14 +21,10 @@ _LOCKS: list[int] = []  # open as long as this process lives
 
 
 def refuse_second(lock: Path, what: str) -> None:
-    """Hold a lock as long as this process lives; `ConfigError` where another one has it. what: it works on.
+    """Hold a lock as long as this process lives; `ConfigError` where another one has it. what: what it works on.
 
     The system frees the lock of a process that was killed. Snakemake's own outlives it: the profiles switch that off.
     """
-    try:
-        from fcntl import LOCK_EX, LOCK_NB, flock
-    except ImportError:  # Windows
-        return
     lock.parent.mkdir(exist_ok=True)
     _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
     try:
@@ -41,13 +38,16 @@ def refuse_second(lock: Path, what: str) -> None:
 
 
 def end_with_parent() -> None:
-    """The system kills this process at the end of the thread that forked it."""
+    """Let the system kill this process at the end of the thread that forked it."""
     if hasattr(libc := ctypes.CDLL(None), "prctl"):
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def pass_on_to_runs() -> None:
-    """From now on, in Snakemake's process. SIGUSR1 becomes the SIGTERM that Snakemake knows: it starts nothing more."""
+    """Pass SIGTERM and SIGUSR1 of Snakemake's process on to its runs from now on.
+
+    SIGUSR1 becomes the SIGTERM that Snakemake knows: it starts nothing more.
+    """
     if threading.current_thread() is not threading.main_thread():  # a workflow that is started from Python
         return
     numbers, written = os.pipe()
@@ -65,7 +65,7 @@ def _watch(numbers: int) -> None:
 
 
 def _tell_runs(number: int) -> None:
-    """All that this process has started, directly or not."""
+    """Send a signal to the runs among all that this process has started, directly or not."""
     import psutil  # who is never told to stop does not wait for it
 
     for process in psutil.Process().children(recursive=True):

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import torch
 
 from workflow.config.process import end_with_parent
+from workflow.training.guard import status_of
 from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
-from workflow.training.optimisers import Adam
-from workflow.training.watchdog import status_of
+from workflow.training.update import Adam
 
 STEPS = 2  # the second step holds what the optimiser allocated in the first
 

@@ -12,8 +12,7 @@ from models.nets.seq2seq import BOS, EOS
 from workflow.costs.libraries import count_by_libraries
 from workflow.tasks.batches import losses
 from workflow.tasks.spec import TASKS, load
-from workflow.training.gradients import add_gradients, precision
-from workflow.training.optimisers import make_optimiser
+from workflow.training.update import add_gradients, make_optimiser, precision
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 

@@ -9,8 +9,7 @@ from models.kernels.compiled import build
 from workflow.costs.libraries import count_by_libraries
 from workflow.costs.trained_net import random_block
 from workflow.tasks.char_lm.streams import losses
-from workflow.training.gradients import add_gradients, precision
-from workflow.training.optimisers import make_optimiser
+from workflow.training.update import add_gradients, make_optimiser, precision
 
 
 def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], int]:

@@ -15,8 +15,8 @@ from workflow.costs.trained_net import TrainedRun
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
+from workflow.training.guard import status_of
 from workflow.training.origin import pick_device
-from workflow.training.watchdog import status_of
 
 TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
 

@@ -20,8 +20,8 @@ from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
+from workflow.training.guard import status_of
 from workflow.training.origin import describe, pick_device
-from workflow.training.watchdog import status_of
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
 TIMED = ("ms", "rounds", "turns")  # turns: medians, one for each pass over all rows

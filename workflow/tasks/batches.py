@@ -14,7 +14,7 @@ from torch import Tensor
 
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import in_full, precision
+from workflow.training.update import in_full, precision
 
 CACHED = 1 << 17  # numbers; half of a small cache
 

@@ -14,7 +14,7 @@ from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
 from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import precision
+from workflow.training.update import precision
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
@@ -50,8 +50,6 @@ class SequenceTask:
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
-        accumulate = job.training.accumulate
-        self.passes = accumulate if accumulate % devices.count else accumulate // devices.count
         self.tokens = 0
         self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 

@@ -12,21 +12,21 @@ VERSION = 1
 
 
 def save(path: Path, state: dict) -> None:
-    """`state`: tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
+    """Write tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
     with atomic_write(path) as file:
         torch.save({"version": VERSION, **state}, file)
 
 
 def load_story(path: Path, digest: str) -> dict:
-    """The curve and the log of a run as it was last saved, for its record; empty where it was not."""
+    """Read the curve and the log of a run as it was last saved; an empty dict where it was not."""
     if not path.exists():
         return {}
     state = load(path, digest, torch.device("cpu"), mmap=True)
-    return {"curve": state["curve"], "log": state["log"][-20:]}
+    return {"curve": state["curve"], "log": state["log"]}
 
 
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:
-    """The state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's.
+    """Read the state saved for the job `digest`. `ConfigError` where the file is truncated, foreign or another job's.
 
     mmap: tensors stay in the file until they are read, so that looking at what is there takes no memory.
     """

@@ -1,7 +1,7 @@
 """The processes that train one net together: which part each takes, and how they come to the numbers of one.
 
-Each holds the whole net and takes an equal part of every update. Backward, DistributedDataParallel averages the
-gradients over the processes, so that all make the same update:
+Each holds the whole net and takes an equal part of every update. The gradients are then averaged over the processes, so
+that all make the same update:
 
     1/N sum_n  d/dw (mean loss of part n + penalty)  =  d/dw (mean loss of the whole + penalty)
 
@@ -15,6 +15,8 @@ from datetime import timedelta
 
 import torch
 from torch import Tensor
+
+from workflow.config.errors import ConfigError
 
 LONGEST_WAIT = timedelta(minutes=30)  # of a process for another, which may be scoring dev
 
@@ -35,13 +37,16 @@ class Devices:
         size = whole // self.count
         return slice(self.rank * size, (self.rank + 1) * size)
 
-    def replicate(self, net, passes: int):
-        """The net to train with. passes: forward passes, each with its backward pass, in one update."""
-        if self.count == 1:
-            return net
-        from workflow.training.replica import Replica  # torch's parallel modules take a second to import
+    def average_gradients(self, parameters: list[Tensor]) -> None:
+        """Replace the gradient of each parameter by its mean over the processes.
 
-        return Replica(net, passes)
+        After the backward passes, not during them as DistributedDataParallel does, whose import takes a second
+        (docs/decisions/0018-several-devices.md).
+        """
+        if self.count > 1:
+            for gradient in (parameter.grad for parameter in parameters if parameter.grad is not None):
+                torch.distributed.all_reduce(gradient)
+                gradient /= self.count
 
     def mean(self, number: Tensor) -> Tensor:
         """The mean of a tensor over the processes, on the CPU."""
@@ -81,17 +86,24 @@ class Devices:
 ALONE = Devices()
 
 
+def refuse_too_many(count: int, device: torch.device) -> None:
+    """Raise `ConfigError` where this machine has fewer GPUs."""
+    if device.type == "cuda" and count > torch.cuda.device_count():
+        raise ConfigError(f"devices: {count} were asked for, this machine has {torch.cuda.device_count()} GPUs")
+
+
 def launched() -> bool:
-    """Whether torchrun started this process as one of several."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
+    """Whether `in_processes` or torchrun started this process as one of several."""
+    return "LOCAL_RANK" in os.environ
 
 
 @contextmanager
 def join_devices(device: torch.device):
-    """This process's `Devices`, one of those that torchrun started, or alone."""
+    """Yield this process's `Devices`: one of several, or alone."""
     if not launched():
         yield ALONE
         return
+    refuse_too_many(int(os.environ["LOCAL_WORLD_SIZE"]), device)
     if device.type == "cuda":
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import torch
 
-from workflow.training.watchdog import limit_memory
+from workflow.training.guard import limit_memory
 
 
 def synchronise(device: torch.device) -> None:

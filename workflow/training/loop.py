@@ -16,11 +16,12 @@ from models.nets.build import build
 from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import add_gradients
-from workflow.training.optimisers import learning_rate, make_optimiser
-from workflow.training.watchdog import Diverged, status_of
+from workflow.training.guard import Diverged, TimeLimit, status_of
+from workflow.training.update import add_gradients, learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
+# what a checkpoint keeps as it is
+PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log")
 
 
 class Run:
@@ -49,7 +50,6 @@ class Run:
         self.parameters = list(self.net.parameters())
         self.optimiser = make_optimiser(training, self.parameters)
         self.task = task(job, corpus, device, devices)
-        self.replica = devices.replicate(self.net, self.task.passes)
         random_state.seed(devices, job.seed)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
@@ -58,11 +58,17 @@ class Run:
         self.log: list[str] = []
 
     def train(self, check=lambda: None) -> None:
-        """From where the run stands to its last step; `check` is called before each and may end the run."""
+        """Train from where the run stands to its last step; `check` is called before each and may end the run."""
         training, began, before = self.job.training, time.perf_counter(), self.seconds
+
+        def may_go_on() -> None:
+            check()
+            if self.seconds >= training.time_limit_s:
+                raise TimeLimit(f"time limit of {training.time_limit_s:.0f} s reached")
+
         self.net.train()
         while self.step < training.steps:
-            self.devices.check(check)
+            self.devices.check(may_go_on)
             start = time.perf_counter()
             self._update()
             if self.step % CHECK_EVERY == 0 or self.step == training.steps:
@@ -75,10 +81,11 @@ class Run:
                 self.save()
 
     def _update(self) -> None:
-        """One optimiser step."""
+        """Make one step of the optimiser."""
         training = self.job.training
         self.step += 1
-        self.total += add_gradients(self.replica, self.task.losses(self.replica))
+        self.total += add_gradients(self.net, self.task.losses(self.net))
+        self.devices.average_gradients(self.parameters)
         self.tokens += self.task.tokens
         self.optimiser.lr = learning_rate(
             self.step, lr=training.lr, warmup=training.warmup, schedule=training.schedule, steps=training.steps
@@ -89,25 +96,23 @@ class Run:
         self.task.after_step(self.net, self.step)
 
     def _check_loss(self) -> None:
-        since = self.step - (self.curve[-1]["step"] if self.curve else 0)
-        mean, bound = self._mean_loss(since) if since else 0.0, self.job.training.loss_bound
+        mean, bound = self._mean_loss(), self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
             raise Diverged(f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
 
     def cause(self, error: BaseException) -> BaseException:
-        """`Diverged` in place of what was raised because parameters are no numbers any more."""
+        """Return the error, or `Diverged` where it was raised because parameters are no numbers any more."""
         filled = (parameter for parameter in self.parameters if parameter.numel())
         if status_of(error) != "error" or all(end.isfinite() for each in filled for end in each.aminmax()):
             return error
         return Diverged(f"parameters that are no numbers at step {self.step}: {type(error).__name__}")
 
     def _score(self) -> None:
-        """A point of the learning curve."""
-        since = self.step - (self.curve[-1]["step"] if self.curve else 0)
+        """Add a point to the learning curve."""
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
         point = {
             "step": self.step,
-            f"train_{self.task.unit}": self.task.in_unit(self._mean_loss(since)),
+            f"train_{self.task.unit}": self.task.in_unit(self._mean_loss()),
             **(self.task.validate(self.net) if self.devices.first else {}),
             "tokens_per_s": tokens / took if took else 0.0,
         }
@@ -117,9 +122,10 @@ class Run:
         scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
         self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
 
-    def _mean_loss(self, steps: int) -> float:
-        """Nats, over the last steps and all devices."""
-        return self.devices.mean(self.total).item() / steps
+    def _mean_loss(self) -> float:
+        """Average the loss in nats over the steps since the last point of the curve, and over all devices."""
+        since = self.step - (self.curve[-1]["step"] if self.curve else 0)
+        return self.devices.mean(self.total).item() / since
 
     def say(self, line: str) -> None:
         self.log.append(line)
@@ -127,13 +133,13 @@ class Run:
             print(line, flush=True)
 
     def save(self) -> None:
-        """One process writes what all of them know together."""
+        """Write what all processes know together; the first does it."""
         state = self.state_dict()
         if self.devices.first:
             checkpoint.save(self.checkpoint_path, state)
 
     def state_dict(self) -> dict:
-        """Any number of devices can go on from it."""
+        """Return what any number of devices can go on from."""
         return {
             "digest": self.job.digest,
             "source": self.source,
@@ -141,12 +147,8 @@ class Run:
             "optimiser": self.optimiser.state_dict(),
             "task": self.task.state_dict(),
             "total": self.devices.mean(self.total),
-            "step": self.step,
-            "seconds": [self.seconds, self.training_seconds, self.point_seconds],
-            "tokens": [self.tokens, self.point_tokens],
-            "curve": self.curve,
-            "log": self.log,
             "random": random_state.save(self.devices, self.device),
+            **{name: getattr(self, name) for name in PROGRESS},
         }
 
     def resume(self) -> None:
@@ -160,9 +162,8 @@ class Run:
         self.net.load_state_dict(state["net"])
         self.optimiser.load_state_dict(state["optimiser"])
         self.task.load_state_dict(state["task"])
-        self.total, self.step = state["total"].to(self.device), state["step"]
-        self.seconds, self.training_seconds, self.point_seconds = state["seconds"]
-        self.tokens, self.point_tokens = state["tokens"]
-        self.curve, self.log = state["curve"], state["log"]
+        self.total = state["total"].to(self.device)
+        for name in PROGRESS:
+            setattr(self, name, state[name])
         random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
         self.say(f"resumed at step {self.step}")

@@ -17,7 +17,7 @@ from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import precision
+from workflow.training.update import precision
 
 
 class CharLMTask:
@@ -36,7 +36,7 @@ class CharLMTask:
         self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
         self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
         self.past: list[Past] | None = None  # what each layer remembers of the streams
-        self.passes, self.tokens = training.accumulate, training.batch * training.block
+        self.tokens = training.batch * training.block
 
     def losses(self, net):
         training = self.job.training

@@ -17,7 +17,7 @@ from models.attention.engine.caches import Past
 from models.attention.engine.caches import streams as select_streams
 from workflow.config.errors import ConfigError
 from workflow.training.devices import ALONE, Devices
-from workflow.training.gradients import in_full, precision
+from workflow.training.update import in_full, precision
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:

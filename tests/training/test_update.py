@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from workflow.training.optimisers import Adagrad, Adam, learning_rate
+from workflow.training.update import Adagrad, Adam, learning_rate
 
 
 def test_adagrad_scales_the_step_and_accumulates_the_raw_square():
