@@ -16,6 +16,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
+from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record, write_text
 
@@ -136,7 +137,7 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
 
 
 def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
-    training = read_yaml(CONFIG / "scales" / "smoke" / "char_lm.yaml")["training"]
+    training = load_scale("smoke", "char_lm").training
     assert parse(StreamTraining, {**training, "lr": 1}, "f").lr == 1.0
     assert (
         complete_choice("span", {"name": "full", "cache": 8, "evaluation_cache": None}, {}, {})["evaluation_cache"]

@@ -5,15 +5,14 @@ import pytest
 from workflow.config.choices import complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import ROOT
 from workflow.config.job_schema import AttentionChoices, CharLMNet, StreamTraining
-from workflow.config.strict import parse, read_yaml
+from workflow.config.strict import parse
 from workflow.papers.published import Paper, Recomputed
 from workflow.plan.ablations import Ablation
-from workflow.plan.scales import Scale
+from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sources import AcceptedChange
 
-SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
+SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 TRAINING, MEASURE = SCALE["training"], SCALE["measure"]
 QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
 NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-import yaml
+from workflow.plan.scales import load_scale
 
 from models.kernels.compiled import build
 from tests._copied import copied, snakemake
@@ -45,8 +45,8 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
 
 def test_a_crash_while_the_engine_is_checked_times_nothing_and_says_why(tmp_path):
     folder = broken(copied(tmp_path), "*(volatile int *)0 = 1;")
-    scale = yaml.safe_load((folder / "config/scales/smoke/char_lm.yaml").read_text())
-    words = ("--sizes", json.dumps(scale["measure"]["engine"]), "--steps-only", "--device", "cpu")
+    sizes = load_scale("smoke", "char_lm").measure.engine.model_dump_json()
+    words = ("--sizes", sizes, "--steps-only", "--device", "cpu")
     said = run("workflow.scripts.engine", "steps.json", *words, at=folder)
     assert said.returncode == 0, said.stderr
     gate = json.loads((folder / "steps.json").read_text())["gate"]

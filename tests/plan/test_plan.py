@@ -18,7 +18,7 @@ from workflow.results.record import write_text
 
 CONFIG = Path(__file__).parents[2] / "config"
 BASE = read_yaml(CONFIG / "config.yaml")
-SCALE = read_yaml(CONFIG / "scales" / "smoke" / "char_lm.yaml")
+SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 
 
 def planned(**changes):
@@ -153,6 +153,50 @@ def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
     assert alone.artefacts("figures") == ["adaptive_span_figure5"]
     assert set(alone.runs.jobs) < set(whole.runs.jobs)
     assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
+
+
+def scale_file(folder: Path, scale: str, text: str, task: str = "parsing") -> None:
+    path = folder / "config" / "scales" / scale / f"{task}.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "mine", "{based_on: smoke, about: Longer., training: {steps: 9}, seeds: [4]}")
+    scale_file(tmp_path, "alone", "{about: Mine., corpora: {ptb: statements}, seeds: [1], S: [16], k: [4]}")
+    mine, alone, smoke, laptop = (load_scale(name, "parsing") for name in ("mine", "alone", "smoke", "laptop"))
+    changed = {"scale": "mine", "based_on": "smoke", "about": "Longer.", "seeds": [4]}
+    assert mine.model_dump() == smoke.model_dump() | changed | {"training": {**smoke.training, "steps": 9}}
+    assert alone.training == laptop.training and alone.evaluation.keys() == laptop.evaluation.keys() - {"sentences"}
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("{based_on: smok}", "'smok': did you mean 'smoke'?"),
+        ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
+        (
+            "{based_on: smoke, training: {stpes: 9}}",
+            "in config/scales/mine/parsing.yaml: 'stpes': did you mean 'steps'?",
+        ),
+        ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
+        ("{about: Mine.}", "config/scales/mine/parsing.yaml: corpora = "),
+    ],
+)
+def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "mine", text)
+    with pytest.raises(ConfigError) as refused:
+        load_scale("mine", "parsing")
+    assert says in str(refused.value)
+
+
+def test_what_is_wrong_in_the_base_is_named_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "", "{measure: {pases: 1}}")
+    with pytest.raises(ConfigError, match="^config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"):
+        load_scale("smoke", "parsing")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from tests.data.test_captions import content as captions
 from tests.refused._kind import Kind, refused
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
+from workflow.plan.scales import merge
 
 ESTIMATE = "cli.estimate --results ."
 SMOKE = f"{ESTIMATE} --config scale=smoke"
@@ -44,14 +45,12 @@ def config(says: str, text: str | bytes) -> Kind:
 
 def scale(says: str, section: str = "", **changes) -> Kind:
     """The scale smoke with some keys changed, or those of a section."""
-    content = read_yaml(ROOT / SCALE)
-    changes = {section: {**content[section], **changes}} if section else changes
-    return Kind(f"{SMOKE} tasks=[char_lm]", says, {SCALE: {**content, **changes}})
+    content = merge(read_yaml(ROOT / SCALE), {section: changes} if section else changes)
+    return Kind(f"{SMOKE} tasks=[char_lm]", says, {SCALE: content})
 
 
 def recipe(says: str, section: str, **changes) -> Kind:
-    base = read_yaml(ROOT / SCALE)["recipes"]["base"]
-    return scale(says, "recipes", base={**base, section: {**base.get(section, {}), **changes}})
+    return scale(says, "recipes", base={section: changes})
 
 
 def ablation(says: str, **changes) -> Kind:
@@ -115,7 +114,6 @@ KINDS = {
     "scale: misspelt ablation": scale("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
     "scale: misspelt variant": scale("'as_smal': did you mean 'as_small'?", variants={"models": ["as_smal"]}),
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
-    "scale: no recipe of the name": scale("unknown recipe 'base'", recipes={}),
     "scale: misspelt net": recipe("net: name = 'char_ml'", "net", name="char_ml"),
     "scale: odd heads": recipe("scale smoke: net: heads must divide d_model, got heads = 7", "net", heads=7),
     "scale: misspelt axis": recipe("unknown axis 'spam': did you mean 'span'?", "attention", spam="fixed"),

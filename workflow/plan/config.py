@@ -3,7 +3,6 @@
 import os
 import shutil
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -11,12 +10,12 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
-from workflow.config.files import ROOT, config_names
+from workflow.config.files import config_names
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.data.sources.lookup import data_folders
 from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, load_corpora, load_scale
+from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
 from workflow.tasks.spec import TASKS
 
 Names = Annotated[list[str], Field(min_length=1)]
@@ -106,12 +105,6 @@ class Config(StrictModel):
         for name in files:
             check_known(f"task in config/scales/{self.scale}", name, TASKS)
         return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}
-
-
-def known_scales() -> list[str]:
-    """The folders of config/scales/."""
-    folder = "config/scales"
-    return sorted({path.name for base in (ROOT, Path()) for path in (base / folder).glob("*") if path.is_dir()})
 
 
 def load_config(raw: dict) -> Config:
