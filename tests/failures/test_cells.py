@@ -3,11 +3,11 @@
 import json
 
 import pytest
-from workflow.plan.scales import load_scale
 
 from models.kernels.compiled import build
 from tests._copied import copied, snakemake
 from tests.failures._real import broken, run
+from workflow.plan.scales import load_scale
 from workflow.results.rows import read_rows
 
 pytestmark = [
