@@ -20,8 +20,7 @@ from workflow.data.text.catalogue import TextCatalogue
 from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
-from workflow.plan.config import Config, load_config
-from workflow.plan.devices import Device
+from workflow.plan.config import Config, Device, load_config
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
 from workflow.results.record import Record, write_text

@@ -17,7 +17,7 @@ from workflow.tasks.spec import TASKS
 
 
 def _known_settings(settings: dict, info) -> dict:
-    """`settings`, or `ConfigError` where there is no such choice of attention, or it has no such setting."""
+    """Refuse settings of a choice of attention that does not exist, or that it does not have."""
     for name, values in settings.items():
         axis = axis_of(name)
         for key in values:
@@ -83,7 +83,7 @@ class Measure(StrictModel):
 
 
 def read_measure(text: str) -> Measure:
-    """How costs are measured, from JSON."""
+    """Read how costs are measured, from JSON."""
     return parse(Measure, parse_json(text, "measure"), "measure")
 
 
@@ -138,7 +138,7 @@ class Scale(StrictModel):
         return offered
 
     def recipe(self, name: str, ablation: str, corpus: str) -> Recipe:
-        """A recipe by name, as this ablation follows it on this corpus."""
+        """Look up a recipe by name, as this ablation follows it on this corpus."""
         check_known("recipe", name, self.recipes)
         here = self.recipes_of.get(ablation, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
         return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
+from workflow.config.files import open_zip
 from workflow.data.captions.karpathy import Picture
 from workflow.data.npz import largest
 

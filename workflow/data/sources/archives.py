@@ -4,8 +4,8 @@ import gzip
 import lzma
 from pathlib import Path
 
-from workflow.config.archives import BROKEN, open_zip
 from workflow.config.errors import ConfigError
+from workflow.config.files import BROKEN, open_zip
 from workflow.data.sources.source import Source
 
 SMALL = 256 << 20  # bytes that anything may unpack to
