@@ -139,7 +139,7 @@ def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
 
 @contextmanager
 def open_zip(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive from elsewhere; refuse one that would unpack to more than `largest` bytes before it is read."""
+    """Open a zip archive from elsewhere; refuse one that would unpack to more than `largest` bytes."""
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
         for entry in entries:
