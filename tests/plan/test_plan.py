@@ -75,16 +75,11 @@ def test_the_grid_may_end_earlier_for_a_variant():
     assert longest == {"fixed": 2048, "adaptive": 8192}
 
 
-def test_a_scale_may_leave_out_variants_that_it_has_no_time_for():
+def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
     rows = plan(load_config({**BASE, "scale": "overnight", "ablations": ["transformer_variations"]}))
-    kept = load_scale("overnight", "translation").variants["transformer_variations"]
-    assert {row.variant for row in rows} == set(kept) < set(load_ablation("transformer_variations").variants)
-
-
-def test_a_scale_may_take_other_seeds_for_an_ablation():
-    rows = plan(load_config({**BASE, "scale": "overnight", "tasks": ["translation"]}))
-    seeds = {name: {row.job.seed for row in rows if row.ablation == name} for name in ("transformer_variations",)}
-    assert load_ablation("transformer_variations").seeds == 3 and seeds == {"transformer_variations": {*range(1, 7)}}
+    kept, asked = load_scale("overnight", "translation"), load_ablation("transformer_variations")
+    assert {row.variant for row in rows} == set(kept.variants["transformer_variations"]) < set(asked.variants)
+    assert asked.seeds == 3 and {row.job.seed for row in rows} == {*range(1, 7)}
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight"])
@@ -145,10 +140,7 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
 
 
 def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = (
-        Targets.of({**BASE, "scale": "smoke", "ablations": ["dynamic_span"]}),
-        Targets.of({**BASE, "scale": "smoke"}),
-    )
+    alone, whole = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["dynamic_span"], None))
     assert alone.artefacts("tables") == ["adaptive_span_table3"]
     assert alone.artefacts("figures") == ["adaptive_span_figure5"]
     assert set(alone.runs.jobs) < set(whole.runs.jobs)
@@ -223,15 +215,10 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
     monkeypatch.setattr("workflow.data.pairs.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
-    sizes = {
-        (row.ablation, row.variant, row.paper_corpus): (
-            row.job.net.d_model,
-            row.job.net.heads,
-            row.job.net.d_ff,
-            row.job.training.lr,
-        )
-        for row in rows
-    }
+    sizes = {}
+    for row in rows:
+        net, lr = row.job.net, row.job.training.lr
+        sizes[row.ablation, row.variant, row.paper_corpus] = (net.d_model, net.heads, net.d_ff, lr)
     assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
     assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
     assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)
