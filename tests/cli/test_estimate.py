@@ -11,7 +11,7 @@ from workflow.config.strict import read_yaml
 from workflow.monitor import timed
 from workflow.monitor.device_hours import SHARE, device_lines, training_operations
 from workflow.monitor.durations import spell_hours
-from workflow.plan.devices import load_devices
+from workflow.plan.config import load_devices
 from workflow.plan.targets import Targets
 from workflow.results import precomputed
 from workflow.results.record import write_record

@@ -28,7 +28,7 @@ def results(tmp_path, monkeypatch):
             path = tmp_path / "results" / "smoke" / kind / f"{name}.json"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(write_rows(kind, [{"configuration": each} for each in members]))
-    for name in targets.of_scale.settings:
+    for name in targets.shared.settings:
         path = tmp_path / file_of_scale("smoke", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"kind": name}))
@@ -72,7 +72,7 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, mo
 def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(results):
     precompute.main(["smoke", "--results", str(results)])
     kept = results.parent / "precomputed" / "smoke" / "whole"
-    for name, settings in Targets.of({"scale": "smoke"}).of_scale.settings.items():
+    for name, settings in Targets.of({"scale": "smoke"}).shared.settings.items():
         assert json.loads((kept / f"{name}.json").read_text()) == {"settings": settings, "content": {"kind": name}}
 
 

@@ -5,16 +5,15 @@ import pytest
 from workflow.config.choices import complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.files import ROOT
 from workflow.config.job import AttentionChoices
-from workflow.config.strict import parse, read_yaml
-from workflow.papers.published import Paper, Recomputed
+from workflow.config.strict import parse
+from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
-from workflow.plan.scales import Scale
+from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sources import AcceptedChange
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
-SCALE = read_yaml(ROOT / "config" / "scales" / "smoke" / "char_lm.yaml")
+SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 TRAINING, MEASURE = SCALE["training"], SCALE["measure"]
 QUESTION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": {"span": "fixed"}}}
 NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
@@ -31,30 +30,21 @@ def attention(axis: str = "span", **settings) -> tuple:
 @pytest.mark.parametrize(
     "given, line",
     [
-        ((Scale, SCALE | {"k": ["x"]}), "f: k.0 = 'x': Input should be a valid integer"),
         ((Scale, SCALE | {"seeds": []}), "f: seeds = []: List should have at least 1 item"),
-        ((Scale, SCALE | {"seeds": [True]}), "f: seeds.0 = True: Input should be a valid integer"),
-        ((Scale, SCALE | {"S": [6.5]}), "f: S.0 = 6.5: Input should be a valid integer"),
-        ((Scale, SCALE | {"recipes": {"base": {"nett": {}}}}), "f: unknown key 'nett': did you mean 'net'?"),
         ((Scale, SCALE | {"measure": MEASURE | {"pases": 1}}), "f: unknown key 'pases': did you mean 'passes'?"),
         ((Scale, SCALE | {"settings": {"fixd": {}}}), "unknown choice of attention 'fixd': did you mean 'fixed'?"),
         ((Scale, SCALE | {"settings": {"adaptive": {"rmp": 8}}}), "in settings 'rmp': did you mean 'ramp'?"),
         ((Scale, SCALE | XL), "'full' in settings 'evaluation_cach': did you mean 'evaluation_cache'?"),
         ((Scale, SCALE | {"settings_at": {31: {}}}), "f: unknown S in settings_at '31': did you mean '32'? valid: 16,"),
-        ((StreamTraining, TRAINING | {"steps": "500"}), "f: steps = '500': Input should be a valid integer"),
         ((StreamTraining, TRAINING | {"steps": 0}), "f: steps = 0: Input should be greater than 0"),
         ((StreamTraining, TRAINING | {"lr": True}), "f: lr = True: must be a number"),
         ((StreamTraining, TRAINING | {"lr": float("nan")}), "f: lr = nan: Input should be"),
         ((Ablation, QUESTION | {"grid": {"s": "all"}}), "f: unknown key 's': did you mean 'S'?"),
         ((Ablation, QUESTION | {"question": "No."}), "'No.' does not end in a question mark"),
-        ((Ablation, QUESTION | {"task": "char_ml"}), "unknown task 'char_ml': did you mean 'char_lm'?"),
         ((Ablation, QUESTION | {"paper": "adaptive_spam"}), "'adaptive_spam': did you mean 'adaptive_span'?"),
         ((Ablation, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
-        ((Ablation, QUESTION | {"variants": {"a": {"spam": "fixed"}}}), "unknown key 'spam': did you mean 'span'?"),
         ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
-        ((Paper, {"paper": "a", "title": "A", "vals": []}), "unknown key 'vals': did you mean 'values'?"),
         ((Paper, {"paper": "a", "title": "A", "values": [NUMBER | {"uni": "x"}]}), "'uni': did you mean 'unit'?"),
-        ((Recomputed, {"formula": "softmx_macs", "inputs": {}}), "unknown formula 'softmx_macs'"),
         ((AcceptedChange, {"file": "a", "was": "x", "now": 12 * "0", "why": "why"}), "f: was = 'x': String should"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
         (attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
@@ -77,8 +67,6 @@ def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
         ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
         ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
         ("selection", {"name": "top_k", "k": "many"}, "selection 'top_k': k must be a number, got 'many'"),
-        ("span", {"limit": 3}, "unknown span 'None'"),
-        ("position", ["relative"], "position must be a name, or a mapping with a name and settings, got ['relative']"),
         ("position", None, "no position is named; valid: none, relative, transformer_xl"),
     ],
 )

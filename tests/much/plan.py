@@ -12,8 +12,8 @@ from tests.much.asked import write_config
 
 def read_all(config: dict):
     """The plan of a config, and all that the rules ask of it for every run; the targets."""
+    from workflow.plan.labels import digests
     from workflow.plan.targets import Targets
-    from workflow.plan.wildcards import digests
 
     targets = Targets.of(config)
     runs = targets.runs

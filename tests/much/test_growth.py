@@ -8,7 +8,7 @@ import pytest
 from tests.much.asked import write_config
 from tests.much.plan import read_all
 from tests.much.reports import rows
-from workflow.plan.wildcards import digests, pattern
+from workflow.plan.labels import digests, pattern
 from workflow.report.pages.pivot import pivot_page
 from workflow.results.runs_table import as_frame
 

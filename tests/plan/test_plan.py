@@ -18,7 +18,7 @@ from workflow.results.record import write_text
 
 CONFIG = Path(__file__).parents[2] / "config"
 BASE = read_yaml(CONFIG / "config.yaml")
-SCALE = read_yaml(CONFIG / "scales" / "smoke" / "char_lm.yaml")
+SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
 
 
 def planned(**changes):
@@ -75,16 +75,11 @@ def test_the_grid_may_end_earlier_for_a_variant():
     assert longest == {"fixed": 2048, "adaptive": 8192}
 
 
-def test_a_scale_may_leave_out_variants_that_it_has_no_time_for():
+def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
     rows = plan(load_config({**BASE, "scale": "overnight", "ablations": ["transformer_variations"]}))
-    kept = load_scale("overnight", "translation").variants["transformer_variations"]
-    assert {row.variant for row in rows} == set(kept) < set(load_ablation("transformer_variations").variants)
-
-
-def test_a_scale_may_take_other_seeds_for_an_ablation():
-    rows = plan(load_config({**BASE, "scale": "overnight", "tasks": ["translation"]}))
-    seeds = {name: {row.job.seed for row in rows if row.ablation == name} for name in ("transformer_variations",)}
-    assert load_ablation("transformer_variations").seeds == 3 and seeds == {"transformer_variations": {*range(1, 7)}}
+    kept, asked = load_scale("overnight", "translation"), load_ablation("transformer_variations")
+    assert {row.variant for row in rows} == set(kept.variants["transformer_variations"]) < set(asked.variants)
+    assert asked.seeds == 3 and {row.job.seed for row in rows} == {*range(1, 7)}
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "overnight"])
@@ -145,14 +140,55 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
 
 
 def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = (
-        Targets.of({**BASE, "scale": "smoke", "ablations": ["dynamic_span"]}),
-        Targets.of({**BASE, "scale": "smoke"}),
-    )
+    alone, whole = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["dynamic_span"], None))
     assert alone.artefacts("tables") == ["adaptive_span_table3"]
     assert alone.artefacts("figures") == ["adaptive_span_figure5"]
     assert set(alone.runs.jobs) < set(whole.runs.jobs)
     assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
+
+
+def scale_file(folder: Path, scale: str, text: str, task: str = "parsing") -> None:
+    path = folder / "config" / "scales" / scale / f"{task}.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "mine", "{based_on: smoke, about: Longer., training: {steps: 9}, seeds: [4]}")
+    scale_file(tmp_path, "alone", "{about: Mine., corpora: {ptb: statements}, seeds: [1], S: [16], k: [4]}")
+    mine, alone, smoke, laptop = (load_scale(name, "parsing") for name in ("mine", "alone", "smoke", "laptop"))
+    changed = {"scale": "mine", "based_on": "smoke", "about": "Longer.", "seeds": [4]}
+    assert mine.model_dump() == smoke.model_dump() | changed | {"training": {**smoke.training, "steps": 9}}
+    assert alone.training == laptop.training and alone.evaluation.keys() == laptop.evaluation.keys() - {"sentences"}
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("{based_on: smok}", "'smok': did you mean 'smoke'?"),
+        ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
+        (
+            "{based_on: smoke, training: {stpes: 9}}",
+            "mine/parsing.yaml: 'stpes': did you mean 'steps'?",
+        ),
+        ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
+        ("{about: Mine.}", "config/scales/mine/parsing.yaml: corpora = "),
+    ],
+)
+def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "mine", text)
+    with pytest.raises(ConfigError) as refused:
+        load_scale("mine", "parsing")
+    assert says in str(refused.value)
+
+
+def test_what_is_wrong_in_the_base_is_named_there(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scale_file(tmp_path, "", "{measure: {pases: 1}}")
+    with pytest.raises(ConfigError, match="^config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"):
+        load_scale("smoke", "parsing")
 
 
 @pytest.mark.parametrize(
@@ -179,15 +215,10 @@ def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):
     """N, d, h, ff and rate of each, as the papers and the released recipes have them."""
     monkeypatch.setattr("workflow.tasks.translation.catalogue._checksum_of_files", lambda *_: "sha256:" + 64 * "0")
     rows = plan(load_config({**BASE, "scale": "paper", "tasks": ["translation"]}))
-    sizes = {
-        (row.ablation, row.variant, row.paper_corpus): (
-            row.job.net.d_model,
-            row.job.net.heads,
-            row.job.net.d_ff,
-            row.job.training.lr,
-        )
-        for row in rows
-    }
+    sizes = {}
+    for row in rows:
+        net, lr = row.job.net, row.job.training.lr
+        sizes[row.ablation, row.variant, row.paper_corpus] = (net.d_model, net.heads, net.d_ff, lr)
     assert sizes["transformer", "base", "wmt14-ende"] == (512, 8, 2048, 6.99e-4)
     assert sizes["transformer", "big", "wmt14-enfr"] == (1024, 16, 4096, 4.94e-4)
     assert sizes["translation", "top_k", "wmt14-ende"] == (1024, 16, 4096, 1e-3)

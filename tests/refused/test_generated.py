@@ -23,7 +23,7 @@ from workflow.config.files import ROOT
 from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
 from workflow.papers.published import Analytic
 from workflow.plan.plan import WrittenRow
-from workflow.plan.scales import Measure
+from workflow.plan.scales import Measure, load_scale
 from workflow.plan.sources import AcceptedChange
 from workflow.results.provenance import Trace
 from workflow.tasks.char_lm import CharLMJob
@@ -47,12 +47,13 @@ def of_config(place: str) -> dict:
     return read_yaml(ROOT / "config" / place)
 
 
+SCALE = load_scale("smoke", "char_lm").model_dump(mode="json", exclude_unset=True)
 NUMBER = {"id": "a.b", "where": "c", "row": "d", "column": "e", "value": 1, "unit": "", "kind": "trained"}
 DOCUMENTS = {
     "job": job().model_dump(mode="json"),
     "record": _site.record(run()).model_dump(mode="json"),
     "config": of_config("config.yaml"),
-    "scale": of_config("scales/smoke/char_lm.yaml"),
+    "scale": SCALE,
     "ablation": of_config("ablations/top_k.yaml"),
     "claim": of_config("claims/dynamic_equals_adaptive.yaml"),
     **{f"{name}_catalogue": of_config(f"tasks/{name}.yaml") for name in TASKS},
@@ -60,7 +61,7 @@ DOCUMENTS = {
     "published": {"paper": "a", "title": "A", "values": [NUMBER]},
     "device": {"fp32": 1e12, "source": "its data sheet"},
     "plan": _site.planned(run()),
-    "measure": of_config("scales/smoke/char_lm.yaml")["measure"],
+    "measure": SCALE["measure"],
     "formulas": {"recomputed": {"a": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}}}, "open": {}},
     "accepted": {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},

@@ -7,23 +7,12 @@ import pytest
 
 from workflow.config.files import ROOT
 
-CASES = {
-    "an unknown key": ("scal: smoke", [], "unknown key 'scal': did you mean 'scale'?"),
-    "no YAML": ("scale: [", [], "not YAML"),
-    "a value of --config": (None, ["--config", "scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
-}
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_snakemake_ends_in_one_line(case, tmp_path):
-    text, words, says = CASES[case]
-    if text is not None:
-        (tmp_path / "config").mkdir()
-        (tmp_path / "config" / "config.yaml").write_text(text)
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n", *words]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+def test_snakemake_ends_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n"]
+    ended = subprocess.run([*command, "--config", "scale=smok"], cwd=tmp_path, capture_output=True, text=True)
     said = [line for line in (ended.stdout + ended.stderr).splitlines() if "config error" in line]
-    assert ended.returncode and len(said) == 1 and says in said[0], ended.stderr[-2000:]
+    assert ended.returncode and len(said) == 1 and "unknown scale 'smok': did you mean 'smoke'?" in said[0]
     assert "Traceback" not in ended.stdout + ended.stderr
-    assert {path.name for path in tmp_path.iterdir()} <= {"config", ".snakemake"}
+    assert {path.name for path in tmp_path.iterdir()} <= {".snakemake"}

@@ -95,7 +95,7 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
 ):
     monkeypatch.setattr(precomputed, "PRECOMPUTED", room.PRECOMPUTED)
     smoke = room.PRECOMPUTED / "smoke" / "whole"
-    settings = Targets.of({"scale": "smoke"}).of_scale.settings
+    settings = Targets.of({"scale": "smoke"}).shared.settings
     for name in settings:
         (smoke / name).parent.mkdir(parents=True, exist_ok=True)
         (smoke / f"{name}.json").write_text(json.dumps({"settings": settings[name], "content": {"kind": name}}))
@@ -103,10 +103,10 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
     monkeypatch.setattr(planning, "precomputed", lambda digest: smoke)  # as if all records had come
 
     def taken_by(**config) -> list[str]:
-        return Targets.of({"scale": "smoke", **config}).of_scale.taken
+        return Targets.of({"scale": "smoke", **config}).shared.taken
 
     assert taken_by(train="nothing") == list(settings) and taken_by(train="everything") == []
-    files = Targets.of({"scale": "smoke", "train": "nothing"}).of_scale.files_taken
+    files = Targets.of({"scale": "smoke", "train": "nothing"}).shared.files_taken
     precomputed.main(["--scale", "smoke", *(str(tmp_path / file) for file in files)])
     assert [json.loads((tmp_path / file).read_text())["kind"] for file in files] == list(settings)
     layers = smoke / "layers" / "smoke.json"

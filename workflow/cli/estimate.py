@@ -21,7 +21,7 @@ from workflow.monitor.estimate import Estimator, Timed
 from workflow.monitor.forecast import Forecast
 from workflow.monitor.resources import disk_bytes, memory_bytes
 from workflow.monitor.timed import read_timed
-from workflow.plan.devices import load_devices
+from workflow.plan.config import load_devices
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.targets import Targets
 

@@ -66,7 +66,7 @@ def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
 
 def copy_whole(targets: Targets, results: Path, folder: Path) -> None:
     """What was measured of the scale as a whole, with the settings by which it is known again."""
-    for name, settings in targets.of_scale.settings.items():
+    for name, settings in targets.shared.settings.items():
         path = results.parent / file_of_scale(targets.folder, name)
         if path.exists():  # not every scale asks for all of it
             kept = {"settings": settings, "content": read_json(path)}

@@ -9,9 +9,8 @@ import re
 import zipfile
 from pathlib import Path
 
-from workflow.config.archives import BROKEN, open_zip, pieces
 from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import atomic_write
+from workflow.config.files import BROKEN, atomic_write, open_zip, pieces
 from workflow.config.strict import Name, StrictModel, parse, parse_json
 from workflow.plan.plan import read_plan
 from workflow.report.pages.root import root_page

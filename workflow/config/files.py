@@ -1,10 +1,15 @@
-"""Where results are written, looked at before anything starts: Snakemake meets a full disk with a traceback."""
+"""Files: where results are written, config is found, and archives from elsewhere are opened."""
 
+import gzip
+import lzma
 import os
 import platform
 import re
 import shutil
+import struct
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -20,6 +25,10 @@ NEEDED_MB = 100
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
 DAY = 86400  # seconds
+PIECE = 1 << 20  # bytes
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks all that comes, whatever was asked for
+BROKEN = (zipfile.BadZipFile, gzip.BadGzipFile, lzma.LZMAError, zlib.error, struct.error, OSError, EOFError)
+BROKEN += (KeyError, IndexError, ValueError, OverflowError, RuntimeError)
 
 
 class CannotWrite(OSError):
@@ -100,7 +109,7 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _refusal(error: BaseException | None) -> OSError | None:
-    """What the system refused, also where a library that was writing (torch) then failed for a reason of its own."""
+    """Find the error of the system behind one of a library that was writing (torch)."""
     while error and not (isinstance(error, OSError) and error.errno):
         error = error.__context__
     return error
@@ -115,7 +124,7 @@ def _remove_deserted(folder: Path, process: int) -> None:
 
 
 def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
-    """Whether nobody goes on writing a file: its process has ended, or another host has not touched it for a day."""
+    """Say whether a file is given up: its process has ended, or another host has not touched it for a day."""
     with suppress(FileNotFoundError):
         if host != HOST:
             return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
@@ -126,3 +135,24 @@ def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
         except (PermissionError, OverflowError):
             pass
     return False
+
+
+@contextmanager
+def open_zip(path: Path, largest: int) -> Iterator[zipfile.ZipFile]:
+    """Open a zip archive from elsewhere; refuse one that would unpack to more than `largest` bytes."""
+    with zipfile.ZipFile(path) as archive:
+        entries = archive.infolist()
+        for entry in entries:
+            if entry.compress_type not in METHODS:
+                raise zipfile.BadZipFile(f"{entry.filename} is packed by another method than deflate")
+        size = sum(entry.file_size for entry in entries)
+        if size > largest:
+            raise ConfigError(f"{path}: would unpack to {size:,} bytes, at most {largest:,} are read")
+        yield archive
+
+
+def pieces(archive: zipfile.ZipFile, name: str) -> Iterator[bytes]:
+    """Read an entry piece by piece, never more of it than its list says."""
+    with archive.open(name) as file:
+        while piece := file.read(PIECE):
+            yield piece

@@ -62,10 +62,25 @@ def parse(model: type[Model], raw, where: str) -> Model:
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"] if part not in ALTERNATIVES and "[" not in str(part))
-        value = shown(first["input"])
-        raise ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {first['msg']}") from None
+        raise _first_refusal(error.errors(include_url=False), where) from None
+
+
+def check_part(model: type[Model], raw, where: str) -> None:
+    """Raise the same `ConfigError` for a part of a document: keys that it leaves out are no mistake."""
+    try:
+        model.model_validate(raw)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    except ValidationError as error:
+        if wrong := [each for each in error.errors(include_url=False) if each["type"] != "missing"]:
+            raise _first_refusal(wrong, where) from None
+
+
+def _first_refusal(errors: list[dict], where: str) -> ConfigError:
+    first = errors[0]
+    place = ".".join(str(part) for part in first["loc"] if part not in ALTERNATIVES and "[" not in str(part))
+    value = shown(first["input"])
+    return ConfigError(f"{where}: {f'{place} = {value}' if place else value}: {first['msg']}")
 
 
 def parse_json(text: str | bytes, where: str):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from workflow.config.job import Job
 from workflow.monitor.durations import spell_hours
 from workflow.monitor.work import matrices, per_update, reach
-from workflow.plan.devices import Device
+from workflow.plan.config import Device
 
 # Of the peak rate. Megatron-LM reaches 44 to 52 % on A100 (Narayanan et al. 2021, Table 1) with layers far wider than
 # the papers'; narrower ones leave more of a device idle. No run of this suite has measured it.

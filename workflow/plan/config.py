@@ -1,9 +1,8 @@
-"""config/config.yaml: what is asked for, at which scale, on which device."""
+"""Read config/config.yaml, what is asked for, at which scale, on which device; and config/devices.yaml."""
 
 import os
 import shutil
 from itertools import chain
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -11,11 +10,11 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
-from workflow.config.files import ROOT, config_names
-from workflow.config.strict import StrictModel, one_of, parse
+from workflow.config.files import config_file, config_names
+from workflow.config.strict import StrictModel, one_of, parse, read_yaml
 from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, load_corpora, load_scale
+from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
@@ -47,17 +46,17 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """What decides which runs there are, as JSON: neither the device nor where data and other results come from."""
+        """Write what decides which runs there are, as JSON: all but device, backend, data folder, other results."""
         return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
 
     @property
     def computing(self) -> str:
-        """On what runs are trained, and by which code, as options of the script."""
+        """Write the device and the backend as options of a script."""
         return f"--device {self.device} --backend {self.backend}"
 
     @property
     def gpus(self) -> int:
-        """Runs take turns on a GPU; on a CPU they share it."""
+        """Count the GPUs that runs take turns on; on a CPU they share it."""
         return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
     @field_validator("papers", "tasks", "ablations")
@@ -69,7 +68,7 @@ class Config(StrictModel):
         return names
 
     def load_ablations(self) -> dict[str, "Ablation"]:
-        """The ablations that are asked for, by name; all of config/ablations/ is read, so that none stays broken.
+        """Read the ablations that are asked for, by name; all files are read, so that none stays broken.
 
         A scale that has no file for a task, or does not name an ablation, leaves it out. One
         that is run by name alone takes part where the config or the scale names it.
@@ -100,7 +99,7 @@ class Config(StrictModel):
         return [name for scale in self.load_scales().values() for name in scale.train_first]
 
     def load_scales(self) -> dict[str, Scale]:
-        """The scale's settings by task, of the tasks that are asked for."""
+        """Read the scale's settings by task, for the tasks that are asked for."""
         check_known("scale", self.scale, known_scales())
         files = config_names(f"scales/{self.scale}")
         for name in files:
@@ -108,16 +107,27 @@ class Config(StrictModel):
         return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}
 
 
-def known_scales() -> list[str]:
-    """The folders of config/scales/."""
-    folder = "config/scales"
-    return sorted({path.name for base in (ROOT, Path()) for path in (base / folder).glob("*") if path.is_dir()})
-
-
 def load_config(raw: dict) -> Config:
-    """The mapping that Snakemake holds, checked. The environment's ATTENTION_DATA_DIR stands in for data_dir."""
+    """Check the mapping that Snakemake holds. The environment's ATTENTION_DATA_DIR stands in for data_dir."""
     config = parse(Config, raw, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses one that is not there
     return config
+
+
+class Device(StrictModel):
+    """The peak of a device by its data sheet.
+
+    fp32, bf16: operations a second; bf16 is None where the device computes in 32 bits alone.
+    """
+
+    fp32: float = Field(gt=0)
+    bf16: float | None = Field(None, gt=0)
+    source: str = Field(min_length=3)
+
+
+def load_devices() -> dict[str, Device]:
+    """Read the devices by name, in the order of the file."""
+    raw = read_yaml(config_file("devices.yaml"))
+    return {name: parse(Device, entry, f"config/devices.yaml: {name}") for name, entry in raw.items()}

@@ -1,10 +1,11 @@
-"""What a run, a configuration or a job of the workflow is, in words, for messages.
+"""Name runs, configurations and groups for Snakemake: in messages, in names of files and in wildcards.
 
 Snakemake formats a message with the job's wildcards, so a label is looked up by a format:
 "{run_label:{wildcards.digest}}".
 """
 
 import hashlib
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
@@ -12,6 +13,7 @@ from workflow.plan.plan import PlanRow
 from workflow.plan.sources import DIGITS
 
 LONGEST_NAME = 80  # of a file that is named after several ablations
+DIGEST = "[0-9a-f]{12}"
 
 
 class Label:
@@ -32,32 +34,24 @@ class Labels:
         for row in rows:
             by_digest[row.job.digest].append(row)
             by_configuration[row.job.configuration].append(row)
-        self.run = Label(by_digest, _describe_run)
-        self.configuration = Label(by_configuration, _describe_configuration)
-
-
-def _describe_run(rows: list[PlanRow]) -> str:
-    return f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
-
-
-def _describe_configuration(rows: list[PlanRow]) -> str:
-    return f"{describe(rows[0])} ({_askers(rows)})"
+        self.run = Label(by_digest, lambda rows: f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})")
+        self.configuration = Label(by_configuration, lambda rows: f"{describe(rows[0])} ({_askers(rows)})")
 
 
 def describe(row: PlanRow) -> str:
-    """Variant, corpus, S and k."""
+    """Say a variant, its corpus, S and k."""
     grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
     return ", ".join([f"{row.variant} on {row.corpus}", *grid])
 
 
 def _askers(rows: list[PlanRow]) -> str:
-    """The ablations that ask for it."""
+    """Name the ablations that ask for it."""
     names = list(dict.fromkeys(row.ablation for row in rows))
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def name_group(ablations: Iterable[str]) -> str:
-    """The name of a file for the configurations of these ablations; of many the first, their number and a digest.
+    """Name a file for the configurations of these ablations; of many, the first, their number and a digest.
 
     >>> name_group(["span_limit", "limit"])
     'limit+span_limit'
@@ -67,3 +61,16 @@ def name_group(ablations: Iterable[str]) -> str:
     if len(name) <= LONGEST_NAME:
         return name
     return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
+
+
+def digests(wanted: list[str], others: list[str]) -> str:
+    """Return a regular expression for the wanted digests, from them or from all `others`, whichever are fewer.
+
+    Snakemake reads it again for every file, so that a long one costs its length times the files.
+    """
+    return pattern(wanted) if len(wanted) <= len(others) else f"(?!{pattern(others)}){DIGEST}"
+
+
+def pattern(names) -> str:
+    """Return a regular expression for these names and nothing else."""
+    return "|".join(map(re.escape, names)) or "(?!)"

@@ -1,7 +1,7 @@
-"""How the config becomes jobs. Pure: no torch, nothing written.
+"""Turn the config into jobs. Pure: no torch, nothing written.
 
 config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job
-share its digest, and so its run, and every seed that either takes.
+share its digest, and so its run; a configuration takes every seed that either asks for.
 """
 
 from itertools import product
@@ -38,7 +38,7 @@ class PlanRow(FrozenModel):
     job: AnyJob
 
     def record(self) -> dict:
-        """As a plan.json keeps it."""
+        """Return the row as plan.json keeps it."""
         return {**self.model_dump(mode="json"), "digest": self.job.digest, "configuration": self.job.configuration}
 
 
@@ -50,7 +50,7 @@ class WrittenRow(PlanRow):
 
 
 def read_plan(path: Path) -> list[dict]:
-    """A plan.json; `ConfigError` in a line where it is not what `workflow.scripts.plan` writes."""
+    """Read a plan.json; `ConfigError` where it is not what `workflow.scripts.plan` writes."""
     rows = read_json(path)
     if not isinstance(rows, list) or not rows:
         raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
@@ -60,10 +60,10 @@ def read_plan(path: Path) -> list[dict]:
 
 
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
-    """Every job that the config asks for, in a stable order.
+    """List every job that the config asks for, in a stable order.
 
-    missing: a data set that is not at hand is refused, or, where this is given, noted in it with the reason; its jobs
-    are complete but for the checksum, and serve to say what they would take.
+    missing: collects the data sets that are not at hand, with the reason; their jobs lack the checksum alone, and are
+    good for estimates. Without it such a data set is refused.
     """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
@@ -81,7 +81,7 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
-    """The rows, each configuration with the seeds of the ablation that takes most: what speaks of it says the same."""
+    """Give each configuration the seeds of the ablation that takes most, so that all pages say the same of it."""
     jobs: dict[str, dict[str, AnyJob]] = {}
     for row in rows:
         jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
@@ -94,7 +94,7 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
-    """The rows whose record came with the project, or was made here before."""
+    """Keep the rows whose record came with the project, or was made here before."""
     made = {row.job.digest for row in rows if Path(f"results/runs/{row.job.digest}/record.json").exists()}
     kept = [row for row in rows if row.job.digest in made or precomputed(row.job.digest)]
     if not kept:
@@ -103,7 +103,7 @@ def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
 
 
 def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
-    """The scale names corpora that an ablation names, or may: those of the catalogue."""
+    """Refuse a corpus of the scale that neither an ablation nor the catalogue names."""
     named = {corpus for name in known_ablations() for corpus in load_ablation(name).corpora}
     where = f"in config/scales/{config.scale}/{task}.yaml"
     parts = {"corpora": scale.corpora, "recipes_at": scale.recipes_at}
@@ -120,7 +120,7 @@ def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
-    """The rows of one ablation; the config's corpus, where its task can read it, is read in place of the scale's."""
+    """Yield the rows of one ablation; the config's corpus takes the place of the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus and catalogue.knows(config.corpus):
@@ -142,7 +142,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
-    """Of a data set; the user's own must be there even where one only plans."""
+    """Return the checksum of a data set; the user's own must be there even if one only plans."""
     try:
         return catalogue.checksum(corpus, config.data_dir)
     except ConfigError as error:
@@ -153,7 +153,7 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
 
 
 def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale, data: dict):
-    """(S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is there."""
+    """Yield (S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is there."""
     task = ablation.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
@@ -171,7 +171,7 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
 
 
 def scaled(net: dict, times: dict[str, float]) -> dict:
-    """The sizes of a recipe's net, some of them multiplied: a paper's variation at the size of the scale."""
+    """Multiply some sizes of a recipe's net: a paper's variation at the size of the scale."""
     for key in times:
         check_known("size in times", key, [name for name, value in net.items() if type(value) is int])
     sizes = {key: round(net[key] * factor) for key, factor in times.items()}
@@ -184,7 +184,7 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
 def attention_of(
     variant: Variant, recipe: Recipe, scale: Scale, S: int | None, k: int | None, model: type[AttentionChoices]
 ) -> AttentionChoices:
-    """The four choices of a variant: its own, else its recipe's, with the settings of scale and grid."""
+    """Return the four choices of a variant: its own, else its recipe's, with the settings of scale and grid."""
     defaults: dict[str, dict] = {}
     for settings in (scale.settings, recipe.settings, scale.settings_at.get(S, {})):
         for name, values in settings.items():
@@ -199,7 +199,7 @@ def attention_of(
 
 
 def _grid_values(wanted, grid: list[int], key: str) -> list:
-    """`all`, `max`, `min`, a number, or a list of numbers, against the grid of the scale."""
+    """Look up `all`, `max`, `min`, a number or a list of numbers in the grid of the scale."""
     if isinstance(wanted, str):
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, named)

@@ -1,4 +1,4 @@
-"""The runs of a plan: which ablation asks for which, and which of them represents a configuration."""
+"""Look up the runs of a plan: which ablation asks for which, and which run represents a configuration."""
 
 import hashlib
 from collections import defaultdict
@@ -50,7 +50,7 @@ class PlannedRuns:
         return {row.job.corpus: row.job.task for row in self.rows}
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
-        """The data sets of an ablation, or of all, whose best reader is known: the names of their files."""
+        """List the data sets of an ablation, or of all, whose best reader is known, by the names of their files."""
         rows = self.rows if ablation is None else self.rows_of(ablation)
         texts = {row.job.corpus: (row.job.task, row.corpus) for row in rows}
         return [
@@ -60,26 +60,26 @@ class PlannedRuns:
         ]
 
     def best_reader_options(self, slug: str) -> str:
-        """What the best readers of a text see, and which part of it they read: windows, streams, tokens."""
+        """Write the options of the script of best readers: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         limits = {job.attention.span["limit"] for job in jobs if job.attention.span.get("limit")}
         windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # to the first one beyond every S
         return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
 
     def scored_part(self, slug: str) -> str:
-        """Which part of a text nets are scored on: streams, tokens."""
+        """Write as options which part of a text nets are scored on: streams, tokens."""
         scored = next(job for job in self.jobs.values() if job.corpus == slug).evaluation
         return f"--streams {scored.streams} --tokens {scored.tokens}"
 
     def dynamic_jobs(self, slug: str) -> dict[str, Job]:
-        """By digest: the jobs with a dynamic span at its largest S that read a text."""
+        """Find the jobs with a dynamic span at its largest S that read a text, by digest."""
         of_text = {digest: job for digest, job in self.jobs.items() if job.corpus == slug}
         jobs = {digest: job for digest, job in of_text.items() if job.attention.span["name"] == "dynamic"}
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
         return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
 
     def dynamic_nets(self, slug: str) -> list[str]:
-        """The weights of those of these jobs that are trained here."""
+        """List the weights of those of these jobs that are trained here."""
         trained = [digest for digest in self.dynamic_jobs(slug) if not self.is_precomputed(digest)]
         return [f"results/runs/{digest}/weights.pt" for digest in trained]
 
@@ -97,7 +97,7 @@ class PlannedRuns:
         return frozenset(named.intersection(self.configurations.values()) if self.train == "first_seed" else ())
 
     def is_precomputed(self, digest: str) -> bool:
-        """Whether the record of a run came with the project and is taken."""
+        """Say whether the record of a run is taken from what came with the project."""
         return digest not in self.trained_anyway and precomputed(digest) is not None
 
     @cached_property
@@ -146,15 +146,15 @@ class PlannedRuns:
         return f"results/data/{self.jobs[digest].corpus}.npz"
 
     def net_of(self, configuration: str) -> str:
-        """What a configuration is measured from: its weights, or the record alone where those did not come with it."""
+        """Name the file a configuration is measured from: weights, or the record where it came without them."""
         digest = self.configurations[configuration]
         return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """Group -> its configurations: those that the same ablations ask for, which are timed together.
+        """Group the configurations that the same ablations ask for: they are timed together.
 
-        So what times the configurations of an ablation times none that it does not ask for, and each of them once.
+        So an ablation times none that it does not ask for, and each configuration is timed once.
         """
         asked: dict[str, dict[str, None]] = defaultdict(dict)
         for row in self.rows:
@@ -174,11 +174,11 @@ class PlannedRuns:
 
     @property
     def threads(self) -> list[int]:
-        """How many threads train a net, over all of them."""
+        """List the numbers of threads with which nets are trained."""
         return sorted({job.training.threads for job in self.jobs.values()})
 
     def longest_spans(self, ablation: str) -> list[str]:
-        """The configurations from which the longest S is sought: all keys, softmax, each span at its largest S."""
+        """List the configurations from which the longest S is sought: all keys, softmax, each span at its largest S."""
         best: dict[str, PlanRow] = {}
         for row in self.rows_of(ablation):
             attention = row.job.attention
@@ -190,11 +190,11 @@ class PlannedRuns:
 
     @property
     def digest(self) -> str:
-        """Of the whole plan."""
+        """Digest the whole plan."""
         return _digest(self.rows)
 
     def digest_of(self, ablation: str) -> str:
-        """Digest of an ablation's rows in the plan: if it changes, the table of runs is made again."""
+        """Digest an ablation's rows in the plan: if they change, the table of runs is made again."""
         return _digest(self.rows_of(ablation))
 
 

@@ -3,8 +3,8 @@
 from functools import cached_property
 from pathlib import Path
 
-from workflow.plan.of_scale import OfScale
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.precomputed import precomputed_costs
 
 OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
@@ -13,8 +13,8 @@ OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
 class PrecomputedFiles:
     """folder: of the scale, under results/."""
 
-    def __init__(self, runs: PlannedRuns, scale: str, folder: str, of_scale: OfScale):
-        self.runs, self.scale, self.folder, self.of_scale = runs, scale, folder, of_scale
+    def __init__(self, runs: PlannedRuns, scale: str, folder: str, shared: SharedMeasurements):
+        self.runs, self.scale, self.folder, self.shared = runs, scale, folder, shared
 
     @cached_property
     def configurations(self) -> list[str]:
@@ -54,7 +54,7 @@ class PrecomputedFiles:
             names = [name for name in self.configurations if name in known or kind != "longest_span"]
             files += [f"results/{self.folder}/{kind}/{name}.json" for name in names]
         files += [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
-        return files + self.of_scale.files_taken
+        return files + self.shared.files_taken
 
     @property
     def waits_for(self) -> list[str]:

@@ -1,20 +1,22 @@
-"""How hard we run: config/scales/SCALE/TASK.yaml, read strictly."""
+"""How much is run: config/scales/SCALE/TASK.yaml, merged over what the scales of the task share, and read strictly."""
 
 import math
+from functools import reduce
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import config_file
-from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
-from workflow.tasks.spec import TASKS
+from workflow.config.files import ROOT, config_file
+from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, check_part, parse, parse_json, read_yaml
+from workflow.tasks.spec import TASKS, section
 from workflow.tasks.task import BaseCatalogue
 
 
 def _known_settings(settings: dict, info) -> dict:
-    """`settings`, or `ConfigError` where there is no such choice of attention, or it has no such setting."""
+    """Refuse settings of a choice of attention that does not exist, or that it does not have."""
     for name, values in settings.items():
         axis = axis_of(name)
         for key in values:
@@ -52,21 +54,23 @@ class Measure(StrictModel):
 
 
 def read_measure(text: str) -> Measure:
-    """How costs are measured, from JSON."""
+    """Read how costs are measured, from JSON."""
     return parse(Measure, parse_json(text, "measure"), "measure")
 
 
 class Scale(StrictModel):
-    """How hard we run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
+    """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
 
-    corpora: what stands in for a paper's text, null where nothing does: then it is left out. ablations: the questions
-    this scale can pay for, null for all. variants: by ablation, those of its variants that this scale can pay for.
-    seeds_of: by ablation, how many of the seeds it takes here, where not as many as its own file says. train_first:
-    ablations whose first seed is trained here although its record came with the project. recipes_at: by corpus, what
-    every recipe changes there. recipes_of: by ablation and corpus, what stands in place of that.
+    based_on: the scale that this one changes, null for what the scales of its task share. corpora: what stands in for a
+    paper's text, null where nothing does: then it is left out. ablations: the questions this scale has time for, null
+    for all. variants: by ablation, those of its variants that this scale has time for. seeds_of: by ablation, how many
+    of the seeds it takes here, where not as many as its own file says. train_first: ablations whose first seed is
+    trained here although its record came with the project. recipes_at: by corpus, what every recipe changes there.
+    recipes_of: by ablation and corpus, what stands in place of that.
     """
 
     scale: str
+    based_on: str | None = None
     about: str
     corpora: dict[str, str | None]
     ablations: list[str] | None = None
@@ -96,32 +100,70 @@ class Scale(StrictModel):
     @classmethod
     def spans_exist(cls, offered, info):
         for S in offered:
-            check_known("S in settings_at", S, info.data.get("S", [S]))
+            check_known("S in settings_at", S, info.data.get("S") or [S])
         return offered
 
     def recipe(self, name: str, ablation: str, corpus: str) -> Recipe:
-        """A recipe by name, as this ablation follows it on this corpus."""
+        """Look up a recipe by name, as this ablation follows it on this corpus."""
         check_known("recipe", name, self.recipes)
         here = self.recipes_of.get(ablation, {}).get(corpus) or self.recipes_at.get(corpus, Recipe())
         return Recipe(**{key: value | getattr(here, key) for key, value in self.recipes[name]})
 
     @property
     def work(self) -> float:
-        """Of training its first net, roughly, in multiply-adds: what it learns from x layers x width squared."""
+        """Estimate the multiply-adds of training its first net: what it learns from x layers x width squared."""
         recipe = next(iter(self.recipes.values()))
         training = self.training | recipe.training
         learned = math.prod(training.get(key, 1) for key in ("steps", "block", "batch", "tokens"))
         return learned * recipe.net["layers"] * recipe.net["d_model"] ** 2
 
 
+def known_scales() -> list[str]:
+    """List the folders of config/scales/, the suite's and those where it is run."""
+    folders = {path.parent for base in (ROOT, Path()) for path in (base / "config" / "scales").glob("*/*.yaml")}
+    return sorted({folder.name for folder in folders})
+
+
 def load_scale(scale: str, task: str) -> Scale:
-    return _read(Scale, f"scales/{scale}/{task}.yaml")
+    """Merge the files of a scale and read the whole; each file is checked by itself, so that errors name it."""
+    files = _files_of(scale, task)
+    for place, content in files.items():
+        check_part(Scale, content, f"config/{place}")
+        _check_sections(content, task, f"config/{place}")
+    whole = reduce(merge, files.values(), {}) | {"scale": scale}
+    return parse(Scale, whole, f"config/scales/{scale}/{task}.yaml")
+
+
+def merge(base: dict, changes: dict) -> dict:
+    """Put changes over a base: mappings are merged key by key, everything else is replaced."""
+    both = {key: (base.get(key), value) for key, value in changes.items()}
+    return base | {
+        key: merge(old, new) if isinstance(old, dict) and isinstance(new, dict) else new
+        for key, (old, new) in both.items()
+    }
+
+
+def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, dict]:
+    """File -> its content, from the base of the task to the scale's own. above: the scales that are based on it."""
+    place, shared = f"scales/{scale}/{task}.yaml", f"scales/{task}.yaml"
+    content = read_yaml(config_file(place))
+    based_on = content.get("based_on")
+    if based_on is None:
+        return {shared: read_yaml(config_file(shared)), place: content}
+    others = set(known_scales()) - {scale, *above}
+    check_known(f"scale in config/{place}, based_on:", based_on, others)
+    return {**_files_of(based_on, task, (*above, scale)), place: content}
+
+
+def _check_sections(content: dict, task: str, where: str) -> None:
+    """Refuse unknown keys of nets, training and evaluation, whose models are the task's."""
+    for part in (content, *content.get("recipes", {}).values()):
+        for name in ("net", "training", "evaluation"):
+            for key in part.get(name, {}):
+                check_known(f"key of {name} in {where}:", key, section(task, name).model_fields)
 
 
 def load_corpora(task: str) -> BaseCatalogue:
-    """The data sets of a task, by name."""
-    return _read(TASKS[task].catalogue, f"tasks/{task}.yaml")
-
-
-def _read(model, place: str):
-    return parse(model, read_yaml(config_file(place)), f"config/{place}")
+    """Read the data sets of a task, by name."""
+    place = f"tasks/{task}.yaml"
+    return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")

@@ -1,4 +1,4 @@
-"""Which files of the suite a number depends on, and the digest of what stands in them.
+"""Find the files of the suite that a number depends on, and digest them.
 
 Read from the imports, without importing anything: what an entry point imports, what that imports, and so on.
 Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their
@@ -53,7 +53,7 @@ class AcceptedChanges(StrictModel):
 
 @cache
 def accepted() -> tuple[AcceptedChange, ...]:
-    """The changes that somebody accepted, in the order of the file."""
+    """Read the changes that somebody accepted, in the order of the file."""
     if not ACCEPTED.exists():
         return ()
     return tuple(parse(AcceptedChanges, read_yaml(ACCEPTED), "config/accepted.yaml").changes)
@@ -61,12 +61,12 @@ def accepted() -> tuple[AcceptedChange, ...]:
 
 @cache
 def file_digest(path: Path) -> str:
-    """Of the bytes that stand in a file now."""
+    """Digest the bytes of a file as it is now."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
 
 
 def accepted_digest(file: str, digest: str) -> str:
-    """The digest that a file counts with: that of the first of its versions that were accepted as the same."""
+    """Return the digest that a file counts with: that of its first version that was accepted as the same."""
     before = {change.now: change.was for change in accepted() if change.file == file}
     seen = set()
     while digest in before and digest not in seen:
@@ -76,17 +76,17 @@ def accepted_digest(file: str, digest: str) -> str:
 
 
 def digests(files: Iterable[str]) -> dict[str, str]:
-    """By file, of what stands in it now."""
+    """Digest each file as it is now."""
     return {file: file_digest(ROOT / file) for file in sorted(files)}
 
 
 def digest(files: Iterable[str]) -> str:
-    """Of all of them together, each as it counts: 12 hexadecimal digits."""
+    """Digest all of them together, each as it counts: 12 hexadecimal digits."""
     return _digest({file: accepted_digest(file, now) for file, now in digests(files).items()})
 
 
 def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
-    """The same, each as it is now, or as it was `made` where the two count alike."""
+    """Digest them together, each as it is now, or as it was `made` where the two count alike."""
     now = digests(files)
     alike = [file for file in now if accepted_digest(file, made.get(file, "")) == accepted_digest(file, now[file])]
     return _digest(now | {file: made[file] for file in alike})
@@ -98,20 +98,20 @@ def _digest(versions: dict[str, str]) -> str:
 
 
 def changes_in(files: Iterable[str]) -> list[str]:
-    """The accepted changes that the files as they are now rest on, a line each."""
+    """List the accepted changes that these files rest on, a line each."""
     files = set(files)
     return [str(change) for change in accepted() if change.file in files]
 
 
 def recorded(files: Iterable[str]) -> dict:
-    """What an origin keeps of them: source, as they count; sources, as they are; accepted, what lies between."""
+    """Return what an origin keeps: source, the digest as they count; sources, as they are; accepted, the changes."""
     files = frozenset(files)
     return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
 
 
 @cache
 def imports(file: str) -> tuple[str, ...]:
-    """The files of the suite that a file imports, wherever in it, and the C beside one that builds it."""
+    """List the files of the suite that a file imports anywhere, and the C beside one that builds it."""
     files: dict[str, None] = {}
     if file == BUILDER:
         files.update(dict.fromkeys(path.relative_to(ROOT).as_posix() for path in (ROOT / file).parent.glob("*.[ch]")))
@@ -138,9 +138,9 @@ def is_alternative(file: str) -> bool:
 
 @cache
 def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
-    """The entries and all that they import, directly or not, within these rooms.
+    """Collect the entries and all that they import, directly or not, within these rooms.
 
-    An alternative is followed to from a file of its own folder alone.
+    An alternative is followed from a file of its own folder alone.
     """
     followed, waiting = set(), list(entries)
     while waiting:
@@ -162,7 +162,7 @@ def file_of(dotted: str) -> str:
 
 
 def _named_by(job: Job) -> list[str]:
-    """The alternatives that a job names: four choices, a net, a task."""
+    """List the alternatives that a job names: four choices, a net, a task."""
     choices = [f"models/attention/{folder}/{getattr(job.attention, axis)['name']}.py" for axis, folder in AXES.items()]
     files = [*choices, f"models/nets/{job.net.name}.py", file_of(TASKS[job.task].runner)]
     for file in files:
@@ -172,7 +172,7 @@ def _named_by(job: Job) -> list[str]:
 
 
 def of_script(name: str, job: Job | None = None) -> frozenset[str]:
-    """What a script that computes numbers depends on, for a job where it is about one."""
+    """Collect what a script that computes numbers depends on, for a job where it is about one."""
     entry = f"workflow/scripts/{name}.py"
     named = _named_by(job) if job else []
     if job and name != "train":  # what measures a net of this task is loaded by name too
@@ -181,33 +181,33 @@ def of_script(name: str, job: Job | None = None) -> frozenset[str]:
 
 
 def of_run(job: Job) -> frozenset[str]:
-    """What a run's numbers depend on: models, task, loop, and how its data set is read."""
+    """Collect what a run's numbers depend on: models, task, loop, and how its data set is read."""
     return of_script("train", job)
 
 
 def of_report(script: str, *entries: str) -> frozenset[str]:
-    """What a table, figure, claim or page depends on besides its data."""
+    """Collect what a table, figure, claim or page depends on besides its data."""
     return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/scripts"))
 
 
 def files_under(*patterns: str) -> frozenset[str]:
-    """The files of the suite that match."""
+    """List the files of the suite that match."""
     paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
 
 
 def published_places() -> list[str]:
-    """What the papers print, under config/: the suite's files and those where it is run."""
+    """List the files of what the papers print, under config/: the suite's and those where it is run."""
     return sorted({f"published/{path.name}" for base in (ROOT, Path()) for path in base.glob("config/published/*")})
 
 
 @cache
 def page_files() -> frozenset[str]:
-    """Templates, styles and scripts of the pages."""
+    """List templates, styles and scripts of the pages."""
     return files_under("workflow/report/templates/*")
 
 
 def config_digest(*places: str) -> str:
-    """Of files under config/, the suite's or those where it is run."""
+    """Digest files under config/, the suite's or those where it is run."""
     contents = b"".join(config_file(place).read_bytes() for place in places)
     return hashlib.sha256(contents).hexdigest()[:DIGITS]

@@ -10,13 +10,13 @@ from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
-from workflow.plan.of_scale import OfScale
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles
 from workflow.plan.reads import reads
 from workflow.plan.scales import Measure
+from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.registry import COSTS, OF_TEXTS
 
 SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written together: they lead to each other
@@ -47,12 +47,12 @@ class Targets:
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
         """What is written from what came with the project."""
-        return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.of_scale)
+        return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.shared)
 
     @cached_property
-    def of_scale(self) -> OfScale:
+    def shared(self) -> SharedMeasurements:
         """What is measured of the scale as a whole."""
-        return OfScale(self.runs, self.measures, self.config.scale, self.folder)
+        return SharedMeasurements(self.runs, self.measures, self.config.scale, self.folder)
 
     @property
     def folder(self) -> str:

@@ -1,4 +1,4 @@
-"""What was really read, in the few words of a badge with a line that explains it: from config/tasks/*.yaml.
+"""Name what was really read in a badge, a few words, with a line that explains it: from config/tasks/*.yaml.
 
 A text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de". It has one badge, whatever it
 stands in for.
@@ -23,7 +23,10 @@ class Badge:
 
 
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
-    """paper_corpora: the data sets that the papers read; corpus: the one that was read, by its name in the plan."""
+    """Name a data set, and those of the papers that it is not.
+
+    paper_corpora: the data sets that the papers read. corpus: the one that was read, by its name in the plan.
+    """
     catalogue = _catalogue(task, config_file(f"tasks/{task}.yaml"))
     others = [each for each in paper_corpora if corpus != each and not catalogue.is_part(corpus, each)]
     names = [catalogue.title(corpus), *dict.fromkeys(catalogue.title(each) for each in others)]
@@ -32,5 +35,5 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
 
 @cache
 def _catalogue(task: str, path: Path) -> BaseCatalogue:
-    """Read once for each place that a task's file may lie in."""
+    """Read the data sets of a task, once for each place that its file may lie in."""
     return load_corpora(task)

@@ -43,7 +43,7 @@ rule longest_span:
         **requests.of_configuration(),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.of_scale.measure_of(targets.runs.job_of(w.configuration).task),
+        measure=lambda w: targets.shared.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("longest_span", w.configuration),
     message:
@@ -94,7 +94,7 @@ rule throughput:
         **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.of_scale.measure_of_group(w.group),
+        measure=lambda w: targets.shared.measure_of_group(w.group),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_throughput(w.group),
     message:
@@ -113,7 +113,7 @@ rule best_reader:
     log:
         "logs/{scale}/best_reader/{slug}.log",
     wildcard_constraints:
-        slug=pattern(targets.of_scale.made_here("best_reader")),
+        slug=pattern(targets.shared.made_here("best_reader")),
     conda:
         "../../environment.yml"
     resources:
@@ -138,7 +138,7 @@ rule topic_borders:
     log:
         "logs/{scale}/topic_borders/{slug}.log",
     wildcard_constraints:
-        slug=pattern(targets.of_scale.made_here("topic_borders")),
+        slug=pattern(targets.shared.made_here("topic_borders")),
     conda:
         "../../environment.yml"
     resources:
@@ -163,7 +163,7 @@ rule layers:
     benchmark:
         "logs/{scale}/layers.tsv"
     wildcard_constraints:
-        scale=pattern(targets.of_scale.made_here("layers")),
+        scale=pattern(targets.shared.made_here("layers")),
     conda:
         "../../environment.yml"
     threads: workflow.cores
@@ -171,7 +171,7 @@ rule layers:
         **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.of_scale.measure_of("translation"),
+        measure=lambda w: targets.shared.measure_of("translation"),
         options=f"--device {targets.config.device}",
         source=targets.code.of_layers(),
     message:

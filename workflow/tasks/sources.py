@@ -12,9 +12,8 @@ from typing import Annotated
 
 from pydantic import Field, PositiveInt
 
-from workflow.config.archives import BROKEN, open_zip
 from workflow.config.errors import ConfigError
-from workflow.config.files import user_path
+from workflow.config.files import BROKEN, open_zip, user_path
 from workflow.config.strict import StrictModel
 
 PACKED = (".gz", ".xz", ".zip")

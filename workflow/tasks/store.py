@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
-from workflow.config.files import atomic_write
+from workflow.config.files import atomic_write, open_zip
 
 SPLITS = ("train", "dev", "test")
 

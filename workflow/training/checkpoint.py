@@ -4,9 +4,8 @@ from pathlib import Path
 
 import torch
 
-from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
-from workflow.config.files import atomic_write
+from workflow.config.files import atomic_write, open_zip
 
 VERSION = 1
 

@@ -15,8 +15,8 @@ import numpy as np
 from PIL import Image
 from pydantic import BaseModel, Field
 
-from workflow.config.archives import open_zip
 from workflow.config.errors import ConfigError
+from workflow.config.files import open_zip
 from workflow.config.strict import one_of, parse, parse_json
 from workflow.tasks.sources import Source, read_plain
 from workflow.tasks.store import largest

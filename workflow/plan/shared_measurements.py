@@ -1,4 +1,4 @@
-"""What is measured of a scale as a whole, or of a text, not of one net: layers, best readers, topic borders."""
+"""Plan what is measured once for a scale or a text, not of one net: layers, best readers, topic borders."""
 
 from functools import cached_property
 
@@ -7,18 +7,18 @@ from workflow.plan.scales import Measure
 from workflow.results.precomputed import came_with, file_of_scale
 
 
-class OfScale:
+class SharedMeasurements:
     """scale: by name. folder: under results/. measures: by task. Each thing measured is named KIND/NAME."""
 
     def __init__(self, runs: PlannedRuns, measures: dict[str, Measure], scale: str, folder: str):
         self.runs, self.measures, self.scale, self.folder = runs, measures, scale, folder
 
     def measure_of(self, task: str) -> str:
-        """How the costs of a task are measured, as JSON."""
+        """Say how the costs of a task are measured, as JSON."""
         return self.measures[task].model_dump_json()
 
     def measure_of_group(self, group: str) -> str:
-        """The same of configurations that are timed together, which are of one task."""
+        """Say the same for a group of configurations, which are of one task."""
         return self.measure_of(self.runs.job_of(self.runs.groups[group][0]).task)
 
     @cached_property
@@ -36,7 +36,7 @@ class OfScale:
 
     @cached_property
     def taken(self) -> list[str]:
-        """What is taken from what came with the project: where nothing is trained here, and the settings are equal."""
+        """List what is taken from the project: where nothing is trained here, and the settings are equal."""
         if self.runs.train != "nothing":
             return []
         return [name for name, settings in self.settings.items() if came_with(self.scale, name, settings) is not None]
@@ -46,6 +46,6 @@ class OfScale:
         return [file_of_scale(self.folder, name) for name in self.taken]
 
     def made_here(self, kind: str) -> list[str]:
-        """Of which scale or texts something of this kind is measured here."""
+        """List the scale or the texts of which this kind is measured here."""
         wanted = [name for name in self.settings if name.startswith(f"{kind}/") and name not in self.taken]
         return [name.removeprefix(f"{kind}/") for name in wanted]
