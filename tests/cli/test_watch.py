@@ -1,4 +1,4 @@
-"""How far the runs of a plan are, in the terminal and on a page."""
+"""How far the runs of a plan are."""
 
 import json
 import os
@@ -10,8 +10,8 @@ from tests._finished import finished
 from tests._jobs import job
 from tests._runs import failed, run
 from workflow.cli import watch
+from workflow.cli.watch import read_states
 from workflow.config.errors import ConfigError
-from workflow.monitor.states import read_states
 from workflow.results.record import write_record, write_text
 
 
@@ -37,10 +37,7 @@ def test_every_run_has_a_state(running):
     states = {run.digest: (run.state, run.detail) for run in read_states(*folders(running))}
     assert states["done"] == ("done", "test_bpc 2.5 in 10 s")
     assert states["failed"] == ("failed", f"diverged: nan {_site.EVIL}")
-    assert states["running"] == (
-        "running",
-        "step 8 of 12, train_bpc 2.900 dev_bpc 2.800, about 8 s left",
-    )  # 4 x 64 / 32
+    assert states["running"] == ("running", "step 8 train_bpc 2.900 dev_bpc 2.800 32 tokens/s, of 12 steps")
     assert states["waiting"] == ("waiting", "")
 
 
@@ -56,36 +53,18 @@ def test_a_log_that_nobody_writes_any_more_is_no_running_run(running):
     assert states["running"] == "waiting"
 
 
-def test_the_terminal_and_the_page_tell_the_same(running, capsys):
-    watch.main(["--scale", _site.SCALE, *_site.where(running), "--logs", str(running / "logs"), "--once"])
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0].startswith("1 running, 1 failed, 1 done, 1 waiting") and printed[1].startswith(
-        "running  running  step 8 of 12"
-    )
-    page = (running / "reports" / _site.SCALE / "progress.html").read_text()
-    assert printed[0] in page and _site.EVIL not in page and "http-equiv" not in page
-
-
 def test_a_small_terminal_shows_what_runs_and_how_much_more_there_is(running):
     lines = watch.screen_lines("1 done", read_states(*folders(running)), 3, 40)
     assert lines[1].startswith("running") and lines[-1] == "... and 3 more"
 
 
-def watched(folder, capsys):
-    """The progress line."""
-    watch.main(["--scale", _site.SCALE, *_site.where(folder), "--logs", str(folder / "logs"), "--once", "--cores", "2"])
-    return capsys.readouterr().out.splitlines()[0]
-
-
-def test_the_progress_line_tells_how_long_the_trainings_to_come_take(running, capsys):
+def test_the_first_line_counts_the_runs_and_tells_how_long_the_trainings_to_come_take(running, capsys):
     """Two are left, in two lanes. A seed has taken 10 s, and 4 more for its process."""
-    assert watched(running, capsys).endswith("1 waiting; trainings to come: about 14 s on 2 cores")
-
-
-@pytest.mark.parametrize("every", ["0", "nan", "-1", "inf"])
-def test_a_pause_that_is_none_is_refused(every, running):
-    with pytest.raises(ConfigError, match="expected seconds from 0.1"):
-        watch.main(["--every", every, "--scale", _site.SCALE, *_site.where(running)])
+    where = ["--results", str(running / "results"), "--logs", str(running / "logs")]
+    watch.main(["--scale", _site.SCALE, *where, "--once", "--cores", "2"])
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("1 running, 1 failed, 1 done, 1 waiting; trainings to come: about 14 s on 2 cores")
+    assert printed[1].startswith("running  running  step 8")
 
 
 def test_without_a_plan_there_is_nothing_to_watch(tmp_path):

@@ -6,8 +6,9 @@ import pytest
 
 from tests._finished import timed
 from tests._jobs import job
-from workflow.monitor import requests
-from workflow.monitor.requests import DAY, NOTICE, SHORT, UNKNOWN, Requests
+from workflow.plan import requests
+from workflow.plan.estimate import OFF
+from workflow.plan.requests import DAY, NOTICE, SHORT, UNKNOWN, Requests
 
 PEAK = 1 << 30  # bytes of what tests._finished made up
 
@@ -35,10 +36,8 @@ def of_run(made, attempt=1):
 
 def test_a_run_asks_for_its_estimate_as_far_as_that_is_off_and_for_twice_as_much_at_each_attempt(asked):
     made = asked(job(seed=2, time_limit_s=90_000), timed(job(seed=1), 1000))
-    estimate = made.estimate("digest")
-    assert estimate.seconds == pytest.approx(1000) and estimate.error > 1
     first, second, last = (of_run(made, attempt) for attempt in (1, 2, 20))
-    assert 60 * first["runtime"] == pytest.approx(NOTICE + 1000 * estimate.error, abs=60)
+    assert 60 * first["runtime"] == pytest.approx(NOTICE + OFF * 1000, abs=60)
     assert second["runtime"] == pytest.approx(2 * first["runtime"], abs=1) and last["runtime"] == DAY / 60
     assert (
         first["mem_mb"] * 1e6 == pytest.approx(1.5 * PEAK, rel=1e-3)

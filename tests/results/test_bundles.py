@@ -1,8 +1,8 @@
-"""Sets of results: bundled, read back, compared, merged; and what is refused on the way."""
+"""Bundles: written, read back, compared; and what is refused on the way."""
 
 import json
-import shutil
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +10,10 @@ from tests import _site
 from tests._costs import split_costs
 from tests._layers import layer
 from tests._runs import as_frame, failed, run
-from workflow.cli import compare, merge
-from workflow.compare.differences import compare_cells, compare_origins
-from workflow.compare.result_set import read_set
+from workflow.cli import compare
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
+from workflow.report.bundle import read_bundle
+from workflow.results.differences import compare_cells, compare_origins
 from workflow.results.record import read_record, write_record, write_text
 from workflow.results.rows import write_rows
 from workflow.scripts import bundle
@@ -70,7 +69,7 @@ def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(
 
 def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
     write_text(scale_of(write_set(tmp_path)) / "layers.json", write_rows("layers", [layer("self", 64, 1.0)]))
-    here, there = read_set(scale_of(tmp_path)), read_set(bundled(tmp_path))
+    here, there = read_bundle(scale_of(tmp_path)), read_bundle(bundled(tmp_path))
     assert here.records == there.records
     assert here.runs.to_json() == there.runs.to_json()
     assert here.layers.equals(there.layers) and len(here.layers) == 1
@@ -110,13 +109,13 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
     path = bundled(write_set(tmp_path))
     rewrite(path, change)
     with pytest.raises(ConfigError, match=message) as error:
-        read_set(path)
+        read_bundle(path)
     assert "\n" not in str(error.value) and not (tmp_path.parent / "evil").exists()
 
 
 @pytest.mark.parametrize(
     "name, content, message",
-    [("none", None, "no such results folder"), ("b.zip", "x", "not a bundle"), ("empty", {}, "neither plan.json nor")],
+    [("none", None, "no such bundle"), ("b.zip", "x", "not a bundle"), ("empty", {}, "no plan.json in it")],
 )
 def test_what_is_no_set_is_refused(name, content, message, tmp_path):
     if content == {}:
@@ -124,7 +123,7 @@ def test_what_is_no_set_is_refused(name, content, message, tmp_path):
     elif content:
         (tmp_path / name).write_text(content)
     with pytest.raises(ConfigError, match=message):
-        read_set(tmp_path / name)
+        read_bundle(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +133,12 @@ def test_what_is_no_set_is_refused(name, content, message, tmp_path):
         ("plan.json", '[{"digest": "../x"}]', "run 0"),
         ("plan.json", "[", "truncated or not JSON"),
         ("memory/x.json", "[1]", "expected rows of one kind"),
-        ("memory/x.json", '{"kind": "flops", "rows": []}', "expected rows of memory, got flops"),
-        ("memory/x.json", '{"kind": "memory", "rows": [{}]}', "not this suite's"),
+        ("memory/x.json", '{"kind": "memory", "rows": [{}]}', "not runs as the workflow writes them"),
+        (
+            "layers.json",
+            '{"kind": "layers", "rows": [{"layer": "self"}]}',
+            "not layers as the workflow writes",
+        ),
         (f"../runs/{RUN}/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
     ],
 )
@@ -144,33 +147,29 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message
     other = scale / "../runs/span_limit-fixed-64-None-2/record.json"
     write_text(scale / place, other.read_text() if content is None else content)
     with pytest.raises(ConfigError, match=message) as error:
-        read_set(scale)
+        read_bundle(scale)
     assert "\n" not in str(error.value)
 
 
 def test_a_folder_of_scales_is_no_set_and_the_scale_is_named(tmp_path):
     with pytest.raises(ConfigError, match=f"did you mean .*/results/{_site.SCALE}"):
-        read_set(write_set(tmp_path) / "results")
+        read_bundle(write_set(tmp_path) / "results")
 
 
 def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
     path = write_set(tmp_path)
     plan, archive = (scale_of(path) / "plan.json").read_text(), bundled(path).read_bytes()
-    with pytest.raises(ConfigError, match="b.zip: expected a name that ends in .csv"):
-        merge.main([str(path / "b.zip"), str(scale_of(path))])
     monkeypatch.chdir(path)
     scale = f"results/{_site.SCALE}"
     for place in ("reports/index.html", str(path / "reports" / "new.html")):
         with pytest.raises(ConfigError, match="reports/ is written by the workflow"):
             compare.main([scale, "b.zip", "--page", place])
-    with pytest.raises(ConfigError, match="results/ is written by the workflow"):
-        merge.main(["results/runs.csv", scale])
     with pytest.raises(ConfigError, match="ends in .html"):
         compare.main([scale, "b.zip", "--page", f"{scale}/plan.json"])
     assert (scale_of(path) / "plan.json").read_text() == plan and (path / "b.zip").read_bytes() == archive
 
 
-def test_a_set_of_several_scales_is_compared_one_at_a_time():
+def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
     runs = table(run(scale="laptop"), run(scale="small", seed=2))
     with pytest.raises(ConfigError, match="several scales, laptop and small"):
         compare_cells(runs, runs)
@@ -182,23 +181,12 @@ def test_a_bundle_of_nothing_is_refused(tmp_path):
     assert not (tmp_path / "b.zip").exists()
 
 
-def test_a_precomputed_set_is_read_with_its_ablations_and_costs():
-    results = read_set(PRECOMPUTED / "overnight")
-    assert len(results.records) == len(list((PRECOMPUTED / "overnight").glob("*.json")))
-    assert set(results.runs["scale"]) == {"overnight"}
+def test_what_came_with_the_project_is_a_bundle_of_the_questions_of_today():
+    results = read_bundle(Path("results/precomputed/overnight"))
+    assert set(results.runs["scale"]) == {"overnight"} and len(results.records) == results.runs["digest"].nunique()
     for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
         assert results.runs[quantity].notna().any(), quantity
     assert set(results.layers["layer"]) == {"self", "rnn", "conv", "local"}
-
-
-@pytest.mark.parametrize("content, message", [([1], "x.json: "), ({"settings": "a"}, "content = ")])
-def test_layers_of_a_precomputed_set_in_another_shape_are_refused(content, message, tmp_path):
-    for file in sorted((PRECOMPUTED / "overnight").glob("*.json"))[:3]:
-        shutil.copy(file, tmp_path)
-    write_text(tmp_path / "whole" / "layers" / "x.json", json.dumps(content))
-    with pytest.raises(ConfigError, match=message) as error:
-        read_set(tmp_path)
-    assert "\n" not in str(error.value)
 
 
 def exit_code(*words) -> int:
@@ -281,13 +269,3 @@ def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     expected = {"threads": ([str(record.origin.threads)], ["64"]), "source models/a.py": (["none"], ["0" * 12])}
     expected |= {"accepted change 1": (["none"], ["models/a.py: a comment"])}
     assert compare_origins([record], [other]) == expected
-
-
-def test_bundles_of_two_machines_merge_with_a_column_for_the_hardware(tmp_path, capsys):
-    slow, fast = (bundled(write_set(tmp_path / name, device=name)) for name in ("slow", "fast"))
-    merge.main([str(tmp_path / "m.csv"), str(slow), str(fast), "--page", str(tmp_path / "m.html")])
-    assert "4 rows, from 2 devices" in capsys.readouterr().out
-    lines = (tmp_path / "m.csv").read_text().splitlines()
-    assert "hardware" in lines[0] and sum(",slow," in line for line in lines) == 2
-    page = (tmp_path / "m.html").read_text()
-    assert page.count('<td class="text">slow</td>') == page.count('<td class="text">fast</td>') == 2

@@ -1,25 +1,24 @@
-"""Compare two sets of results: `python -m workflow.cli.compare A B [--page OUT.html]`.
+"""Compare two bundles of results: `python -m workflow.cli.compare A B [--page OUT.html]`.
 
-A and B: the results folder of a scale, a folder of results/precomputed, or a bundle. Prints how
-differently they were made and which numbers differ by more than their scatter. Exits with 0 where none does, with 3
-where one does: a check for CI.
+A and B: a scale's folder under results/ or results/precomputed/, or an archive. Prints how differently they were made
+and which numbers differ by more than their scatter. Exits with 3 where one does, else with 0: a check for CI.
 """
 
 import sys
 from pathlib import Path
 
-from workflow.compare.differences import compare_cells, compare_origins, have_other_scales
-from workflow.compare.result_set import ResultSet, read_set
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
+from workflow.report.bundle import Bundle, read_bundle
 from workflow.report.pages.numbers import number, percent
 from workflow.report.pages.site import Site
+from workflow.results.differences import compare_cells, compare_origins, have_other_scales
 
 MOVED = 3
 
 
-def compare_sets(a: ResultSet, b: ResultSet) -> dict:
+def compare_bundles(a: Bundle, b: Bundle) -> dict:
     """What the page and the terminal show."""
     lines, *only = compare_cells(a.runs, b.runs)
     by_rank = have_other_scales(a.runs, b.runs)
@@ -61,14 +60,14 @@ def _describe(line: dict) -> str:
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="compare", description="Compare two sets of results.")
+    parser = Parser(prog="compare", description="Compare two bundles of results.")
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
     parser.add_argument(
         "--page", type=lambda word: output_path(word, ".html"), help="also write the comparison as a page"
     )
     options = parser.parse_args(argv)
-    comparison = compare_sets(read_set(options.a), read_set(options.b))
+    comparison = compare_bundles(read_bundle(options.a), read_bundle(options.b))
     if not comparison["lines"]:
         raise ConfigError(f"{options.a} and {options.b} have no number in common: nothing was compared")
     if options.page:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from workflow.compare.bundles import Manifest
 from workflow.config.command_line import Parser, run
 from workflow.config.job import AnyJob
 from workflow.data.captions.catalogue import CaptionCatalogue
@@ -21,6 +20,7 @@ from workflow.plan.config import Config
 from workflow.plan.devices import Device
 from workflow.plan.scales import Scale
 from workflow.report.claims.schema import Claim
+from workflow.results.archive import Manifest
 from workflow.results.record import Record, write_text
 
 HERE = Path(__file__).parent.parent / "schemas"

@@ -1,27 +1,27 @@
-"""How long runs will take, learned from records: as long as the nearest run took, times how much more they compute.
+"""How long runs will take, told from records: as long as the nearest run took, times how much more they compute.
 
-The nearest: of the same kind of device, then of the same task, then of this machine, then by `Place.distance`. Of all
-seeds of a configuration the fastest counts: whatever else the machine had to do made the others slower. How far such an
-estimate is off is measured on the records themselves: each is predicted by the others.
+The nearest: of the same kind of device, then of the same task, then of this machine, then the most alike. Of several
+seeds of a configuration the fastest counts: whatever else the machine had to do made the others slower.
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from statistics import fmean, median
+from functools import cache, cached_property
+from pathlib import Path
 
+from workflow.config.choices import AXES
+from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
 from workflow.config.job import Job
-from workflow.monitor.work import Place
-from workflow.results.record import Record
+from workflow.plan.work import work
+from workflow.results.record import Record, read_record
 
 START = 4.0  # seconds in which a run starts and ends, however little it computes
-FAR = 10.0  # times the work of the nearest record; beyond that a time is a guess and the memory is not known
-FEW = 8  # records; of fewer, how far estimates are off is not measured
-# Times too long or too short, where nothing here measures it. Runs of scale laptop told from those of overnight, on
-# another machine and with up to 60 times the work, were off by 1.9 on average (docs/log.md).
-UNMEASURED, ELSEWHERE, OTHER_TASK = 1.5, 1.5, 1.5
+# Times too long or too short: runs of scale laptop told from those of overnight, on another machine and with up to 60
+# times the work, were off by 1.9 on average (docs/log.md).
+OFF = 2.0
+OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are apart, in powers of e of work
 
 
 @dataclass(frozen=True)
@@ -32,133 +32,97 @@ class Timed:
     here: bool
     benchmark: float | None = None
 
-    @property
-    def seconds(self) -> float | None:
-        """Of the whole process; None of a run that failed. Of one that was resumed, Snakemake timed the rest alone."""
-        if self.record.cost is None:
-            return None
+    @cached_property
+    def seconds(self) -> float:
+        """How long the whole process took. Of a run that was resumed, Snakemake timed the last part alone."""
         spent = self.record.cost.seconds
         return self.benchmark if self.benchmark and self.benchmark >= spent else spent + START
 
+    @cached_property
+    def work(self) -> float:
+        return work(self.record.job)
 
-@dataclass(frozen=True)
-class Known:
-    """A configuration of which runs have ended on a device: one record, and the seconds of each of `digests`."""
-
-    record: Record
-    place: Place
-    device: str
-    here: bool
-    digests: tuple[str, ...]
-    seconds: tuple[float, ...]
-
-    @property
-    def job(self) -> Job:
-        return self.record.job
+    @cached_property
+    def configuration(self) -> str:
+        return self.record.job.configuration
 
     @property
     def is_gpu(self) -> bool:
-        return not self.device.startswith("cpu")
+        return not self.record.origin.device.startswith("cpu")
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """seconds of one run. error: times too long or too short, on average. nearest: what it was learned from."""
+    """seconds of one run; nearest: the run that it is told from."""
 
+    job: Job
     seconds: float
-    error: float
-    nearest: Known
-    times: float  # how much more, or less, this run computes than that one
-    same_task: bool
-
-
-class Estimator:
-    """What is known of how long runs take, on a GPU or on a CPU."""
-
-    def __init__(self, runs: Iterable[Timed], *, gpu: bool = False):
-        cells: dict[tuple[str, str, bool], dict[str, Timed]] = defaultdict(dict)
-        for run in (run for run in runs if run.record.cost):  # each digest once, wherever it was read
-            cells[run.record.job.configuration, run.record.origin.device, run.here][run.record.digest] = run
-        self.gpu, self.known = gpu, [_known(key, list(cell.values())) for key, cell in cells.items()]
-
-    def estimate(self, job: Job, without: str | None = None) -> Estimate | None:
-        """Of one run. without: a digest that is left out. None where nothing is known."""
-        found = self._seconds(job, without)
-        if found is None:
-            return None
-        seconds, nearest, place = found
-        return Estimate(
-            seconds=seconds,
-            error=self._error(job, place, nearest),
-            nearest=nearest,
-            times=place.times(nearest.place),
-            same_task=job.task == nearest.place.task,
-        )
-
-    def _seconds(
-        self, job: Job, without: str | None = None, *, others: bool = False
-    ) -> tuple[float, Known, Place] | None:
-        """others: from other configurations alone."""
-        place, configuration = Place.of(job), job.configuration
-        known = [each for each in self.known if not others or each.job.configuration != configuration]
-        known = [each for each in known if each.digests != (without,)]
-        if not known:
-            return None
-        nearest = min(known, key=lambda each: self._rank(place, each, configuration))
-        timed = zip(nearest.digests, nearest.seconds, strict=True)
-        spent = min(seconds for digest, seconds in timed if digest != without)
-        return START + max(0.0, spent - START) * place.work / nearest.place.work, nearest, place
-
-    def _rank(self, place: Place, known: Known, configuration: str) -> tuple:
-        same = known.job.configuration == configuration
-        other_task = known.place.task != place.task
-        return known.is_gpu != self.gpu, other_task, not known.here, not same, place.distance(known.place)
-
-    def _error(self, job: Job, place: Place, nearest: Known) -> float:
-        same = nearest.job.configuration == job.configuration
-        error = self.errors["again" if same else "near"].mean
-        error *= 1 if nearest.here else ELSEWHERE
-        error *= 1 if nearest.place.task == job.task else OTHER_TASK
-        return error * math.sqrt(max(1.0, place.times(nearest.place) / FAR))
-
-    @cached_property
-    def errors(self) -> "dict[str, Errors]":
-        """again: a run predicted by other seeds of its configuration; near: a configuration by the others."""
-        logs: dict[str, list[float]] = {"again": [], "near": []}
-        for known in (each for each in self.known if each.is_gpu == self.gpu and each.here):
-            near = self._seconds(known.job, others=True)
-            timed = list(zip(known.digests, known.seconds, strict=True))
-            for digest, seconds in timed:
-                if len(known.digests) > 1:
-                    again = min(each for other, each in timed if other != digest)
-                    logs["again"].append(abs(math.log(again / seconds)))
-                if near and near[1].here and near[1].place.task == known.place.task:
-                    logs["near"].append(abs(math.log(near[0] / seconds)))
-        return {name: Errors.of(values) for name, values in logs.items()}
-
-
-@dataclass(frozen=True)
-class Errors:
-    """How far estimates of single runs were off: times too long or too short. count: runs that were predicted."""
-
-    count: int
-    median: float
-    most: float  # of nine in ten
-    mean: float
+    nearest: Timed
 
     @property
-    def measured(self) -> bool:
-        return self.count >= FEW
+    def times(self) -> float:
+        """How much more the larger of the two computes."""
+        ratio = work(self.job) / self.nearest.work
+        return max(ratio, 1 / ratio)
 
-    @classmethod
-    def of(cls, logs: list[float]) -> "Errors":
-        if len(logs) < FEW:
-            return cls(len(logs), UNMEASURED, UNMEASURED, UNMEASURED)
-        middle, most = median(logs), sorted(logs)[math.ceil(0.9 * len(logs)) - 1]
-        return cls(len(logs), math.exp(middle), math.exp(most), math.exp(fmean(logs)))
+    @property
+    def repeats(self) -> bool:
+        """Whether the configuration has run before."""
+        return self.job.configuration == self.nearest.configuration
 
 
-def _known(key: tuple[str, str, bool], runs: list[Timed]) -> Known:
-    record, (_, device, here) = runs[0].record, key
-    digests, seconds = tuple(run.record.digest for run in runs), tuple(run.seconds for run in runs)
-    return Known(record, Place.of(record.job), device, here, digests, seconds)
+def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate | None:
+    """The time of one run, on a GPU or on a CPU; None where no run has ended well."""
+    computed, configuration = work(job), job.configuration
+    ended = [run for run in runs if run.record.cost]
+    nearest = min(ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None)
+    if nearest is None:
+        return None
+    return Estimate(job, START + max(0.0, nearest.seconds - START) * computed / nearest.work, nearest)
+
+
+def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bool) -> tuple:
+    known = run.record.job
+    choices = sum(getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"] for axis in AXES)
+    apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
+    apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (job.corpus != known.corpus)
+    return (
+        run.is_gpu != gpu,
+        job.task != known.task,
+        not run.here,
+        run.configuration != configuration,
+        apart,
+        run.seconds,
+    )
+
+
+def read_timed(runs: Path) -> list[Timed]:
+    """Every run whose record can be read, each once: those of this folder first, then what came with the project.
+
+    A run has taken place here where its folder holds weights: none come with a record.
+    """
+    found: dict[str, Timed] = {}
+    for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("runs/*/record.json"))):
+        if (run := _read(path, path.stat().st_mtime_ns)) is not None:
+            found.setdefault(run.record.digest, run)
+    return list(found.values())
+
+
+@cache
+def _read(path: Path, stamp: int) -> Timed | None:
+    """stamp: when the file was written; one that has not changed is read once."""
+    try:
+        record = read_record(path)
+    except (ConfigError, OSError):  # of another version: no estimate rests on it
+        return None
+    here = (path.parent / "weights.pt").exists()
+    return Timed(record, here, read_benchmark(path.parent / "benchmark.tsv") if here else None)
+
+
+def read_benchmark(path: Path) -> float | None:
+    """Seconds of the process that Snakemake timed; None without a file, or with one that is not Snakemake's."""
+    try:
+        head, row, *_ = path.read_text(encoding="utf-8").splitlines()
+        return float(dict(zip(head.split("\t"), row.split("\t"), strict=False))["s"])
+    except (OSError, ValueError, KeyError):
+        return None

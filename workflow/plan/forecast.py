@@ -1,84 +1,92 @@
-"""How long all trainings of a plan would take together, and what that is learned from."""
+"""How long all trainings of a plan would take together, and what that is told from."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workflow.config.job import Job
-from workflow.monitor.estimate import FAR, START, Errors, Estimate, Estimator
+from workflow.plan.devices import Device
+from workflow.plan.estimate import OFF, Estimate, Timed, estimate
+from workflow.plan.work import FAR, SHARE, device_seconds
 
 MANY = 1000  # times the work of the nearest run; how many more says nothing
 
 
+def spell(seconds: float) -> str:
+    """90 -> '1.5 min'; the unit that keeps the number short."""
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def spell_hours(hours: float) -> str:
+    """0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'; two digits of what is short."""
+    if hours < 0.01:
+        return "less than 0.01"
+    return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
+
+
 @dataclass(frozen=True)
 class Forecast:
-    """pairs: each job with the estimate for it. cores: of the machine; on a GPU runs take turns."""
+    """estimates: one for each run of which something like it has ended. cores: of the machine; a GPU takes one run."""
 
-    pairs: list[tuple[Job, Estimate]]
-    estimator: Estimator
+    estimates: list[Estimate]
     cores: int
 
     @classmethod
-    def of(cls, jobs: Iterable[Job], estimator: Estimator, cores: int) -> "Forecast":
-        pairs = [(job, estimate) for job in jobs if (estimate := estimator.estimate(job))]
-        return cls(pairs, estimator, cores)
+    def of(cls, jobs: Iterable[Job], known: list[Timed], cores: int, *, gpu: bool = False) -> "Forecast":
+        return cls([each for job in jobs if (each := estimate(job, known, gpu=gpu))], cores)
 
     @property
     def on_gpu(self) -> bool:
-        """Whether all of it was learned from a GPU."""
-        return all(estimate.nearest.is_gpu for _, estimate in self.pairs)
+        """Whether all of it was told from a GPU."""
+        return all(each.nearest.is_gpu for each in self.estimates)
 
     @property
     def device_seconds(self) -> float:
-        """Of a core, or of the GPU."""
-        return sum(estimate.seconds * self._threads(job) for job, estimate in self.pairs)
+        """The seconds of a core, or of the GPU."""
+        return sum(each.seconds * self._threads(each.job) for each in self.estimates)
 
     @property
-    def wall(self) -> tuple[float, float, float]:
-        """Seconds of the wall clock, the least and the most that are likely: all estimates too long, or too short.
-
-        A sum is off by no more than its parts are on average.
-        """
-        low, likely, high = 0.0, 0.0, 0.0
-        for job, estimate in self.pairs:
-            share = self._threads(job) / self._lanes
-            computing = max(0.0, estimate.seconds - START)
-            low += share * (estimate.seconds - computing + computing / estimate.error)
-            likely += share * estimate.seconds
-            high += share * (estimate.seconds - computing + computing * estimate.error)
-        longest = max(estimate.seconds for _, estimate in self.pairs)
-        return low, max(likely, longest), max(high, longest)
-
-    @property
-    def _lanes(self) -> int:
-        return 1 if self.on_gpu else self.cores
+    def wall(self) -> float:
+        """Seconds of the wall clock: all that there is to do, shared among the cores, and at least the longest run."""
+        longest = max(each.seconds for each in self.estimates)
+        return max(self.device_seconds / (1 if self.on_gpu else self.cores), longest)
 
     def _threads(self, job: Job) -> int:
         return 1 if self.on_gpu else min(job.training.cores, self.cores)
 
     def source_lines(self) -> list[str]:
-        """What it is learned from, how far that is, and how far off such estimates were."""
-        nearest = {id(estimate.nearest): estimate.nearest for _, estimate in self.pairs}.values()
-        runs = sum(len(known.digests) for known in nearest)
-        devices = {f"{known.device} ({'run here' if known.here else 'came with the project'})" for known in nearest}
-        same = sum(estimate.nearest.job.configuration == job.configuration for job, estimate in self.pairs)
-        far = max(estimate.times for _, estimate in self.pairs)
-        lines = [f"learned from {runs} runs on {', '.join(sorted(devices))}"]
-        lines.append(f"{same} of {len(self.pairs)} repeat a configuration that has run")
-        if same < len(self.pairs):
-            lines[-1] += f"; the farthest computes {min(far, MANY):,.0f} times as much, or as little,"
-            lines[-1] += f"{' and more' if far > MANY else ''} as the nearest run"
+        """What it is told from, and how far that is from what is planned."""
+        nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
+        places = {
+            f"{run.record.origin.device} ({'run here' if run.here else 'came with the project'})" for run in nearest
+        }
+        new = [each for each in self.estimates if not each.repeats]
+        lines = [f"told from {len(nearest)} runs on {', '.join(sorted(places))}"]
+        lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
+        if new:
+            far = max(each.times for each in new)
+            lines[-1] += (
+                f"; the others may be off by {OFF:g} times or more: the farthest computes {min(far, MANY):,.0f}"
+            )
+            lines[-1] += f" times{' and more' if far > MANY else ''} as much, or as little, as the nearest run"
             lines[-1] += ": its time is a guess" if far > FAR else ""
-        if unknown := sorted({job.task for job, estimate in self.pairs if not estimate.same_task}):
-            lines.append(f"no run of {', '.join(unknown)} has a record: their time is a guess from another task")
-        kinds = {"again": "told from other seeds", "near": "told from other configurations"}
-        return lines + [
-            line for kind, words in kinds.items() if (line := _describe(self.estimator.errors[kind], words))
-        ]
+        if other := sorted({each.job.task for each in new if each.nearest.record.job.task != each.job.task}):
+            lines.append(f"no run of {', '.join(other)} has a record: their time is a guess from another task")
+        return lines
 
 
-def _describe(errors: Errors, words: str) -> str | None:
-    """How far off the estimates of runs were that have ended here; None where nothing was measured."""
-    if not errors.measured:
-        return None
-    off = f"half are off by less than {errors.median - 1:.0%}, nine in ten by less than {errors.most - 1:.0%}"
-    return f"tried on {errors.count} runs that have ended here, {words}: {off}, other work on the machine included"
+def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
+    """What a named device would take to train all jobs, those that are trained already among them."""
+    jobs, seconds = list(jobs), Counter()
+    for job in jobs:
+        seconds[job.task] += device_seconds(job, device)
+    by_task = ", ".join(f"{task} {spell_hours(spent / 3600)}" for task, spent in seconds.items())
+    return [
+        f"on one {name}: about {spell_hours(seconds.total() / 3600)} hours to train all {len(jobs)} runs",
+        f"  {by_task}",
+        f"  predicted from multiply-adds, at {100 * SHARE:.0f} % of the device's peak rate: large nets reach 44 to 52 "
+        "(Narayanan et al. 2021), small ones less; nothing here has measured it",
+    ]

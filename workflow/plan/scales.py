@@ -1,13 +1,14 @@
 """How hard we run: config/scales/SCALE/TASK.yaml, read strictly."""
 
 import math
+from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import config_file
+from workflow.config.files import config_file, config_names
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
 from workflow.data.sources.catalogue import BaseCatalogue
 from workflow.tasks.spec import TASKS
@@ -154,6 +155,12 @@ def load_scale(scale: str, task: str) -> Scale:
 def load_corpora(task: str) -> BaseCatalogue:
     """The data sets of a task, by name."""
     return _read(TASKS[task].catalogue, f"tasks/{task}.yaml")
+
+
+@cache
+def strength(scale: str) -> float:
+    """The work of the largest training of a scale; 0 where no such scale is known."""
+    return max((load_scale(scale, task).work for task in config_names(f"scales/{scale}")), default=0.0)
 
 
 def _read(model, place: str):

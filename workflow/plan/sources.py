@@ -38,7 +38,7 @@ NUMBERS = (
     "workflow/papers/formulas.py",
 )
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
-REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
+REPORT = ("workflow/report", "workflow/results", "workflow/papers")
 DIGITS = 12
 
 

@@ -1,18 +1,21 @@
-"""How much a run computes, and how far two runs are apart. No net is built and nothing is measured."""
+"""How much a run computes, and what it needs besides time. No net is built and nothing is measured."""
 
 import math
-from dataclasses import dataclass
 
-from workflow.config.choices import AXES
 from workflow.config.job import Job
+from workflow.plan.devices import Device
+from workflow.results.record import Record
 
 # Fitted leave-one-out on the runs of scale laptop (docs/log.md): an update of a layer costs as much as 30 million
 # multiply-adds before its first one, and a multiply-add of attention as much as four of a matrix.
 PER_LAYER_AND_UPDATE = 3e7
 OF_ATTENTION = 4
-OTHER_CHOICE = 2.0  # the distance of two choices on an axis, in powers of e of work
-OTHER_NET = 1.0
-OTHER_CORPUS = 0.1
+FAR = 10.0  # times the work of another run; beyond that its time is a guess and its memory says nothing
+RECORD_BYTES = 150_000  # record, curve and job, roughly
+# Of the peak rate. Megatron-LM reaches 44 to 52 % on A100 (Narayanan et al. 2021, Table 1) with layers far wider than
+# the papers'; narrower ones leave more of a device idle. No run of this suite has measured it.
+SHARE = 0.3
+PASSES = 3  # a backward pass computes twice what the forward pass does
 
 
 def per_update(job: Job) -> int:
@@ -22,7 +25,7 @@ def per_update(job: Job) -> int:
 
 
 def work(job: Job) -> float:
-    """Of a training, in multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d)) for each update."""
+    """A training in multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d)) for each update."""
     net, training = job.net, job.training
     attention = OF_ATTENTION * 2 * reach(job) * net.d_model
     layer = PER_LAYER_AND_UPDATE + per_update(job) * (matrices(job) / net.layers + attention)
@@ -40,27 +43,26 @@ def matrices(job: Job) -> int:
     return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run stands among others: how much it computes, and how. choices: by axis."""
+def disk_bytes(job: Job, record: Record) -> float:
+    """Bytes of a run's folder: its weights in 32 bits, scaled by the size of its matrices, and its record."""
+    return 4 * record.cost.parameters * matrices(job) / matrices(record.job) + RECORD_BYTES
 
-    task: str
-    net: str
-    corpus: str
-    choices: tuple[str, ...]
-    work: float
 
-    @classmethod
-    def of(cls, job: Job) -> "Place":
-        choices = tuple(getattr(job.attention, axis)["name"] for axis in AXES)
-        return cls(job.task, job.net.name, job.corpus, choices, work(job))
+def memory_bytes(job: Job, record: Record) -> float | None:
+    """Bytes at the peak; None where the record is of another task, or its updates are far smaller."""
+    if record.job.task != job.task:
+        return None
+    larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
+    return record.cost.peak_memory_bytes if larger <= FAR else None
 
-    def times(self, other: "Place") -> float:
-        """How much more the larger of the two computes."""
-        return max(self.work / other.work, other.work / self.work)
 
-    def distance(self, other: "Place") -> float:
-        """The logarithm of how much more one of them computes, and what they do otherwise."""
-        choices = sum(mine != theirs for mine, theirs in zip(self.choices, other.choices, strict=True))
-        apart = math.log(self.times(other)) + OTHER_CHOICE * choices
-        return apart + OTHER_NET * (self.net != other.net) + OTHER_CORPUS * (self.corpus != other.corpus)
+def training_operations(job: Job) -> float:
+    """Two for each multiply-add in the matrices of the layers and in attention; evaluation is left out."""
+    attention = job.net.layers * 2 * reach(job) * job.net.d_model
+    return 2 * PASSES * job.training.steps * per_update(job) * (matrices(job) + attention)
+
+
+def device_seconds(job: Job, device: Device) -> float:
+    """How long a named device would train, at the assumed share of its peak rate."""
+    half = job.training.precision == "bf16" and device.bf16 is not None
+    return training_operations(job) / (SHARE * (device.bf16 if half else device.fp32))

@@ -1,4 +1,4 @@
-"""One archive of a scale: records, costs, tables, figures, pages and checksums.
+"""The archive of a bundle: the records, costs, tables, figures and pages of one scale, with their checksums.
 
 manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under results/ and reports/.
 reports/index.html leads to this scale alone. The same results and pages give the same bytes.
@@ -12,10 +12,7 @@ from pathlib import Path
 from workflow.config.archives import BROKEN, open_zip, pieces
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import atomic_write
-from workflow.config.strict import Name, StrictModel, parse, parse_json
-from workflow.plan.plan import read_plan
-from workflow.report.pages.root import root_page
-from workflow.report.pages.site import render
+from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS
 
@@ -23,7 +20,7 @@ VERSION = 2
 MANIFEST = "manifest.json"
 SCALE = (
     "*.json",
-    "ledger.csv",
+    "*.csv",
     *(f"{folder}/*.json" for folder in ("ablations", "claims", *COSTS)),
     "tables/*",
     "figures/*",
@@ -44,11 +41,9 @@ class Manifest(StrictModel):
 def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     """Path in the archive -> file, in the order of the paths: one scale's results, its runs, and its pages."""
     files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
-    digests = {row["digest"] for row in read_plan(results / scale / "plan.json")}
-    files += [results / "runs" / digest / name for digest in digests for name in RUN]
+    files += [results / "runs" / digest / name for digest in _digests(results, scale) for name in RUN]
     paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
-    pages = [path for path in (reports / scale).rglob("*") if path.name != "progress.html"]  # it shows a moment
-    paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in pages}
+    paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in (reports / scale).rglob("*")}
     paths = {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
     for path in paths.values():
         room = results if path.is_relative_to(results) else reports
@@ -57,20 +52,23 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     return paths
 
 
-def commits_of(results: Path, scale: str) -> list[str]:
+def _digests(results: Path, scale: str) -> list[str]:
+    """The runs of a scale, as its plan names them."""
+    return sorted({row["digest"] for row in read_json(results / scale / "plan.json")})
+
+
+def _commits(results: Path, scale: str) -> list[str]:
     """The commits behind the records of a scale."""
-    digests = {row["digest"] for row in read_plan(results / scale / "plan.json")}
-    records = [results / "runs" / digest / "record.json" for digest in digests]
+    records = [results / "runs" / digest / "record.json" for digest in _digests(results, scale)]
     return sorted({read_record(path).origin.commit for path in records if path.exists()})
 
 
-def write_bundle(out: Path, results: Path, reports: Path, scale: str) -> Manifest:
-    """The whole archive or nothing."""
+def write_archive(out: Path, results: Path, reports: Path, scale: str, root: bytes) -> Manifest:
+    """The whole archive or nothing. root: the page that leads to this scale alone."""
     files = list_files(results, reports, scale)
-    root = render("root.html.j2", "index.html", **root_page(reports, only=scale)).encode()
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
-    manifest = Manifest(version=VERSION, scale=scale, commits=commits_of(results, scale), files=sums)
+    manifest = Manifest(version=VERSION, scale=scale, commits=_commits(results, scale), files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
         _add(archive, "reports/index.html", root)

@@ -1,4 +1,4 @@
-"""Two sets of results: what differs in their origin, and which numbers moved beyond noise. Pure functions of frames."""
+"""Two bundles: what differs in their origin, and which numbers moved beyond noise. Pure functions of frames."""
 
 from collections.abc import Iterable
 
@@ -62,7 +62,7 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
     """
     for side in (a, b):
         if len(scales := sorted(set(side["scale"]))) > 1:
-            raise ConfigError(f"a set of several scales, {' and '.join(scales)}: compare one at a time")
+            raise ConfigError(f"a bundle of several scales, {' and '.join(scales)}: compare one at a time")
     by_rank = have_other_scales(a, b)
     left, right = (dict(list(add_keys(side, by_rank).groupby("key", sort=False))) for side in (a, b))
     lines, seen = [], set()
