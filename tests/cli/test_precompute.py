@@ -63,6 +63,9 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, mo
     monkeypatch.chdir(results.parent)
     digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
     (results / "runs" / digest / "record.json").unlink()
+    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
+        precompute.main(["smoke", "--results", "results"])
+    assert not (results.parent / "precomputed").exists()
     precompute.main(["smoke", "--so-far", "--results", "results"])
     kept = {path.name for path in results.parent.glob("precomputed/runs/*")}
     assert kept == set(Targets.of({"scale": "smoke"}).runs.jobs) - {digest}
@@ -86,11 +89,3 @@ def test_sentences_are_kept_only_if_the_suite_makes_them(corpus, kept, results):
     record = finished(job).model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
     assert list(precompute.without_texts(record, drawn=True).facts) == kept
     assert "maps" not in precompute.without_texts(record, drawn=False).facts
-
-
-def test_without_all_records_nothing_is_written(results):
-    digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
-    (results / "runs" / digest / "record.json").unlink()
-    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
-        precompute.main(["smoke", "--results", str(results)])
-    assert not (results.parent / "precomputed").exists()

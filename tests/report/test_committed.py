@@ -8,12 +8,12 @@ from collections import defaultdict
 
 import pytest
 
+from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside
 from workflow.report.answers.variants import variant_table
-from workflow.report.bundle import read_bundle
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import speaking
@@ -21,13 +21,12 @@ from workflow.report.pages import headlines
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
 from workflow.report.texts import with_titles
-from workflow.results.precomputed import precomputed, precomputed_scales
+from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
 from workflow.scripts import evidence, ledger
 from workflow.tasks.spec import TASKS
 
-SCALES = precomputed_scales()
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 TAG = re.compile(r"<[^>]+>")
 
@@ -98,7 +97,7 @@ SIDES = ("ours", "than")
 @pytest.mark.parametrize("scale", SCALES)
 def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
     """Of the same two configurations, which name the text, by the same measure: the number, its pairs, its interval."""
-    runs = read_bundle(PRECOMPUTED / scale).runs
+    runs = recorded(scale).runs
     configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
     said, shared = {}, 0
     everything = said_of_questions(runs) + said_of_claims(lines_of(judged[scale]), configurations)
@@ -144,7 +143,7 @@ def test_the_ledger_speaks_in_titles(scale, judged):
     shown = html.unescape(
         TAG.sub("\n", re.sub(r"<(style|script|code)\b.*?</\1>|<p class=\"files.*?</p>", "", page, flags=re.S))
     )
-    texts = {name for name in read_bundle(PRECOMPUTED / scale).runs["corpus"] if "-" in name}
+    texts = {name for name in recorded(scale).runs["corpus"] if "-" in name}
     assert texts and not [name for name in texts if name in shown]
     measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of_measure(name) for name in CLAIMABLE}
     claimed = [line["compared"] for paper in context["ledger"]["papers"] for line in paper["lines"]]

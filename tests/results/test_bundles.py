@@ -92,15 +92,11 @@ def rewrite_manifest(content, **changes):
 @pytest.mark.parametrize(
     "change, message",
     [
-        (
-            lambda content: content.update({"reports/index.html": b"another"}),
-            "index.html is not what the manifest says",
-        ),
+        (lambda content: content.update({"reports/index.html": b"another"}), "is not what the manifest says"),
         (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
         (lambda content: content.pop("manifest.json"), "which is not a bundle of this suite"),
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
         (lambda content: rewrite_manifest(content, files={"../evil": "0"}), "lies outside the bundle"),
-        (lambda content: rewrite_manifest(content, files={"/evil": "0"}), "lies outside the bundle"),
         (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
         (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
     ],
@@ -111,19 +107,6 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
     with pytest.raises(ConfigError, match=message) as error:
         read_bundle(path)
     assert "\n" not in str(error.value) and not (tmp_path.parent / "evil").exists()
-
-
-@pytest.mark.parametrize(
-    "name, content, message",
-    [("none", None, "no such bundle"), ("b.zip", "x", "not a bundle"), ("empty", {}, "no plan.json in it")],
-)
-def test_what_is_no_set_is_refused(name, content, message, tmp_path):
-    if content == {}:
-        (tmp_path / name).mkdir()
-    elif content:
-        (tmp_path / name).write_text(content)
-    with pytest.raises(ConfigError, match=message):
-        read_bundle(tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -151,9 +134,15 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message
     assert "\n" not in str(error.value)
 
 
-def test_a_folder_of_scales_is_no_set_and_the_scale_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=f"did you mean .*/results/{_site.SCALE}"):
-        read_bundle(write_set(tmp_path) / "results")
+def test_what_is_no_bundle_is_refused(tmp_path):
+    write_text(write_set(tmp_path) / "x.zip", "x")
+    for name, message in (
+        ("results", f"did you mean .*/results/{_site.SCALE}"),
+        ("none", "no such"),
+        ("x.zip", "not a"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_bundle(tmp_path / name)
 
 
 def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
@@ -232,11 +221,6 @@ def by_measure(a, b) -> dict[str, dict]:
     return {line["measure"]: line for line in compare_cells(a, b)[0]}
 
 
-def test_a_count_has_no_noise_even_once():
-    a, b = (table(run(macs_executed=count)) for count in (5.0, 10.0))
-    assert by_measure(a, b)["executed"]["moved"] is True
-
-
 def test_seeds_that_scatter_have_not_moved():
     scores = ((2.0, 2.3, 2.1), (2.2, 2.1, 2.4))
     a, b = (table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side))) for side in scores)
@@ -244,10 +228,11 @@ def test_seeds_that_scatter_have_not_moved():
     assert line["p"] > 0.05 and line["moved"] is False
 
 
-def test_one_seed_tells_no_noise_but_equal_is_equal():
+def test_one_seed_tells_no_noise_but_equal_is_equal_and_a_count_has_none():
     a, b = (table(run(dev_bpc=value, macs_executed=5.0)) for value in (2.0, 2.5))
     lines = by_measure(a, b)
     assert lines["dev bpc"]["moved"] is None and lines["executed"]["moved"] is False
+    assert by_measure(a, table(run(macs_executed=10.0)))["executed"]["moved"] is True
 
 
 def test_cells_of_one_side_are_named_and_scales_meet_by_rank():
