@@ -9,10 +9,9 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 from workflow.plan import estimate
-from workflow.plan.devices import load_devices
 from workflow.plan.forecast import spell_hours
 from workflow.plan.targets import Targets
-from workflow.plan.work import SHARE, training_operations
+from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import precomputed
 from workflow.results.record import write_record
 from workflow.results.statistics import smallest_effect

@@ -27,7 +27,7 @@ from workflow.data.sources.archives import read_plain
 from workflow.data.sources.source import Source
 from workflow.report.bundle import read_bundle
 from workflow.report.pages.root import root_page
-from workflow.results.csv_text import csv_text
+from workflow.results.runs_table import csv_text
 from workflow.training import checkpoint
 
 MUCH = 80 << 20  # bytes that the bombs swell to

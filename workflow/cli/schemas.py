@@ -17,8 +17,8 @@ from workflow.data.trees.catalogue import TreeCatalogue
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config
-from workflow.plan.devices import Device
 from workflow.plan.scales import Scale
+from workflow.plan.work import Device
 from workflow.report.claims.schema import Claim
 from workflow.results.archive import Manifest
 from workflow.results.record import Record, write_text

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workflow.config.job import Job
-from workflow.plan.devices import Device
 from workflow.plan.estimate import OFF, Estimate, Timed, estimate
-from workflow.plan.work import FAR, SHARE, device_seconds
+from workflow.plan.work import FAR, SHARE, Device, device_seconds
 
 MANY = 1000  # times the work of the nearest run; how many more says nothing
 

@@ -1,9 +1,12 @@
-"""How much a run computes, and what it needs besides time. No net is built and nothing is measured."""
+"""How much a run computes, what it needs besides time, and how long a named device takes. Nothing is measured."""
 
 import math
 
+from pydantic import Field
+
+from workflow.config.files import config_file
 from workflow.config.job import Job
-from workflow.plan.devices import Device
+from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.results.record import Record
 
 # Fitted leave-one-out on the runs of scale laptop (docs/log.md): an update of a layer costs as much as 30 million
@@ -16,6 +19,20 @@ RECORD_BYTES = 150_000  # record, curve and job, roughly
 # the papers'; narrower ones leave more of a device idle. No run of this suite has measured it.
 SHARE = 0.3
 PASSES = 3  # a backward pass computes twice what the forward pass does
+
+
+class Device(StrictModel):
+    """fp32, bf16: operations a second at the peak; bf16 is None where the device computes in 32 bits alone."""
+
+    fp32: float = Field(gt=0)
+    bf16: float | None = Field(None, gt=0)
+    source: str = Field(min_length=3)
+
+
+def load_devices() -> dict[str, Device]:
+    """The devices of config/devices.yaml, by name."""
+    raw = read_yaml(config_file("devices.yaml"))
+    return {name: parse(Device, entry, f"config/devices.yaml: {name}") for name, entry in raw.items()}
 
 
 def per_update(job: Job) -> int:

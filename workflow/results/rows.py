@@ -1,7 +1,4 @@
-"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}.
-
-So a table is made from a list of files, in whatever order.
-"""
+"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}."""
 
 import json
 from pathlib import Path

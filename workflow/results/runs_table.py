@@ -11,12 +11,13 @@ from pydantic import BaseModel
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, parse
-from workflow.results.flatness import late_gain
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
 from workflow.results.timings import describe_timings
+from workflow.results.trained_enough import late_gain
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 BEST_READER = ("corpus", "window", "bpc", "characters")
@@ -141,7 +142,7 @@ def count_seeds(runs: pd.DataFrame) -> str:
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
 
 
-def describe(runs: pd.DataFrame, texts: str = "") -> str:
+def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     """Scale, device, seeds and timings behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
@@ -152,3 +153,13 @@ def describe(runs: pd.DataFrame, texts: str = "") -> str:
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     line = f"{line}; scored on {scored} of the test set" if scored else line
     return "; ".join([line, *describe_timings(runs)])
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV that no spreadsheet computes: a text that begins like a formula gets an apostrophe in front."""
+    texts = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    return frame.assign(**{name: frame[name].map(_guarded) for name in texts}).to_csv(index=False)
+
+
+def _guarded(value):
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value

@@ -15,7 +15,7 @@ from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
-from workflow.results.runs_table import describe
+from workflow.results.runs_table import describe_runs
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> None:
     content = {
         "set": options.name,
         "scale": scales[0],
-        "provenance": describe(runs, name_badges(runs)),
+        "provenance": describe_runs(runs, name_badges(runs)),
         "claims": claims,
     }
     write_text(options.out, json.dumps(content, indent=1))

@@ -1,4 +1,4 @@
-"""Was it trained enough? A stated rule on the last part of a run's learning curve.
+"""Was it trained enough? Stated rules on the last part of a learning curve, and on how far spans grew.
 
 The curve is read in bits per character, or per piece: bpc, or the logarithm of the perplexity. It had flattened where
 the last quarter of the updates brought less than `FLAT` bits on dev.
@@ -6,8 +6,11 @@ the last quarter of the updates brought less than `FLAT` bits on dev.
 
 import math
 
+import pandas as pd
+
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # of all updates
+GROWN = 1.25  # a span has grown when it is this many times as long as its start and a key
 
 
 def late_gain(curve: list[dict]) -> float | None:
@@ -33,3 +36,16 @@ def _dev_bits(point: dict) -> float | None:
         return point["dev_bpc"]
     perplexity = point.get("dev_ppl")
     return math.log2(perplexity) if perplexity else None
+
+
+def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs, finished ones, whose nets learn how far to look."""
+    return runs[runs["span"].isin(["adaptive", "dynamic"])]
+
+
+def stayed(runs: pd.DataFrame) -> bool:
+    """Whether no mean learned span of these finished runs has grown, though one at least had room to."""
+    learned = learned_spans(runs)
+    least = GROWN * (learned["start_span"] + 1)
+    has_room = ~(learned["S"] <= least)
+    return bool(has_room.any()) and bool((learned["mean_span"] < least)[has_room].all())

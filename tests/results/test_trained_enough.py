@@ -2,7 +2,7 @@
 
 import pytest
 
-from workflow.results.flatness import late_gain
+from workflow.results.trained_enough import late_gain
 
 
 def curve(**points):
