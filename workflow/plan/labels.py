@@ -37,14 +37,14 @@ class Labels:
 
 
 def _describe_run(rows: list[PlanRow]) -> str:
-    return f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
+    return f"{_name_cell(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
 
 
 def _describe_configuration(rows: list[PlanRow]) -> str:
-    return f"{describe(rows[0])} ({_askers(rows)})"
+    return f"{_name_cell(rows[0])} ({_askers(rows)})"
 
 
-def describe(row: PlanRow) -> str:
+def _name_cell(row: PlanRow) -> str:
     """Variant, corpus, S and k."""
     grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
     return ", ".join([f"{row.variant} on {row.corpus}", *grid])
