@@ -9,7 +9,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 from workflow.plan import estimate
-from workflow.plan.forecast import spell_hours
+from workflow.plan.estimate import spell_hours
 from workflow.plan.targets import Targets
 from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import precomputed

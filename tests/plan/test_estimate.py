@@ -4,8 +4,7 @@ import pytest
 
 from tests._finished import finished, timed
 from tests._jobs import VARIANTS, job, translation
-from workflow.plan.estimate import START, Timed, estimate
-from workflow.plan.forecast import Forecast, spell, spell_hours
+from workflow.plan.estimate import START, Forecast, Timed, estimate, spell, spell_hours
 from workflow.plan.work import memory_bytes
 
 

@@ -11,9 +11,9 @@ from tests._costs import split_costs
 from tests._layers import layer
 from tests._runs import as_frame, failed, run
 from workflow.cli import compare
+from workflow.cli.compare import compare_cells, compare_origins
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
-from workflow.results.differences import compare_cells, compare_origins
 from workflow.results.record import read_record, write_record, write_text
 from workflow.results.rows import write_rows
 from workflow.scripts import bundle

@@ -16,8 +16,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.plan.estimate import Timed, read_timed
-from workflow.plan.forecast import Forecast, device_lines, spell, spell_hours
+from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, spell, spell_hours
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets

@@ -16,8 +16,7 @@ from workflow.config.command_line import Parser, at_least, printable, run
 from workflow.config.errors import ConfigError
 from workflow.config.job import JOBS, Job
 from workflow.config.strict import parse
-from workflow.plan.estimate import read_timed
-from workflow.plan.forecast import Forecast, spell
+from workflow.plan.estimate import Forecast, read_timed, spell
 from workflow.plan.plan import read_plan
 from workflow.plan.scales import load_corpora
 from workflow.plan.texts import badge_of
