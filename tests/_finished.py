@@ -2,7 +2,7 @@
 
 from tests import _site
 from tests._runs import run
-from workflow.monitor.estimate import Timed
+from workflow.plan.estimate import Timed
 from workflow.results.record import Cost
 
 

@@ -27,11 +27,9 @@ ROOMS = [
     "tasks",
     "plan",
     "costs",
-    "monitor",
     "report",
-    "compare",
 ]
-TORCHLESS = ("config", "ready", "papers", "results", "plan", "monitor", "report", "compare")
+TORCHLESS = ("config", "ready", "papers", "results", "plan", "report")
 
 
 def imports(path: Path) -> set[str]:
@@ -122,10 +120,9 @@ def test_a_dry_run_imports_neither_pandas_nor_matplotlib():
 
 
 @pytest.mark.parametrize("path", RULES, ids=name)
-def test_rules_import_the_plan_and_what_jobs_ask_for(path):
+def test_rules_import_the_plan(path):
     lines = [line.strip() for line in path.read_text().splitlines() if line.strip().startswith(("import ", "from "))]
     allowed = ("os", "sys", "pathlib", "snakemake.utils", "workflow.config", "workflow.plan")
-    allowed += ("workflow.monitor.requests",)
     assert all(line.split()[1].startswith(allowed) for line in lines)
 
 

@@ -8,13 +8,13 @@ from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
-from workflow.monitor import timed
-from workflow.monitor.device_hours import SHARE, device_lines, training_operations
-from workflow.monitor.durations import spell_hours
-from workflow.plan.config import load_devices
+from workflow.plan import estimate
+from workflow.plan.estimate import spell_hours
 from workflow.plan.targets import Targets
+from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import precomputed
 from workflow.results.record import write_record
+from workflow.results.statistics import smallest_effect
 
 CONFIG = ROOT / "config" / "config.yaml"
 WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
@@ -42,7 +42,7 @@ def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printe
     count = len(planned().runs.jobs)
     assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
-    for start in ("training: about ", "  learned from ", "besides, minutes: "):
+    for start in ("training: about ", "  told from ", "besides, minutes: "):
         assert any(line.startswith(start) for line in lines), start
     assert "(came with the project)" in "\n".join(lines)
     assert list((tmp_path / "results").iterdir()) == []
@@ -59,11 +59,10 @@ def test_operations_of_a_training_by_hand():
 
 def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
     """A run that two questions ask for is trained once."""
-    device, runs = load_devices()["H100 SXM"], planned().runs
-    seconds = sum(training_operations(each) for each in runs.jobs.values()) / (SHARE * device.fp32)
-    lines = device_lines(runs.jobs.values(), "H100 SXM", device)
-    assert lines[0] == f"on one H100 SXM: about {spell_hours(seconds / 3600)} hours to train all {len(runs.jobs)} runs"
-    assert "\n".join(lines) in printed(*WORDS, "--on", "H100 SXM") and "on one H100" not in printed(*WORDS)
+    runs, rate = planned().runs, SHARE * load_devices()["H100 SXM"].fp32
+    hours = sum(training_operations(each) for each in runs.jobs.values()) / rate / 3600
+    said = f"on one H100 SXM: about {spell_hours(hours)} hours to train all {len(runs.jobs)} runs"
+    assert said in printed(*WORDS, "--on", "H100 SXM") and "on one H100" not in printed(*WORDS)
     with pytest.raises(ConfigError, match="unknown device 'H100': did you mean 'H100 SXM'"):
         printed("--on", "H100")
 
@@ -90,11 +89,11 @@ def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
 
 
 def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):
-    for module in (timed, precomputed):
+    for module in (estimate, precomputed):
         monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
     jobs = list(planned().runs.jobs.values())
     for job in jobs[1:]:
-        write_record(tmp_path / "precomputed" / "smoke" / f"{job.digest}.json", finished(job))
+        write_record(tmp_path / "precomputed" / "runs" / job.digest / "record.json", finished(job))
     said = printed(*WORDS, "device=cpu")
     assert f"0 trained, {len(jobs) - 1} come with the project, 1 to train" in said
     assert f"0 trained, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
@@ -104,3 +103,15 @@ def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tm
 def test_nonsense_is_refused(word, line, tmp_path):
     with pytest.raises(ConfigError, match=line):
         command.main(["--config", word, "--results", str(tmp_path)])
+
+
+def test_what_seeds_can_show_comes_from_their_scatter():
+    """Two configurations, deviations 0.1 and 0.3 around their means; a record that was read twice is one run."""
+    rows = [finished(_jobs.job(seed=seed), test_bpc=2 + value) for seed, value in ((1, 0.1), (2, -0.1))]
+    assert command.scatter_between_seeds([rows[0]] * 2, "char_lm", "test_bpc") is None
+    rows += [finished(_jobs.job(seed=seed, steps=24), test_bpc=3 + value) for seed, value in ((1, 0.3), (2, -0.3))]
+    deviation, runs = command.scatter_between_seeds(rows + rows, "char_lm", "test_bpc")
+    assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5) and runs == 4
+    assert command.detectable_effect(deviation, 3) == pytest.approx(smallest_effect(2**0.5 * deviation, 3))
+    alike = [finished(_jobs.job(seed=seed), test_bpc=2.0) for seed in (1, 2, 3)]
+    assert command.scatter_between_seeds(alike, "char_lm", "test_bpc") is None

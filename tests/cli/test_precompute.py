@@ -8,7 +8,7 @@ from tests._finished import finished
 from workflow.cli import precompute
 from workflow.config.errors import ConfigError
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import file_of_scale
+from workflow.results.precomputed import SETTINGS, file_of_scale
 from workflow.results.record import read_record, write_record
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
@@ -29,7 +29,7 @@ def results(tmp_path, monkeypatch):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(write_rows(kind, [{"configuration": each} for each in members]))
     for name in targets.shared.settings:
-        path = tmp_path / file_of_scale("smoke", name)
+        path = tmp_path / "results" / "smoke" / file_of_scale(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"kind": name}))
     return tmp_path / "results"
@@ -37,7 +37,7 @@ def results(tmp_path, monkeypatch):
 
 def test_all_records_are_kept_and_maps_of_those_that_are_drawn(results, capsys):
     precompute.main(["smoke", "--results", str(results)])
-    kept = {path.stem: read_record(path) for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
+    kept = {path.parent.name: read_record(path) for path in results.parent.glob("precomputed/runs/*/record.json")}
     runs = Targets.of({"scale": "smoke"}).runs
     assert set(kept) == set(runs.jobs) and all(record.facts["mean_span"] == 3.0 for record in kept.values())
     with_maps = {digest for digest, record in kept.items() if "maps" in record.facts}
@@ -53,9 +53,9 @@ def test_costs_and_timings_are_kept_by_configuration(results):
     )
     precompute.main(["smoke", "--results", str(results)])
     runs = Targets.of({"scale": "smoke"}).runs
-    costs = results.parent / "precomputed" / "smoke" / "costs"
     for kind in ("flops", "throughput"):
-        kept = [row["configuration"] for row in read_rows(costs / f"{kind}.json")[1]]
+        file = results.parent / "precomputed" / "smoke" / kind / "all.json"
+        kept = [row["configuration"] for row in read_rows(file)[1]]
         assert sorted(kept) == sorted(runs.configurations), kind
 
 
@@ -63,17 +63,20 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, mo
     monkeypatch.chdir(results.parent)
     digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
     (results / "runs" / digest / "record.json").unlink()
+    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
+        precompute.main(["smoke", "--results", "results"])
+    assert not (results.parent / "precomputed").exists()
     precompute.main(["smoke", "--so-far", "--results", "results"])
-    kept = {path.stem for path in (results.parent / "precomputed" / "smoke").glob("*.json")}
+    kept = {path.name for path in results.parent.glob("precomputed/runs/*")}
     assert kept == set(Targets.of({"scale": "smoke"}).runs.jobs) - {digest}
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
 
 
 def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(results):
     precompute.main(["smoke", "--results", str(results)])
-    kept = results.parent / "precomputed" / "smoke" / "whole"
-    for name, settings in Targets.of({"scale": "smoke"}).shared.settings.items():
-        assert json.loads((kept / f"{name}.json").read_text()) == {"settings": settings, "content": {"kind": name}}
+    kept, settings = results.parent / "precomputed" / "smoke", Targets.of({"scale": "smoke"}).shared.settings
+    assert json.loads((kept / SETTINGS).read_text()) == settings
+    assert all(json.loads((kept / file_of_scale(name)).read_text()) == {"kind": name} for name in settings)
 
 
 @pytest.mark.parametrize(
@@ -86,11 +89,3 @@ def test_sentences_are_kept_only_if_the_suite_makes_them(corpus, kept, results):
     record = finished(job).model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
     assert list(precompute.without_texts(record, drawn=True).facts) == kept
     assert "maps" not in precompute.without_texts(record, drawn=False).facts
-
-
-def test_without_all_records_nothing_is_written(results):
-    digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
-    (results / "runs" / digest / "record.json").unlink()
-    with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
-        precompute.main(["smoke", "--results", str(results)])
-    assert not (results.parent / "precomputed").exists()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cluster.interrupted import interrupted, same_bits
 from tests.cluster.slurm import missing, one_node
-from workflow.monitor.requests import UNKNOWN
+from workflow.plan.requests import UNKNOWN
 
 PLUGIN = "snakemake_executor_plugin_slurm"
 pytestmark = [

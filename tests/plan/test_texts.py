@@ -9,7 +9,7 @@ from workflow.report.claims.ledger import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claim_numbers import name_basis
 from workflow.report.texts import name_badges, names_of_texts, with_badge
-from workflow.results.runs_table import Frames, as_frame, describe
+from workflow.results.runs_table import Frames, as_frame, describe_runs
 from workflow.tasks.spec import TASKS
 
 
@@ -43,7 +43,7 @@ def test_a_text_has_one_badge_whatever_it_stands_in_for():
     runs = as_frame([run(seed=seed, paper_corpus=name) for name in names for seed in (1, 2)])
     badge = "Python sources in 27 letters, not enwik8, not text8"
     assert name_badges(runs) == badge and set(with_badge(runs)["text"]) == {badge}
-    assert names_of_texts(runs) == {"words": badge} and describe(runs).endswith("2 seeds; 10 steps; text: words")
+    assert names_of_texts(runs) == {"words": badge} and describe_runs(runs).endswith("2 seeds; 10 steps; text: words")
 
 
 def test_a_claim_over_a_text_of_two_names_is_over_one_text():

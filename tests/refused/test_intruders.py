@@ -17,11 +17,11 @@ import torch
 from PIL import Image
 
 from tests._jobs import job
-from tests.compare.test_sets import bundled, rewrite, rewrite_manifest, write_set
-from workflow.compare.result_set import read_set
+from tests.results.test_bundles import bundled, rewrite, rewrite_manifest, write_set
 from workflow.config.errors import ConfigError
+from workflow.report.bundle import read_bundle
 from workflow.report.pages.root import root_page
-from workflow.results.csv_text import csv_text
+from workflow.results.runs_table import csv_text
 from workflow.tasks import sources
 from workflow.tasks import store as stored
 from workflow.tasks.captioning.files import Picture, read_images
@@ -50,8 +50,8 @@ def packed_weights(path) -> None:
 
 
 SWELLING = {  # name: (what writes it, what reads it)
-    "b.zip": (partial(bundle, says=None), read_set),
-    "lying.zip": (partial(bundle, says=9), read_set),
+    "b.zip": (partial(bundle, says=None), read_bundle),
+    "lying.zip": (partial(bundle, says=9), read_bundle),
     "a.gz": (lambda path: path.write_bytes(gzip.compress(bytes(MUCH))), lambda path: read_plain(path, Source())),
     "a.npz": (
         lambda path: np.savez_compressed(path, a=np.zeros(MUCH, np.uint8)),
@@ -81,7 +81,7 @@ def test_what_swells_is_refused_before_it_does(name, tmp_path, monkeypatch):
 def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
     rewrite(bundled(write_set(tmp_path)), lambda content: rewrite_manifest(content, files={name: 64 * "0"}))
     with pytest.raises(ConfigError, match="lies outside"):
-        read_set(tmp_path / "b.zip")
+        read_bundle(tmp_path / "b.zip")
 
 
 class Evil:

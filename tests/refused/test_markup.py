@@ -10,7 +10,7 @@ from markupsafe import Markup
 from pydantic import BaseModel
 
 from tests import _site
-from workflow.cli import compare, merge, watch
+from workflow.cli import compare
 from workflow.report.pages import site
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
@@ -61,8 +61,6 @@ def write_all(folder: Path) -> None:
     _site.write_pages(folder)
     with pytest.raises(SystemExit):
         compare.main([str(results), str(results), "--page", str(pages / "compare.html")])
-    merge.main([str(folder / "merged.csv"), str(results), "--page", str(pages / "merged.html")])
-    watch.main(["--scale", _site.SCALE, "--once", *_site.where(folder)])
 
 
 @pytest.mark.slow

@@ -8,8 +8,8 @@ import pytest
 
 from tests import _site
 from tests._jobs import job
-from tests.compare.test_sets import RUN, bundled, write_set
 from tests.refused._kind import Kind, refused
+from tests.results.test_bundles import RUN, bundled, write_set
 from tests.tasks.test_captions import content as captions
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
@@ -19,7 +19,7 @@ ESTIMATE = "cli.estimate --results ."
 SMOKE = f"{ESTIMATE} --config scale=smoke"
 SCALE, TASK = "config/scales/smoke/char_lm.yaml", "config/tasks/char_lm.yaml"
 HERE, RECORD = f"results/{_site.SCALE}", f"results/runs/{RUN}/record.json"
-MERGE, JOB = f"cli.merge out.csv {HERE}", json.loads(job().canonical())
+COMPARE, JOB = f"cli.compare {HERE} {HERE}", json.loads(job().canonical())
 TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
 COSTS = "scripts.costs run/weights.pt --flops a.json --memory b.json --device cpu"
 MISSPELT = {**JOB["attention"], "span": {**JOB["attention"]["span"], "name": "adaptiv"}}
@@ -81,7 +81,7 @@ def edited(says: str, **changes) -> Kind:
 
 def cut_off(says: str, place: str) -> Kind:
     """Somebody's results, one file of them cut off."""
-    return Kind(MERGE, says, make=lambda folder: change(write_set(folder) / place, lambda text: text[:-9]))
+    return Kind(COMPARE, says, make=lambda folder: change(write_set(folder) / place, lambda text: text[:-9]))
 
 
 def change(path: Path, how: Callable[[bytes], bytes]) -> None:
@@ -146,20 +146,20 @@ KINDS = {
     ),
     "weights: no job beside them": Kind(COSTS, "run/job.json: No such file or directory", {"run/weights.pt": "x"}),
     "weights: none": Kind(COSTS, "not a checkpoint of this suite", {"run/job.json": JOB, "run/weights.pt": "x"}),
-    "results: folder of scales": Kind("cli.merge out.csv results", f"did you mean {HERE}?", make=write_set),
+    "results: folder of scales": Kind("cli.compare results results", f"did you mean {HERE}?", make=write_set),
     "results: record cut off": cut_off("not a record, delete it and run again", RECORD),
     "results: plan cut off": cut_off("truncated or not JSON", f"{HERE}/plan.json"),
-    "results: of another version": Kind(MERGE, "record version 1, this suite reads 2", make=of_version_1),
-    "bundle: none": Kind("cli.merge out.csv b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}),
+    "results: of another version": Kind(COMPARE, "record version 1, this suite reads 2", make=of_version_1),
+    "bundle: none": Kind("cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}),
     "bundle: cut off": Kind(
-        "cli.merge out.csv b.zip",
+        "cli.compare b.zip b.zip",
         "not a bundle that can be read",
         make=lambda folder: change(bundled(write_set(folder)), lambda content: content[:-300]),
     ),
     "figure: of others": Kind(
         "cli.trace a.svg", "names no runs; only files made by this suite do", {"a.svg": "<svg/>"}
     ),
-    "command: misspelt option": Kind("cli.merge a.csv b --pag c.html", "did you mean --page?"),
+    "command: misspelt option": Kind("cli.compare a b --pag c.html", "did you mean --page?"),
     "command: no core": Kind("cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"),
 }
 

@@ -6,11 +6,9 @@ import shutil
 import pytest
 
 from tests import _site
-from tests._jobs import job
 from tests._runs import run
-from workflow.cli.compare import compare_sets
-from workflow.compare.result_set import read_set
-from workflow.monitor.states import read_states
+from workflow.cli.compare import compare_bundles
+from workflow.report.bundle import read_bundle
 from workflow.report.pages.site import Site
 from workflow.results.record import write_record, write_text
 
@@ -264,18 +262,14 @@ def test_the_chart_beside_the_grid_has_a_mark_for_each_of_its_cells(site, page):
 
 @pytest.fixture(scope="module")
 def command_pages(tmp_path_factory):
-    """The pages that a command writes and no rule: the progress of the runs, and two sets compared."""
+    """The page that a command writes and no rule: two bundles compared."""
     folder = tmp_path_factory.mktemp("commands")
     row, scale = run() | {"digest": "abc"}, folder / "results" / _site.SCALE
     write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
-    waiting = _site.planned(row) | {"job": job(seed=2).model_dump(mode="json"), "digest": "waits"}
-    write_text(scale / "plan.json", json.dumps([_site.planned(row), waiting]))
-    site = Site(scale, folder)
-    states = read_states(scale, folder / "results" / "runs", folder)
-    site.write("progress.html.j2", "progress.html", title="t", counts="1 done", states=states, every=3600)
-    results = read_set(scale)
-    site.write("compare.html.j2", "compare.html", **compare_sets(results, results))
-    return [folder / "progress.html", folder / "compare.html"]
+    write_text(scale / "plan.json", json.dumps([_site.planned(row)]))
+    results = read_bundle(scale)
+    Site(scale, folder).write("compare.html.j2", "compare.html", **compare_bundles(results, results))
+    return [folder / "compare.html"]
 
 
 def one_of_each_kind(site):

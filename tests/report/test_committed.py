@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import pytest
 
-from workflow.compare.result_set import read_set
+from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
@@ -27,7 +27,6 @@ from workflow.results.statistics import mean_interval, mean_of
 from workflow.scripts import evidence, ledger
 from workflow.tasks.spec import TASKS
 
-SCALES = [folder.name for folder in sorted(PRECOMPUTED.glob("*")) if folder.is_dir()]
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 TAG = re.compile(r"<[^>]+>")
 
@@ -98,7 +97,7 @@ SIDES = ("ours", "than")
 @pytest.mark.parametrize("scale", SCALES)
 def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
     """Of the same two configurations, which name the text, by the same measure: the number, its pairs, its interval."""
-    runs = read_set(PRECOMPUTED / scale).runs
+    runs = recorded(scale).runs
     configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
     said, shared = {}, 0
     everything = said_of_questions(runs) + said_of_claims(lines_of(judged[scale]), configurations)
@@ -144,7 +143,7 @@ def test_the_ledger_speaks_in_titles(scale, judged):
     shown = html.unescape(
         TAG.sub("\n", re.sub(r"<(style|script|code)\b.*?</\1>|<p class=\"files.*?</p>", "", page, flags=re.S))
     )
-    texts = {name for name in read_set(PRECOMPUTED / scale).runs["corpus"] if "-" in name}  # the others are plain words
+    texts = {name for name in recorded(scale).runs["corpus"] if "-" in name}
     assert texts and not [name for name in texts if name in shown]
     measures = {name.replace("_", " ") for name in CLAIMABLE} - {title_of_measure(name) for name in CLAIMABLE}
     claimed = [line["compared"] for paper in context["ledger"]["papers"] for line in paper["lines"]]

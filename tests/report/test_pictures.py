@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tests._records import SCALES, frames_of
+from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
 from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names, known_ablations, load_ablation
@@ -29,7 +29,7 @@ def close():
 
 def drawn(scale: str, names: set[str] | None = None) -> Iterator[tuple[str, Callable]]:
     """(name, figure) of what the report of a scale shows; names: of these alone."""
-    frames = frames_of(scale)
+    frames = recorded(scale).frames
     asked = {name: load_ablation(name) for name in known_ablations() if name in set(frames.runs["ablation"])}
     for name in dict.fromkeys(figure for ablation in asked.values() for figure in ablation.figures):
         if names is None or name in names:
@@ -105,7 +105,7 @@ def test_there_is_one_way_to_a_logarithmic_axis():
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", SCALES)
 def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
-    frames, shares = frames_of(scale), {}
+    frames, shares = recorded(scale).frames, {}
     for name in builder_names("tables"):
         builder = load_builder("tables", name)
         cells = builder.build(*builder_inputs("tables", name, frames))

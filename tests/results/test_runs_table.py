@@ -12,7 +12,7 @@ from tests._runs import everything, run, write_inputs
 from tests._training import origin
 from workflow.config.errors import ConfigError
 from workflow.results.record import Record
-from workflow.results.runs_table import as_frame, build_rows, describe, read_frames
+from workflow.results.runs_table import as_frame, build_rows, describe_runs, read_frames
 
 
 @pytest.fixture
@@ -23,17 +23,11 @@ def rows():
     return build_rows([planned], {job().digest: record})
 
 
-def test_costs_are_joined_by_configuration(rows):
+def test_costs_stand_on_every_run_of_their_configuration(rows):
     flops = {"configuration": job().configuration, "macs_torch": 7.0, "status": "ok", "reason": None}
-    runs = as_frame(rows, {"flops": [flops]})
-    assert runs["macs_torch"][0] == 7 and runs["dev_bpc"][0] == 2 and pd.isna(runs["macs_fvcore"][0])
-    assert "train_ms" not in runs and describe(runs).startswith("scale test; cpu: ")
-
-
-def test_a_cost_stands_on_every_run_of_its_configuration(rows):
-    turn = {"configuration": job().configuration, "train_ms": 7.0, "status": "ok", "reason": None}
-    runs = as_frame([row | {"ablation": name} for row in rows for name in "ab"], {"throughput": [turn]})
-    assert set(runs["ablation"]) == {"a", "b"} and set(runs["train_ms"]) == {7}
+    runs = as_frame([row | {"ablation": name} for row in rows for name in "ab"], {"flops": [flops]})
+    assert set(runs["macs_torch"]) == {7} and runs["dev_bpc"][0] == 2 and pd.isna(runs["macs_fvcore"][0])
+    assert "train_ms" not in runs and describe_runs(runs).startswith("scale test; cpu: ")
 
 
 def test_rows_of_the_tests_are_like_those_of_the_workflow(rows):

@@ -4,12 +4,11 @@ import pytest
 
 from tests._runs import run
 from workflow.plan.targets import Targets
-from workflow.results import precomputed
-from workflow.results.precomputed import precomputed_costs
+from workflow.results.precomputed import precomputed_costs, precomputed_scales
 from workflow.results.runs_table import as_frame
 from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart, turn_values
 
-SCALES = sorted(path.parent.parent.name for path in precomputed.PRECOMPUTED.glob("*/costs/throughput.json"))
+SCALES = precomputed_scales()
 
 
 def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):

@@ -7,10 +7,10 @@ import shlex
 import pytest
 
 from tests._copied import ROOT, copied, ended, snakemake, with_examples
-from workflow.compare import bundles
-from workflow.compare.result_set import read_set
 from workflow.plan.claims import known_claims
+from workflow.report.bundle import read_bundle
 from workflow.report.claims.verdicts import VERDICTS
+from workflow.results import archive
 
 pytestmark = pytest.mark.slow
 ABLATIONS = ("dynamic_span", "ramp")
@@ -52,7 +52,7 @@ def test_every_job_says_in_words_what_it_does(done):
 
 
 def test_every_run_ended_well_and_every_configuration_was_measured(done):
-    runs = read_set(done[0] / "results" / "smoke").runs
+    runs = read_bundle(done[0] / "results" / "smoke").runs
     assert set(runs["status"]) == {"ok"} and set(runs["ablation"]) == set(ABLATIONS)
     for kind in ("flops", "memory", "throughput"):
         assert set(runs[f"{kind}_status"]) == {"ok"}, kind
@@ -103,7 +103,10 @@ def test_another_choice_of_ablations_trains_only_what_is_new(done):
 def test_everything_is_bundled_and_read_back(done):
     said = snakemake(done[0], *CONFIG, "--", "bundle")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    bundle, folder = read_set(done[0] / "results" / "smoke" / "bundle.zip"), read_set(done[0] / "results" / "smoke")
+    bundle, folder = (
+        read_bundle(done[0] / "results" / "smoke" / "bundle.zip"),
+        read_bundle(done[0] / "results" / "smoke"),
+    )
     assert len(bundle.runs) == len(folder.runs)
 
 
@@ -125,7 +128,7 @@ def changed(done):
 def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, changed):
     changed(ADAPTIVE, "# changed\n")
     found = trainings(planned(done[0]))
-    runs = read_set(done[0] / "results" / "smoke").runs
+    runs = read_bundle(done[0] / "results" / "smoke").runs
     adaptive = runs[runs["span"] == "adaptive"]
     assert sorted(each.split()[0] for each in found) == sorted(adaptive["variant"]) == ["adaptive", "long", "short"]
 
@@ -168,7 +171,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
 def test_a_command_of_the_readme_works_as_it_stands_there(command, done):
     folder = done[0]
     for name in ("mine", "theirs", "other"):
-        bundles.write_bundle(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke")
+        archive.write_archive(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke", b"root")
     for shown, here in {"laptop": "smoke", "figure4": "figure5"}.items():  # what is made here of what the README shows
         command = command.replace(shown, here)
     said = ended(folder, *shlex.split(command))

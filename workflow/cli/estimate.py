@@ -1,12 +1,14 @@
 """Print what would run, and what it would take: `python -m workflow.cli.estimate [--config scale=small ...]`.
 
-Nothing is run, nothing is written, and no data is needed. Estimates are learned from the runs that have ended here,
-else from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
+Nothing is run, nothing is written, and no data is needed. Estimates are told from the runs that have ended here, else
+from the records that came with the project; for a device of config/devices.yaml (`--on 'H100 SXM'`), on which
 nothing has run, they are predicted from multiply-adds and its peak rate.
 """
 
+import math
 import os
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.command_line import Parser, at_least, run
@@ -14,16 +16,13 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
 from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
-from workflow.monitor.device_hours import device_lines
-from workflow.monitor.durations import spell, spell_hours, spell_range
-from workflow.monitor.effects import detectable_effect, scatter, score
-from workflow.monitor.estimate import Estimator, Timed
-from workflow.monitor.forecast import Forecast
-from workflow.monitor.resources import disk_bytes, memory_bytes
-from workflow.monitor.timed import read_timed
-from workflow.plan.config import load_devices
+from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, spell, spell_hours
 from workflow.plan.planned_runs import PlannedRuns
+from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
+from workflow.plan.work import disk_bytes, load_devices, memory_bytes
+from workflow.results.record import Record
+from workflow.results.statistics import scatter, smallest_effect
 
 TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
@@ -38,9 +37,8 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
         count = _count(runs, {digest: job for digest, job in waiting.items() if job.task == task}, task)
         lines += [f"  {task}: {count}", f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}"]
     lines += [f"data that is missing: {reason}" for reason in missing.values()]
-    estimator = Estimator(known, gpu=bool(targets.config.gpus))
-    forecast = Forecast.of(waiting.values(), estimator, cores)
-    lines += _training_lines(forecast, waiting) if waiting else ["nothing is left to train"]
+    forecast = Forecast.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
+    lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
     lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
 
@@ -57,20 +55,19 @@ def _count(runs: PlannedRuns, waiting: dict[str, Job], task: str | None = None) 
     return ", ".join(filter(None, [*words, f"{len(waiting)} to train"]))
 
 
-def _training_lines(forecast: Forecast, waiting: dict[str, Job]) -> list[str]:
-    if not forecast.pairs:
+def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:
+    if not forecast.estimates:
         return ["training: no record is at hand, so what it takes is not known"]
-    if forecast.estimator.gpu and not forecast.on_gpu:
+    if gpu and not forecast.on_gpu:
         return ["training: no record of a GPU is at hand, so how long it takes is not known but from the scale's files"]
-    low, likely, high = forecast.wall
     where = "on one GPU" if forecast.on_gpu else f"on {forecast.cores} cores that do nothing else"
-    if likely > TOO_LONG:
+    if forecast.wall > TOO_LONG:
         lines = [f"training: months or more {where}: not for this machine; what the scale is meant for stands above"]
     else:
         hours = f"{spell_hours(forecast.device_seconds / 3600)} {'GPU' if forecast.on_gpu else 'core'}-hours"
-        lines = [f"training: about {spell(likely)} {where}, likely {spell_range(low, high)}; {hours}"]
+        lines = [f"training: about {spell(forecast.wall)} {where}; {hours}"]
     lines += [f"  {line}" for line in forecast.source_lines()]
-    nearest = [(job, estimate.nearest.record) for job, estimate in forecast.pairs]
+    nearest = [(each.job, each.nearest.record) for each in forecast.estimates]
     disk = sum(disk_bytes(job, record) for job, record in nearest)
     return [*lines, _memory_line([memory_bytes(*pair) for pair in nearest]), f"disk: about {disk / 2**20:,.0f} MiB"]
 
@@ -83,21 +80,41 @@ def _memory_line(needed: list[float | None]) -> str:
     return f"memory: about {max(known) / 2**30:.1f} GiB a run{rest}"
 
 
+def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> tuple[float, int] | None:
+    """The standard deviation of a score between seeds of one configuration, and of how many runs it comes.
+
+    Pooled over all configurations with several seeds; None where no configuration has two, or where they do not differ.
+    """
+    cells: dict[str, dict[int, float]] = defaultdict(dict)
+    for record in records:
+        if record.status == "ok" and record.job.task == task and score in record.metrics:
+            cells[record.job.configuration][record.job.seed] = record.metrics[score]
+    values = [(value, name) for name, cell in cells.items() if len(cell) > 1 for value in cell.values()]
+    deviation = scatter(*zip(*values, strict=True)) if values else 0.0
+    return (deviation, len(values)) if deviation else None
+
+
+def detectable_effect(deviation: float, seeds: int) -> float:
+    """The smallest difference that so many pairs of seeds would show four times out of five."""
+    return smallest_effect(math.sqrt(2) * deviation, seeds)
+
+
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
     """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
-    jobs, lines = runs.jobs.values(), []
+    jobs, lines, records = runs.jobs.values(), [], [run.record for run in known]
+    of_scale = [record for record in records if record.job.scale == next(iter(jobs)).scale]
     for task in dict.fromkeys(job.task for job in jobs):
+        score = f"test_{load_corpora(task).metric}"
         seeds = Counter(job.configuration for job in jobs if job.task == task)
         counts = sorted(set(seeds.values()))
-        records = [run.record for run in known]
-        here = scatter([record for record in records if record.job.scale == next(iter(jobs)).scale], task)
+        here = scatter_between_seeds(of_scale, task, score)
         if counts == [1]:
             lines.append(f"{task}: one seed shows no difference, two are needed")
-        elif found := here or scatter(records, task):
+        elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
             effects = [f"{detectable_effect(deviation, count):.3g} with {count} seeds" for count in counts if count > 1]
             source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
-            lines.append(f"{task}: minimum detectable effect on {score(task)}: {', '.join(effects)} (from {source})")
+            lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
         else:
             lines.append(f"{task}: how far seeds scatter is not known, so neither is what they could show")
     return lines

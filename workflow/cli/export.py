@@ -1,12 +1,9 @@
-"""Learning curves for other tools: `python -m workflow.cli.export tensorboard|wandb SET OUT`.
+"""Write learning curves for TensorBoard: `python -m workflow.cli.export BUNDLE OUT`, then `tensorboard --logdir OUT`.
 
-SET: the results folder of a scale, a bundle or a folder of results/precomputed. OUT: a new folder.
-    tensorboard   tensorboard --logdir OUT
-    wandb         Weights & Biases' offline format; nothing is sent until you say: wandb sync OUT/wandb/offline-run-*
-Each library writes its own format, and is an extra: python -m pip install -c constraints.txt '.[tensorboard]'
+BUNDLE: a scale's folder under results/ or results/precomputed/, or an archive. OUT: a new folder. TensorBoard is an
+extra: python -m pip install -c constraints.txt '.[tensorboard]'
 """
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.compare.result_set import ResultSet, read_set
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.report.bundle import Bundle, read_bundle
 from workflow.results.record import Record
 
 SETTINGS = ("ablation", "paper", "task", "variant", "paper_corpus", "corpus", "S", "k", "seed", "scale", "device")
@@ -33,7 +30,7 @@ class Curve:
     metrics: dict[str, float]
 
 
-def curves(results: ResultSet) -> Iterator[Curve]:
+def curves(results: Bundle) -> Iterator[Curve]:
     """One for each run; a run that several ablations ask for stands under the first of them."""
     for row in results.runs.drop_duplicates("digest").to_dict("records"):
         record: Record = results.records[row["digest"]]
@@ -63,40 +60,17 @@ def write_tensorboard(runs: Iterable[Curve], out: Path) -> None:
                 writer.add_scalar(f"end/{quantity}", value, curve.settings["steps"])
 
 
-def write_wandb(runs: Iterable[Curve], out: Path) -> None:
-    """An offline run for each run. What W&B would say of this machine is not written: it did not train them."""
-    os.environ.setdefault("WANDB_ERROR_REPORTING", "false")  # read when it is imported
-    import wandb
-
-    quiet = wandb.Settings(
-        silent=True, console="off", disable_git=True, disable_code=True, x_disable_meta=True, x_disable_stats=True
-    )
-    out.mkdir(parents=True)
-    for curve in runs:
-        group, about = curve.settings["ablation"], {"name": curve.name, "id": curve.settings["digest"]}
-        started = {"mode": "offline", "dir": out, "project": "attention", "group": group, "settings": quiet}
-        with wandb.init(**started, **about, config=curve.settings) as writer:
-            for point in curve.points:
-                writer.log({key: value for key, value in point.items() if key != "step"}, step=point["step"])
-            writer.summary.update(curve.metrics)
-
-
-WRITERS = {"tensorboard": write_tensorboard, "wandb": write_wandb}
-
-
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="export", description="Write learning curves for other tools.")
-    parser.add_argument("format", choices=WRITERS)
-    parser.add_argument("set", type=Path)
+    parser = Parser(prog="export", description="Write learning curves for TensorBoard.")
+    parser.add_argument("bundle", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
-    if not find_spec(options.format):
-        how = f"python -m pip install -c constraints.txt '.[{options.format}]'"
-        raise ConfigError(f"{options.format}: not installed; {how}")
+    if not find_spec("tensorboard"):
+        raise ConfigError("tensorboard: not installed; python -m pip install -c constraints.txt '.[tensorboard]'")
     if options.out.exists():
         raise ConfigError(f"{options.out}: is there already; expected the name of a new folder")
-    runs = list(curves(read_set(options.set)))
-    WRITERS[options.format](runs, options.out)
+    runs = list(curves(read_bundle(options.bundle)))
+    write_tensorboard(runs, options.out)
     print(f"{options.out}: {len(runs)} run{'s' * (len(runs) != 1)}")
 
 

@@ -1,8 +1,8 @@
 """Put the records of a scale among those that come with the project: `python -m workflow.cli.precompute laptop`.
 
-They are written to results/precomputed/SCALE with their costs and what was measured of the scale as a whole. Left
-out are sentences of data sets that may not be passed on, and attention maps, which would be most of it, but for those
-of the runs that figures draw.
+They are written to results/precomputed with their costs and what was measured of the scale as a whole. Left out are
+sentences of data sets that may not be passed on, and attention maps, which would be most of it, but for those of the
+runs that figures draw.
 """
 
 import json
@@ -11,17 +11,17 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
-from workflow.config.strict import read_json, read_yaml
+from workflow.config.strict import read_yaml
 from workflow.plan.reads import MAPS, reads
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import file_of_scale
+from workflow.results.precomputed import SETTINGS, file_of_scale
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 
 
-def copy_records(targets: Targets, results: Path, folder: Path) -> None:
+def copy_records(targets: Targets, results: Path) -> None:
     """All of them or none."""
     records, drawn = [], find_drawn(targets)
     for digest in targets.runs.jobs:
@@ -30,7 +30,7 @@ def copy_records(targets: Targets, results: Path, folder: Path) -> None:
             raise ConfigError(f"{path}: not made yet; run `snakemake --config scale={targets.config.scale}` first")
         records.append(without_texts(read_record(path), digest in drawn))
     for record in records:
-        write_record(folder / f"{record.digest}.json", record)
+        write_record(PRECOMPUTED / "runs" / record.digest / "record.json", record)
 
 
 def find_drawn(targets: Targets) -> set[str]:
@@ -54,23 +54,25 @@ def without_texts(record: Record, drawn: bool) -> Record:
     return record.model_copy(update={"facts": facts})
 
 
-def copy_costs(targets: Targets, results: Path, folder: Path) -> None:
+def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
     """A file for each kind; of timings those of this plan's groups, each configuration once."""
     known = set(targets.runs.configurations)
     for kind in COSTS:
         names = targets.runs.groups if kind == "throughput" else known
-        paths = [results / targets.folder / kind / f"{name}.json" for name in sorted(names)]
+        paths = [scale / kind / f"{name}.json" for name in sorted(names)]
         rows = [row for path in paths if path.exists() for row in read_rows(path)[1] if row["configuration"] in known]
-        write_text(folder / "costs" / f"{kind}.json", write_rows(kind, rows))
+        write_text(folder / kind / "all.json", write_rows(kind, rows))
 
 
-def copy_whole(targets: Targets, results: Path, folder: Path) -> None:
+def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
     """What was measured of the scale as a whole, with the settings by which it is known again."""
+    made = {}
     for name, settings in targets.shared.settings.items():
-        path = results.parent / file_of_scale(targets.folder, name)
-        if path.exists():  # not every scale asks for all of it
-            kept = {"settings": settings, "content": read_json(path)}
-            write_text(folder / "whole" / f"{name}.json", json.dumps(kept))
+        file = file_of_scale(name)
+        if (scale / file).exists():  # not every scale asks for all of it
+            write_text(folder / file, (scale / file).read_text(encoding="utf-8"))
+            made[name] = settings
+    write_text(folder / SETTINGS, json.dumps(made, indent=1, sort_keys=True) + "\n")
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -81,10 +83,10 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     asked = {"scale": options.scale, "train": "nothing" if options.so_far else "everything"}
     targets = Targets.of(read_yaml(config_file("config.yaml")) | asked)
-    folder = PRECOMPUTED / options.scale
-    copy_records(targets, options.results, folder)
-    copy_costs(targets, options.results, folder)
-    copy_whole(targets, options.results, folder)
+    scale, folder = options.results / targets.folder, PRECOMPUTED / options.scale
+    copy_records(targets, options.results)
+    copy_costs(targets, scale, folder)
+    copy_whole(targets, scale, folder)
     print(f"{folder}: {len(targets.runs.jobs)} records and their costs")
 
 

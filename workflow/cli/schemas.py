@@ -11,13 +11,14 @@ from pathlib import Path
 import yaml
 from pydantic import TypeAdapter
 
-from workflow.compare.bundles import Manifest
 from workflow.config.command_line import Parser, run
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
-from workflow.plan.config import Config, Device, load_config
+from workflow.plan.config import Config, load_config
 from workflow.plan.scales import Scale
+from workflow.plan.work import Device
 from workflow.report.claims.schema import Claim
+from workflow.results.archive import Manifest
 from workflow.results.record import Record, write_text
 from workflow.tasks.spec import TASKS, AnyJob
 

@@ -10,8 +10,8 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
-from workflow.config.files import config_file, config_names
-from workflow.config.strict import StrictModel, one_of, parse, read_yaml
+from workflow.config.files import config_names
+from workflow.config.strict import StrictModel, one_of, parse
 from workflow.papers import known_papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
@@ -114,20 +114,3 @@ def load_config(raw: dict) -> Config:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses one that is not there
     return config
-
-
-class Device(StrictModel):
-    """The peak of a device by its data sheet.
-
-    fp32, bf16: operations a second; bf16 is None where the device computes in 32 bits alone.
-    """
-
-    fp32: float = Field(gt=0)
-    bf16: float | None = Field(None, gt=0)
-    source: str = Field(min_length=3)
-
-
-def load_devices() -> dict[str, Device]:
-    """Read the devices by name, in the order of the file."""
-    raw = read_yaml(config_file("devices.yaml"))
-    return {name: parse(Device, entry, f"config/devices.yaml: {name}") for name, entry in raw.items()}

@@ -34,12 +34,20 @@ class Labels:
         for row in rows:
             by_digest[row.job.digest].append(row)
             by_configuration[row.job.configuration].append(row)
-        self.run = Label(by_digest, lambda rows: f"{describe(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})")
-        self.configuration = Label(by_configuration, lambda rows: f"{describe(rows[0])} ({_askers(rows)})")
+        self.run = Label(by_digest, _describe_run)
+        self.configuration = Label(by_configuration, _describe_configuration)
 
 
-def describe(row: PlanRow) -> str:
-    """Say a variant, its corpus, S and k."""
+def _describe_run(rows: list[PlanRow]) -> str:
+    return f"{_name_cell(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
+
+
+def _describe_configuration(rows: list[PlanRow]) -> str:
+    return f"{_name_cell(rows[0])} ({_askers(rows)})"
+
+
+def _name_cell(row: PlanRow) -> str:
+    """Variant, corpus, S and k."""
     grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
     return ", ".join([f"{row.variant} on {row.corpus}", *grid])
 

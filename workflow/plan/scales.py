@@ -1,7 +1,7 @@
 """How much is run: config/scales/SCALE/TASK.yaml, merged over what the scales of the task share, and read strictly."""
 
 import math
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, config_file
+from workflow.config.files import ROOT, config_file, config_names
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, check_part, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, section
 from workflow.tasks.task import BaseCatalogue
@@ -167,3 +167,9 @@ def load_corpora(task: str) -> BaseCatalogue:
     """Read the data sets of a task, by name."""
     place = f"tasks/{task}.yaml"
     return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
+
+
+@cache
+def strength(scale: str) -> float:
+    """The work of the largest training of a scale; 0 where no such scale is known."""
+    return max((load_scale(scale, task).work for task in config_names(f"scales/{scale}")), default=0.0)

@@ -39,11 +39,11 @@ class SharedMeasurements:
         """List what is taken from the project: where nothing is trained here, and the settings are equal."""
         if self.runs.train != "nothing":
             return []
-        return [name for name, settings in self.settings.items() if came_with(self.scale, name, settings) is not None]
+        return [name for name, settings in self.settings.items() if came_with(self.scale, name, settings)]
 
     @property
     def files_taken(self) -> list[str]:
-        return [file_of_scale(self.folder, name) for name in self.taken]
+        return [f"results/{self.folder}/{file_of_scale(name)}" for name in self.taken]
 
     def made_here(self, kind: str) -> list[str]:
         """List the scale or the texts of which this kind is measured here."""

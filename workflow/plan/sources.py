@@ -31,7 +31,7 @@ REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neith
 LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs", "workflow/papers/formulas.py")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
-REPORT = ("workflow/report", "workflow/results", "workflow/papers", "workflow/compare")
+REPORT = ("workflow/report", "workflow/results", "workflow/papers")
 DIGITS = 12
 
 

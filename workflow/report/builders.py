@@ -9,7 +9,7 @@ from workflow.plan.ablations import builder_names
 from workflow.plan.reads import reads
 from workflow.report.texts import name_badges
 from workflow.results.registry import OF_TEXTS
-from workflow.results.runs_table import Frames, describe
+from workflow.results.runs_table import Frames, describe_runs
 
 
 def load_builder(kind: str, name: str):
@@ -37,5 +37,5 @@ def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple
     if hasattr(builder, "origin"):  # of layers, which belong to no run
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):
-        return describe(pd.DataFrame()), []
-    return describe(used, name_badges(used)), sorted(used["commit"].unique())
+        return describe_runs(pd.DataFrame()), []
+    return describe_runs(used, name_badges(used)), sorted(used["commit"].unique())

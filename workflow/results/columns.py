@@ -86,7 +86,7 @@ def _of_quantities() -> list[Column]:
 
 
 def _unit(quantity: Quantity) -> str:
-    """Of some quantities the title has it, for it stands over columns of bare numbers."""
+    """The unit of a quantity; some titles name it, for they stand over columns of bare numbers."""
     if quantity.name.startswith("macs_"):
         return "multiply-adds"
     return "ms" if quantity.name.endswith("_ms") else quantity.unit

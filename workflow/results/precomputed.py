@@ -1,52 +1,44 @@
-"""What came with the project, made on other machines: results/precomputed/SCALE/DIGEST.json, and costs/ beside them.
+"""What came with the project, made on other machines: results/precomputed, with the folders of a bundle's results.
 
-whole/KIND/NAME.json beside them holds what is measured of a scale as a whole, with the settings that it was made with.
+runs/DIGEST/record.json: each run. SCALE/KIND/all.json: the costs of all configurations of a scale. Beside them stands
+what was measured of the scale as a whole, and SCALE/settings.json, which says with which settings.
 """
 
 from functools import cache
 from pathlib import Path
 
 from workflow.config.files import PRECOMPUTED
-from workflow.config.strict import StrictModel, parse, read_json
+from workflow.config.strict import read_json
 from workflow.results.registry import OF_TEXTS
 from workflow.results.rows import read_rows
 
+SETTINGS = "settings.json"
+
+
+def precomputed_scales() -> list[str]:
+    """Names the scales whose results came with the project."""
+    return sorted(path.parent.name for path in PRECOMPUTED.glob(f"*/{SETTINGS}"))
+
 
 def precomputed(digest: str) -> Path | None:
-    """The record of this job among those that came with the project."""
-    return next(iter(sorted(PRECOMPUTED.glob(f"*/{digest}.json"))), None)
-
-
-class Whole(StrictModel):
-    """The file of what is measured of a scale as a whole. settings: what it was made with. content: the file itself."""
-
-    settings: str
-    content: dict
-
-    @classmethod
-    def read(cls, path: Path) -> "Whole":
-        return parse(cls, read_json(path), str(path))
+    """The record of this job, if it came with the project."""
+    path = PRECOMPUTED / "runs" / digest / "record.json"
+    return path if path.exists() else None
 
 
 @cache
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
     """The rows of one kind of cost, one for each configuration."""
-    return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/costs/{kind}.json")) for row in read_rows(file)[1]]
+    return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/{kind}/all.json")) for row in read_rows(file)[1]]
 
 
-def came_with(scale: str, name: str, settings: str) -> dict | None:
-    """The content of KIND/NAME, measured of a scale as a whole, if it came with the project and had these settings."""
-    path = PRECOMPUTED / scale / "whole" / f"{name}.json"
-    kept = Whole.read(path) if path.exists() else None
-    return kept.content if kept and kept.settings == settings else None
+def came_with(scale: str, name: str, settings: str) -> bool:
+    """Whether KIND/NAME, measured of a scale as a whole, came with the project and had these settings."""
+    path = PRECOMPUTED / scale / SETTINGS
+    return path.exists() and read_json(path).get(name) == settings
 
 
-def content_of(path: Path) -> dict:
-    """What whole/KIND/NAME.json holds, whatever the settings it was made with."""
-    return Whole.read(path).content
-
-
-def file_of_scale(folder: str, name: str) -> str:
-    """Where the workflow keeps KIND/NAME: of a text under its kind, of the scale under the kind's name."""
+def file_of_scale(name: str) -> str:
+    """The file of KIND/NAME in the folder of a scale: of a text under its kind, of the scale under the kind's name."""
     kind = name.partition("/")[0]
-    return f"results/{folder}/{name}.json" if kind in OF_TEXTS else f"results/{folder}/{kind}.json"
+    return f"{name}.json" if kind in OF_TEXTS else f"{kind}.json"

@@ -15,7 +15,7 @@ from pypdf.errors import PyPdfError
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import StrictModel, parse
-from workflow.results.csv_text import csv_text
+from workflow.results.runs_table import csv_text
 
 SOURCE = "{http://purl.org/dc/elements/1.1/}source"
 UNREADABLE = (ElementTree.ParseError, PyPdfError, OSError, ValueError, SyntaxError, LookupError, TypeError)
@@ -52,7 +52,7 @@ class Trace(StrictModel):
 
 
 def read(path: Path) -> Trace:
-    """Of a figure (.svg, .pdf, .png) or of a table (.json); `ConfigError` for any other file."""
+    """Read what a figure (.svg, .pdf, .png) or a table (.json) carries; `ConfigError` for any other file."""
     readers = {".svg": _svg, ".pdf": _pdf, ".png": _png, ".json": _table}
     if path.suffix not in readers:
         raise ConfigError(f"{path}: expected a figure or table of this suite: {', '.join(readers)}")

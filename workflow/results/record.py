@@ -23,7 +23,7 @@ Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
 
 class Measured(StrictModel):
-    """Numbers as they came out: those of a run that diverged are none."""
+    """Numbers as they were measured: nan and infinity where a run diverged."""
 
     model_config = ConfigDict(allow_inf_nan=True)
 

@@ -90,7 +90,7 @@ REGISTRY = {quantity.name: quantity for quantity in _QUANTITIES}
 
 
 def names(*sources: Source) -> list[str]:
-    """Of the quantities that come from there, in their order."""
+    """Name the quantities that come from these sources, in their order."""
     return [quantity.name for quantity in _QUANTITIES if quantity.source in sources]
 
 

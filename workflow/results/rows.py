@@ -1,7 +1,4 @@
-"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}.
-
-So a table is made from a list of files, in whatever order.
-"""
+"""Files of rows, which say what they hold: {"kind": "runs" | "flops" | ..., "rows": [{...}, ...]}."""
 
 import json
 from pathlib import Path
@@ -21,18 +18,7 @@ def write_rows(kind: str, rows: list[dict]) -> str:
 
 def read_rows(path: Path) -> tuple[str, list[dict]]:
     """(kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
-    return _parse(read_json(path), path)
-
-
-def rows_of(kind: str, content: object, path: Path) -> list[dict]:
-    """The rows of what was read from `path`; `ConfigError` where they are not of this kind."""
-    holds, rows = _parse(content, path)
-    if holds != kind:
-        raise ConfigError(f"{path}: expected rows of {kind}, got {holds}")
-    return rows
-
-
-def _parse(content: object, path: Path) -> tuple[str, list[dict]]:
+    content = read_json(path)
     if not isinstance(content, dict) or content.get("kind") not in KINDS:
         raise ConfigError(f"{path}: expected rows of one kind: {', '.join(KINDS)}")
     rows = content.get("rows")

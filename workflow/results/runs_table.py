@@ -11,12 +11,13 @@ from pydantic import BaseModel
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, parse
-from workflow.results.flatness import late_gain
 from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
 from workflow.results.timings import describe_timings
+from workflow.results.trained_enough import late_gain
 
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 BEST_READER = ("corpus", "window", "bpc", "characters")
@@ -69,15 +70,10 @@ class Layer(BaseModel):
     commit: str
 
 
-def check_layers(rows: list[dict], path: Path) -> list[dict]:
+def _check_layers(rows: list[dict], path: Path) -> list[dict]:
     """The rows, read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
     wrong = f"{path}: not layers as the workflow writes them"
     return [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(rows)]
-
-
-def as_layers(rows: list[dict]) -> pd.DataFrame:
-    """Checked rows as a frame."""
-    return pd.DataFrame(rows, columns=list(Layer.model_fields))
 
 
 @dataclass(frozen=True)
@@ -96,20 +92,30 @@ class Frames:
 
 def read_frames(paths: Iterable[Path]) -> Frames:
     """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
-    paths, rows = list(paths), defaultdict(list)
+    paths = list(paths)
+    return join_frames(collect_rows(paths), ", ".join(map(str, paths)))
+
+
+def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
+    """The rows of several files, by what they are rows of."""
+    rows = defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
-        rows[kind] += check_layers(content, path) if kind == "layers" else content
-    layers = as_layers(rows["layers"]) if "layers" in rows else None
-    best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
-    of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))
+        rows[kind] += _check_layers(content, path) if kind == "layers" else content
+    return dict(rows)
+
+
+def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
+    """Rows by kind as frames; `ConfigError` where they are not this suite's. where: what they were read from."""
+    layers = pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
+    best_reader = pd.DataFrame(rows.get("best_reader", []), columns=list(BEST_READER))
+    of_texts = (best_reader, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:
         return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
         return Frames(as_frame(rows["runs"], costs), layers, *of_texts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        where = ", ".join(map(str, paths))
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
 
 
@@ -136,7 +142,7 @@ def count_seeds(runs: pd.DataFrame) -> str:
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
 
 
-def describe(runs: pd.DataFrame, texts: str = "") -> str:
+def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     """Scale, device, seeds and timings behind a table or figure, in one line. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
@@ -147,3 +153,13 @@ def describe(runs: pd.DataFrame, texts: str = "") -> str:
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     line = f"{line}; scored on {scored} of the test set" if scored else line
     return "; ".join([line, *describe_timings(runs)])
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """A frame as CSV that no spreadsheet computes: a text that begins like a formula gets an apostrophe in front."""
+    texts = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
+    return frame.assign(**{name: frame[name].map(_guarded) for name in texts}).to_csv(index=False)
+
+
+def _guarded(value):
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULAS) else value

@@ -13,9 +13,7 @@ from statistics import fmean
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
-FEWEST = (
-    3  # seeds on a text from which there is an interval: of fewer it is wider than what it is about, and says nothing
-)
+FEWEST = 3  # seeds on a text that have an interval; with fewer it is wider than what it is about
 
 
 def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
@@ -40,7 +38,7 @@ def mean_interval(
 
 
 def over_seeds(values: Sequence[float], blocks: Sequence[str] | None = None) -> dict:
-    """How a few seeds, or turns of a timing, are shown: value, their mean; low, high; points. It decides for all.
+    """Say how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low, high; points.
 
     From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
     for every seed has neither.
@@ -59,18 +57,18 @@ def interval_factor(n: int) -> float:
 
 
 def half_width(low, high):
-    """Of an interval, or of each in two columns: what stands behind ±. None where there is no interval."""
+    """Give what stands behind ±: half of an interval, or of each in two columns; None where there is no interval."""
     return None if low is None or high is None else (high - low) / 2
 
 
 def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
-    """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
+    """Give p of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
     apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
 def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
-    """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
+    """Give p of two one-sided t tests (Schuirmann 1987) that the mean is farther than `within` from `against`."""
     beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
@@ -82,13 +80,13 @@ def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = No
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
-    """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
+    """The smallest effect that n pairs with this standard deviation show in a t test at 5 %, by the noncentral t."""
     edge = stdtrit(n - blocks, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
     return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """The standard deviation of pairs around the mean of their block; rounding is none."""
+    """The standard deviation of pairs around the mean of their block; 0 where they differ by rounding alone."""
     means = [(fmean(block), block) for block in _blocked(values, blocks)]
     squares = sum((value - mean) ** 2 for mean, block in means for value in block)
     deviation = math.sqrt(squares / _freedom(values, blocks))
@@ -111,7 +109,7 @@ def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    """Of the mean: of n pairs in blocks of one size, their scatter by the root of n."""
+    """The standard error of the mean: the scatter over the root of n, for n pairs in blocks of one size."""
     sizes = [len(block) for block in _blocked(values, blocks)]
     return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
 

@@ -55,12 +55,12 @@ def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
-    """value, low, high, points of a time or speed over the turns of one configuration, as of seeds."""
+    """Give value, low, high, points of a time or speed over the turns of one configuration, as for seeds."""
     return over_seeds(all_turns(rows, quantity))
 
 
 def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = "") -> dict:
-    """value, low, high, points of a ratio, turn by turn on every text; the value is None where nothing compares.
+    """Give value, low, high, points of a ratio, turn by turn on every text; the value is None where nothing compares.
 
     The mean is that of logarithms, as in claims. of_base: where the quantity of the base has another name.
     """
@@ -85,7 +85,7 @@ def clocks(rows: pd.DataFrame) -> list[str]:
 
 
 def told_apart(shown: dict) -> bool:
-    """Whether a ratio can be told from 1: its interval does not hold it."""
+    """Whether a ratio differs from 1: its interval does not contain 1."""
     return shown["low"] is not None and not shown["low"] <= 1 <= shown["high"]
 
 

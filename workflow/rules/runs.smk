@@ -58,12 +58,10 @@ rule precomputed:
         f"logs/{targets.folder}/precomputed.log",
     conda:
         "../../environment.yml"
-    params:
-        scale=targets.config.scale,
     message:
         "take what came with the project"
     shell:
-        "python -m workflow.scripts.precomputed --scale {params.scale} --missing > {log} 2>&1"
+        "python -m workflow.scripts.precomputed > {log} 2>&1"
 
 
 rule runs_table:

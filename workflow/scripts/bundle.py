@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from workflow.compare import bundles
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.report.pages.site import link_pages
+from workflow.report.pages.root import root_page
+from workflow.report.pages.site import link_pages, render
+from workflow.results.archive import write_archive
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -22,7 +23,8 @@ def main(argv: list[str] | None = None) -> None:
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
     link_pages(reports)
-    manifest = bundles.write_bundle(options.out, options.results, options.reports, options.scale)
+    root = render("root.html.j2", "index.html", **root_page(options.reports, only=options.scale)).encode()
+    manifest = write_archive(options.out, options.results, options.reports, options.scale, root)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 
 

@@ -13,7 +13,7 @@ from workflow.report.claims.ledger import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
-from workflow.results.runs_table import describe, read_frames
+from workflow.results.runs_table import describe_runs, read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> None:
     check_known("group of claims", options.group, {ablation_of(name) for name in known_claims()})
     frames = read_frames(options.inputs)
     lines = [collect_evidence(name, load_claim(name), frames) for name in names]
-    origin = describe(frames.runs, name_badges(frames.runs)) if frames.runs is not None else None
+    origin = describe_runs(frames.runs, name_badges(frames.runs)) if frames.runs is not None else None
     write_text(options.out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 
 

@@ -13,8 +13,8 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.costs.timing import run_benchmark
 from workflow.plan import sources
-from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
+from workflow.results.runs_table import csv_text
 from workflow.training.origin import describe, pick_device
 
 CASE = ["work", "span", "S"]

@@ -1,31 +1,31 @@
-"""Judge all claims by another set of results: `python -m workflow.scripts.evidence NAME PATH OUT`.
+"""Judge all claims by another bundle: `python -m workflow.scripts.evidence NAME PATH OUT`.
 
-PATH: a scale's folder under results/, a folder of results/precomputed, or a bundle. OUT: {"set", "scale", "provenance",
+PATH: a scale's folder under results/ or results/precomputed/, or an archive. OUT: {"set", "scale", "provenance",
 "claims"}; the ledger shows them next to its own.
 """
 
 import json
 from pathlib import Path
 
-from workflow.compare.result_set import read_set
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
+from workflow.report.bundle import read_bundle
 from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
-from workflow.results.runs_table import Frames, describe
+from workflow.results.runs_table import describe_runs
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="evidence", description="Judge all claims by another set of results.")
+    parser = Parser(prog="evidence", description="Judge all claims by another bundle.")
     parser.add_argument("name")
     parser.add_argument("path", type=Path)
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
-    found = read_set(options.path)
-    runs, frames = found.runs, Frames(found.runs, found.layers)
+    frames = read_bundle(options.path).frames
+    runs = frames.runs
     scales = sorted(set(runs["scale"]))
     if len(scales) > 1:
         raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
@@ -33,7 +33,7 @@ def main(argv: list[str] | None = None) -> None:
     content = {
         "set": options.name,
         "scale": scales[0],
-        "provenance": describe(runs, name_badges(runs)),
+        "provenance": describe_runs(runs, name_badges(runs)),
         "claims": claims,
     }
     write_text(options.out, json.dumps(content, indent=1))

@@ -14,9 +14,8 @@ from workflow.report.figures._colours import GREY
 from workflow.report.figures._style import lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
-from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
-from workflow.results.runs_table import read_frames
+from workflow.results.runs_table import csv_text, read_frames
 
 
 def add_foot(figure, origin: str) -> None:

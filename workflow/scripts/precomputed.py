@@ -1,13 +1,10 @@
-"""Write files from what came with the project: `python -m workflow.scripts.precomputed --scale SCALE FILES...`
+"""Write what came with the project in place of training and measuring: `python -m workflow.scripts.precomputed`.
 
-FILES: record.json and curve.csv of runs, whose job.json lies beside them, files of costs: KIND/CONFIGURATION.json,
-or throughput/GROUP.json, and what is measured of a scale as a whole. Nothing is trained or measured. The workflow
-asks for --missing instead, all that its config needs, for Snakemake notes a command once for each of its outputs.
+Writes all files that the config asks for and that are not there yet: the record and the curve of a run, whose job.json
+lies beside them, costs by configuration or group, and what was measured of the scale as a whole.
 """
 
-import json
 import os
-from functools import cache
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
@@ -16,64 +13,51 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
-from workflow.results.precomputed import content_of, precomputed, precomputed_costs
-from workflow.results.record import Record, curve_text, read_record, write_record, write_text
-from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.results.precomputed import precomputed, precomputed_costs
+from workflow.results.record import curve_text, read_record, write_text
+from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import read_job
 
 
-def take_record(folder: Path) -> Record:
-    """The record of the job in a folder; `ConfigError` where none came, or another job's."""
-    job = read_job(folder / "job.json")
+def take_run(file: Path) -> str:
+    """The record or the curve of the job beside `file`; `ConfigError` where none came, or another job's."""
+    job = read_job(file.parent / "job.json")
     path = precomputed(job.digest)
     if path is None:
-        raise ConfigError(f"{folder / 'job.json'}: no record of job {job.digest} came with the project")
+        raise ConfigError(f"{file.parent / 'job.json'}: no record of job {job.digest} came with the project")
     record = read_record(path)
     if record.job != job:
         raise ConfigError(f"{path}: the record of another job; delete it")
-    return record
+    return curve_text(record) if file.name == "curve.csv" else path.read_text(encoding="utf-8")
 
 
-def take_costs(kind: str, name: str, scale: str) -> list[dict]:
-    """The rows of one file of costs. name: a configuration, or a group of them."""
-    wanted = read_targets(scale).runs.groups.get(name, []) if kind == "throughput" else [name]
+def take_costs(kind: str, name: str, targets: Targets) -> str:
+    """One file of costs. name: a configuration, or a group of them."""
+    scale = targets.config.scale
+    wanted = targets.runs.groups.get(name, []) if kind == "throughput" else [name]
     rows = [row for row in precomputed_costs(kind, scale) if row["configuration"] in wanted]
     if not rows:
         raise ConfigError(f"{kind} of {name}: did not come with the project at scale {scale}")
-    return rows
+    return write_rows(kind, rows)
 
 
-def whole_of(file: Path, scale: str) -> Path:
-    """Where a file about the scale as a whole, or about a text, came with the project."""
-    kind, name = (file.parent.name, file.stem) if file.parent.name in OF_TEXTS else (file.stem, scale)
-    return PRECOMPUTED / scale / "whole" / kind / f"{name}.json"
-
-
-@cache
-def read_targets(scale: str) -> Targets:
-    """Of the config that the workflow passes on."""
-    return Targets.of({"scale": scale} | parse_json(os.environ.get(CONFIG, "{}"), "config"))
+def take(file: Path, targets: Targets) -> str:
+    """The text of one file of the workflow."""
+    if file.name in ("record.json", "curve.csv"):
+        return take_run(file)
+    if file.parent.name in COSTS:
+        return take_costs(file.parent.name, file.stem, targets)
+    came = PRECOMPUTED / targets.config.scale / file.relative_to(targets.results)
+    return came.read_text(encoding="utf-8")
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="precomputed", description="Write files from what came with the project.")
-    parser.add_argument("--scale", required=True)
-    asked = parser.add_mutually_exclusive_group(required=True)
-    asked.add_argument("files", type=Path, nargs="*", default=[])
-    asked.add_argument("--missing", action="store_true", help="all that the config asks for")
-    options = parser.parse_args(argv)
-    files = read_targets(options.scale).precomputed.missing if options.missing else options.files
-    for file in map(Path, files):
-        kind = file.parent.name
-        if kind in COSTS:
-            write_text(file, write_rows(kind, take_costs(kind, file.stem, options.scale)))
-        elif (whole := whole_of(file, options.scale)).exists():
-            write_text(file, json.dumps(content_of(whole)))
-        elif file.name == "curve.csv":
-            write_text(file, curve_text(take_record(file.parent)))
-        else:
-            write_record(file, take_record(file.parent))
+    Parser(prog="precomputed", description="Write what came with the project.").parse_args(argv)
+    targets = Targets.of(parse_json(os.environ.get(CONFIG, "{}"), "config"))
+    files = targets.precomputed.missing
+    for file in files:
+        write_text(file, take(Path(file), targets))
     print(f"{len(files)} files came with the project")
 
 

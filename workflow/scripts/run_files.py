@@ -9,9 +9,8 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write
 from workflow.results.columns import dictionary, flat_runs
-from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
-from workflow.results.runs_table import read_frames
+from workflow.results.runs_table import csv_text, read_frames
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -5,6 +5,7 @@ the project's findings. Writes the index of a scale anew where questions were as
 which leads to the reports of every scale.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
@@ -30,35 +31,17 @@ def list_failures(results: Path, runs: Path, questions: set[str] | None = None) 
     path = results / "plan.json"
     if not path.exists():
         return []
-    plan = [row for row in read_plan(path) if questions is None or row["ablation"] in questions]
-    names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in reversed(plan)}
-    configurations = {row["configuration"]: names[row["digest"]] for row in reversed(plan)}
-    states = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
-    lines = [f"{names[digest]}: {reason}" for digest, reason in states.items() if reason]
-    files = [(kind, file) for kind in COSTS for file in sorted((results / kind).glob("*.json"))]
-    if (layers := results / "layers.json").exists() and (questions is None or LAYERS in questions):
-        files.append(("layers", layers))
-    for kind, file in files:
-        lines += _measure_failures(file, kind, configurations)
+    plan = [row for row in reversed(read_plan(path)) if questions is None or row["ablation"] in questions]
+    names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in plan}
+    configurations = {row["configuration"]: names[row["digest"]] for row in plan}
+    reasons = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
+    lines = [f"{names[digest]}: {reason}" for digest, reason in reasons.items() if reason]
+    for kind, row in _failed_rows(results):
+        if kind != LAYERS and row["configuration"] in configurations:
+            lines.append(f"{configurations[row['configuration']]}: {kind}: {row['status']}: {row['reason']}")
+        elif kind == LAYERS and (questions is None or LAYERS in questions):
+            lines.append(f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}")
     return [" ".join(line.split()) for line in lines]
-
-
-def _elsewhere(finding: dict, own: str) -> str:
-    """Which other set of results says so."""
-    return "" if finding["set"] == own else f" at scale {finding['set']}"
-
-
-def list_findings_of(site: Site) -> list[str]:
-    """The sentences that the report opens with, and how many claims have which verdict."""
-    ledger = read_ledger(site.results / "ledger.json")
-    if ledger is None:
-        return []
-    limit = read_limit(site)
-    lines = ([limit] if limit else []) + [
-        f"{each['text']} ({each['verdict']}{_elsewhere(each, ledger.set)})" for each in list_findings(ledger.claims)
-    ]
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
-    return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]
 
 
 def _run_failure(path: Path) -> str | None:
@@ -72,45 +55,44 @@ def _run_failure(path: Path) -> str | None:
     return None if record.status == "ok" else f"{record.status}: {record.reason}"
 
 
-def _measure_failures(path: Path, kind: str, configurations: dict[str, str]) -> list[str]:
-    """Status and reason of each failed measurement in a file that is about this plan."""
-    try:
-        rows = read_rows(path)[1]
-    except ConfigError as error:
-        return [f"unreadable: {error}"]
-    lines = []
-    for row in (row for row in rows if row["status"] != "ok"):
-        if kind == "layers":
-            lines.append(f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}")
-        elif row["configuration"] in configurations:
-            lines.append(f"{configurations[row['configuration']]}: {kind}: {row['status']}: {row['reason']}")
-    return lines
+def _failed_rows(results: Path) -> Iterator[tuple[str, dict]]:
+    """The kind and the row of every measurement of a scale that failed."""
+    for file in (
+        *(file for kind in COSTS for file in sorted((results / kind).glob("*.json"))),
+        results / "layers.json",
+    ):
+        kind, rows = read_rows(file) if file.exists() else ("", [])
+        yield from ((kind, row) for row in rows if row["status"] != "ok")
+
+
+def list_findings_of(site: Site) -> list[str]:
+    """The sentences that the report opens with, and how many claims have which verdict."""
+    ledger = read_ledger(site.results / "ledger.json")
+    if ledger is None:
+        return []
+    lines = [limit] if (limit := read_limit(site)) else []
+    for each in list_findings(ledger.claims):
+        elsewhere = "" if each["set"] == ledger.set else f" at scale {each['set']}"
+        lines.append(f"{each['text']} ({each['verdict']}{elsewhere})")
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in count_verdicts(ledger.measured))
+    return [*lines, f"{len(ledger.measured)} claims that rest on measurements: {counts}"]
 
 
 def list_restless(results: Path) -> list[str]:
     """What times again what was timed while the machine was not quiet; nothing where it was."""
     files = sorted((results / "throughput").glob("*.json"))
-    restless = [file for file in files if any(row.get("quiet") is False for row in read_rows(file)[1])]
-    if not restless:
-        return []
-    files = " ".join(map(str, restless))
-    return [
-        f"the machine was not quiet while speeds were timed: the same command with --forcerun {files} times them again"
-    ]
+    restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
+    said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
+    return [f"{said} again"] if restless else []
 
 
 def steps_ended(results: Path, failed: bool) -> str:
-    """Of the workflow's steps, where no run failed."""
+    """How the steps of the workflow ended, where no run failed."""
     if not failed:
         return "nothing failed"
     if (results / "plan.json").exists():
         return "no run failed, but steps above did"
     return f"nothing was run, for no plan was made; see logs/{results.name}/plan.log"
-
-
-def read_asked(words: list[str]) -> list[Asked]:
-    """What was asked for by name; nothing where that is everything, or a name of another workflow's."""
-    return [] if "all" in words else [each for each in map(Asked, words) if each.is_known]
 
 
 def print_found(site: Site, asked: list[Asked]) -> None:
@@ -131,7 +113,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_args(argv)
     site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
-    asked = read_asked(options.asked)
+    # A name of another workflow's is not known here; of "all" the findings are told.
+    asked = [] if "all" in options.asked else [each for each in map(Asked, options.asked) if each.is_known]
     if any(each.has_page for each in asked) and not options.steps_failed:
         write_made(site)
     link_pages(site.reports)
@@ -139,10 +122,9 @@ def main(argv: list[str] | None = None) -> None:
         print_found(site, asked)
     questions = {name for each in asked for name in each.questions} if asked else None
     lines = list_failures(site.results, options.results / "runs", questions)
-    for line in list_restless(site.results):
-        print(line)
-    well = steps_ended(site.results, options.steps_failed)
-    print("\n".join(["failed:", *(f"  {line}" for line in lines)]) if lines else well)
+    failed = ["failed:", *(f"  {line}" for line in lines)]
+    well = [steps_ended(site.results, options.steps_failed)]
+    print("\n".join([*list_restless(site.results), *(failed if lines else well)]))
     written = write_root(options.results, options.reports)
     print(f"report: {(options.reports / 'index.html').resolve() if written else 'not written yet'}")
 

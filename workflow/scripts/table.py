@@ -11,9 +11,8 @@ from workflow.report.builders import builder_inputs, describe_origin, load_build
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.numbers import percent
 from workflow.report.texts import badges_of_columns, texts_of_cells
-from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
-from workflow.results.runs_table import read_frames
+from workflow.results.runs_table import csv_text, read_frames
 
 # the column of a cell -> its name in the CSV, in the order of the CSV
 CSV_COLUMNS = {

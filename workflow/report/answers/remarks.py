@@ -4,11 +4,10 @@ import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
 from workflow.report.answers.words import count, join, to_digits
-from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
-from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
+from workflow.results.trained_enough import FLAT, learned_spans, stayed
 
 COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
 WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it

@@ -12,8 +12,8 @@ from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import count_seeds
-from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import FEWEST, LEVEL, half_width, holm, over_seeds
+from workflow.results.trained_enough import learned_spans, stayed
 from workflow.tasks.spec import TaskSpec
 
 NAMED = 3  # of so many variants at most it is said what happens along the grid

@@ -12,8 +12,8 @@ from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent, values_of
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
-from workflow.results.span_growth import stayed
 from workflow.results.timings import SPEEDS, clocks, split_turns
+from workflow.results.trained_enough import stayed
 
 COLUMNS = ["corpus", "turn", "S", "value", "digest"]
 

@@ -3,7 +3,7 @@
 Where none can, its own, or, where it was not tested, that of the strongest which did.
 """
 
-from workflow.plan.other_results import strength
+from workflow.plan.scales import strength
 
 TELLING = ("reproduced", "consistent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")

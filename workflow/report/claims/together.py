@@ -10,9 +10,8 @@ from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
-from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
-from workflow.results.runs_table import Frames
+from workflow.results.runs_table import Frames, csv_text
 
 
 def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path]) -> None:

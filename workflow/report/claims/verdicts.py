@@ -4,8 +4,8 @@ from workflow.report.answers.words import count
 from workflow.report.claims.expectation import is_as_claimed
 from workflow.report.claims.samples import kind_of_pairs
 from workflow.report.claims.schema import Claim
-from workflow.results.flatness import FLAT
 from workflow.results.statistics import FEWEST, LEVEL
+from workflow.results.trained_enough import FLAT
 
 OUTSIDE = "the interval lies outside of what is claimed"
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")

@@ -11,7 +11,7 @@ from workflow.report.pages.answer import answer
 from workflow.report.pages.claim_numbers import write_details, write_numbers
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges, title_of
-from workflow.results.runs_table import describe
+from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
 
 
@@ -23,7 +23,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "title": ablation.question,
         "name": name,
         "paper": papers()[ablation.paper].title,
-        "provenance": describe(runs, name_badges(runs)),
+        "provenance": describe_runs(runs, name_badges(runs)),
         "answer": answer(runs, task),
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],

@@ -9,7 +9,7 @@ from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, t
 from workflow.report.pages.site import Site, read_svg
 from workflow.report.tables._cells import NOT_TRAINED
 from workflow.results import provenance
-from workflow.results.flatness import FLAT
+from workflow.results.trained_enough import FLAT
 
 NOT_MADE = "not made yet"
 

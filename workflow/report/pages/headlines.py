@@ -3,7 +3,7 @@
 import math
 
 from workflow.papers.published import papers
-from workflow.plan.other_results import strength
+from workflow.plan.scales import strength
 from workflow.report.answers.words import count, join
 from workflow.report.claims.measures import split_of
 from workflow.report.claims.side_by_side import speaking

@@ -12,7 +12,7 @@ from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
-from workflow.results.runs_table import describe
+from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
@@ -31,7 +31,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
         "measured": count_verdicts(ledger.measured) if ledger else [],
         "by_formula": count_verdicts(ledger.by_formula) if ledger else [],
         "scale": ", ".join(sorted(runs["scale"].unique())),
-        "provenance": describe(runs, name_badges(runs)),
+        "provenance": describe_runs(runs, name_badges(runs)),
         "commits": sorted(runs["commit"].unique()),
         "papers": [(paper, papers()[paper].title) for paper in sorted(set(runs["paper"]))],
         "questions": questions,

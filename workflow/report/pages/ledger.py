@@ -99,7 +99,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
         "unit": unit,
     }
     mine, pairs = evidence["set"] == own, write_pairs(evidence, line)
-    about |= {"pairs": pairs, "records": [] if mine else _records(evidence["digests"])}
+    about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}
     return line | evidence | about | {"run_pages": run_pages(site, evidence, runs_at(line["ablation"]), mine)}
 
@@ -112,12 +112,6 @@ def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, s
     folder = f"{evidence['set']}/{place}"
     there = {digest for digest in digests if (site.reports.parent / folder / f"{digest}.html").exists()}
     return {digest: f"../{folder}{digest}.html" for digest in there}
-
-
-def _records(digests: list[str]) -> list[str]:
-    """The folders of the project that these runs' records came in."""
-    paths = [path for digest in digests if (path := precomputed(digest)) is not None]
-    return sorted({f"results/precomputed/{path.parent.name}" for path in paths})
 
 
 def _page(line: dict, tables: set[str]) -> str | None:

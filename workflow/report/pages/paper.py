@@ -8,7 +8,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.index import ablations_in
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges
-from workflow.results.runs_table import describe
+from workflow.results.runs_table import describe_runs
 
 
 def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
@@ -16,7 +16,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
     return {
         "title": papers()[name].title,
-        "provenance": describe(runs, name_badges(runs)),
+        "provenance": describe_runs(runs, name_badges(runs)),
         "sections": [
             {
                 "name": key,

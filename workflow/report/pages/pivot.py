@@ -10,7 +10,7 @@ from workflow.report.pages.figure_colours import on_page
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
-from workflow.results.runs_table import describe
+from workflow.results.runs_table import describe_runs
 from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, split_turns
 from workflow.tasks.spec import TASKS
@@ -33,7 +33,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
         "factors": factors,
         "shades": [*map(on_page, shades(SERIES))],
     }
-    return {"title": "Pivot table", "provenance": describe(runs, name_badges(runs)), "cells": cells}
+    return {"title": "Pivot table", "provenance": describe_runs(runs, name_badges(runs)), "cells": cells}
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:

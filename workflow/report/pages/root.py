@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.other_results import strength
+from workflow.plan.scales import strength
 from workflow.report.pages.site import Site
 
 SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}

@@ -1,0 +1,256 @@
+"""Bundles: written, read back, compared; and what is refused on the way."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests import _site
+from tests._costs import split_costs
+from tests._layers import layer
+from tests._runs import as_frame, failed, run
+from workflow.cli import compare
+from workflow.cli.compare import compare_cells, compare_origins
+from workflow.config.errors import ConfigError
+from workflow.report.bundle import read_bundle
+from workflow.results.record import read_record, write_record, write_text
+from workflow.results.rows import write_rows
+from workflow.scripts import bundle
+
+RUN = "span_limit-fixed-64-None-1"
+
+
+def write_set(path, changes=lambda row: row, device=None):
+    """The results of a scale of two variants, three seeds each, with pages of a word; gives `path`."""
+    rows = [
+        changes(run(variant=variant, seed=seed, dev_bpc=value + seed / 100))
+        for variant, value in (("fixed", 2.0), ("adaptive", 1.8))
+        for seed in (1, 2, 3)
+    ]
+    for row in rows:
+        record = _site.record(row)
+        if device:
+            record = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
+        write_record(path / "results" / "runs" / row["digest"] / "record.json", record)
+    scale = scale_of(path)
+    write_text(scale / "plan.json", json.dumps([_site.planned(row) for row in rows]))
+    _site.write_rows_of(scale, rows)
+    for page in ("index.html", f"{_site.SCALE}/index.html"):
+        write_text(path / "reports" / page, "a report")
+    return path
+
+
+def scale_of(path):
+    return path / "results" / _site.SCALE
+
+
+def bundled(path):
+    bundle.main([str(path / "b.zip"), "--scale", _site.SCALE, *_site.where(path)])
+    return path / "b.zip"
+
+
+def table(*rows):
+    return as_frame(*split_costs(rows))
+
+
+def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(tmp_path):
+    path = bundled(write_set(tmp_path))
+    first = path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+        manifest = json.loads(archive.read("manifest.json"))
+        root = archive.read("reports/index.html").decode()
+    assert {f"reports/{_site.SCALE}/index.html", f"results/runs/{RUN}/record.json"} <= set(names)
+    assert f'href="{_site.SCALE}/index.html"' in root  # of its own: the other scales are not in the bundle
+    assert sorted(manifest["files"]) == sorted(set(names) - {"manifest.json"})
+    assert bundled(tmp_path).read_bytes() == first
+
+
+def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
+    write_text(scale_of(write_set(tmp_path)) / "layers.json", write_rows("layers", [layer("self", 64, 1.0)]))
+    here, there = read_bundle(scale_of(tmp_path)), read_bundle(bundled(tmp_path))
+    assert here.records == there.records
+    assert here.runs.to_json() == there.runs.to_json()
+    assert here.layers.equals(there.layers) and len(here.layers) == 1
+
+
+def rewrite(path, change):
+    """The bundle with its contents changed by hand."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    change(content)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in content.items():
+            archive.writestr(name, text)
+
+
+def rewrite_manifest(content, **changes):
+    content["manifest.json"] = json.dumps(json.loads(content["manifest.json"]) | changes)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda content: content.update({"reports/index.html": b"another"}), "is not what the manifest says"),
+        (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
+        (lambda content: content.pop("manifest.json"), "which is not a bundle of this suite"),
+        (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
+        (lambda content: rewrite_manifest(content, files={"../evil": "0"}), "lies outside the bundle"),
+        (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
+        (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
+    ],
+)
+def test_a_damaged_bundle_is_refused(change, message, tmp_path):
+    path = bundled(write_set(tmp_path))
+    rewrite(path, change)
+    with pytest.raises(ConfigError, match=message) as error:
+        read_bundle(path)
+    assert "\n" not in str(error.value) and not (tmp_path.parent / "evil").exists()
+
+
+@pytest.mark.parametrize(
+    "place, content, message",
+    [
+        ("plan.json", "null", "expected a list of runs"),
+        ("plan.json", '[{"digest": "../x"}]', "run 0"),
+        ("plan.json", "[", "truncated or not JSON"),
+        ("memory/x.json", "[1]", "expected rows of one kind"),
+        ("memory/x.json", '{"kind": "memory", "rows": [{}]}', "not runs as the workflow writes them"),
+        (
+            "layers.json",
+            '{"kind": "layers", "rows": [{"layer": "self"}]}',
+            "not layers as the workflow writes",
+        ),
+        (f"../runs/{RUN}/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
+    ],
+)
+def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message, tmp_path):
+    scale = scale_of(write_set(tmp_path))
+    other = scale / "../runs/span_limit-fixed-64-None-2/record.json"
+    write_text(scale / place, other.read_text() if content is None else content)
+    with pytest.raises(ConfigError, match=message) as error:
+        read_bundle(scale)
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_no_bundle_is_refused(tmp_path):
+    write_text(write_set(tmp_path) / "x.zip", "x")
+    for name, message in (
+        ("results", f"did you mean .*/results/{_site.SCALE}"),
+        ("none", "no such"),
+        ("x.zip", "not a"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            read_bundle(tmp_path / name)
+
+
+def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
+    path = write_set(tmp_path)
+    plan, archive = (scale_of(path) / "plan.json").read_text(), bundled(path).read_bytes()
+    monkeypatch.chdir(path)
+    scale = f"results/{_site.SCALE}"
+    for place in ("reports/index.html", str(path / "reports" / "new.html")):
+        with pytest.raises(ConfigError, match="reports/ is written by the workflow"):
+            compare.main([scale, "b.zip", "--page", place])
+    with pytest.raises(ConfigError, match="ends in .html"):
+        compare.main([scale, "b.zip", "--page", f"{scale}/plan.json"])
+    assert (scale_of(path) / "plan.json").read_text() == plan and (path / "b.zip").read_bytes() == archive
+
+
+def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
+    runs = table(run(scale="laptop"), run(scale="small", seed=2))
+    with pytest.raises(ConfigError, match="several scales, laptop and small"):
+        compare_cells(runs, runs)
+
+
+def test_a_bundle_of_nothing_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="run the workflow first"):
+        bundled(tmp_path)
+    assert not (tmp_path / "b.zip").exists()
+
+
+def test_what_came_with_the_project_is_a_bundle_of_the_questions_of_today():
+    results = read_bundle(Path("results/precomputed/overnight"))
+    assert set(results.runs["scale"]) == {"overnight"} and len(results.records) == results.runs["digest"].nunique()
+    for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
+        assert results.runs[quantity].notna().any(), quantity
+    assert set(results.layers["layer"]) == {"self", "rnn", "conv", "local"}
+
+
+def exit_code(*words) -> int:
+    with pytest.raises(SystemExit) as end:
+        compare.main([str(word) for word in words])
+    return end.value.code
+
+
+def test_a_set_beside_itself_has_not_moved(tmp_path, capsys):
+    path = write_set(tmp_path)
+    assert exit_code(scale_of(path), bundled(path)) == 0
+    printed = capsys.readouterr().out
+    assert "both were made in the same way" in printed and "0 of" in printed
+
+
+def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
+    worse = write_set(
+        tmp_path / "b", lambda row: row | {"dev_bpc": row["dev_bpc"] + (row["variant"] == "adaptive")}, "gpu"
+    )
+    better = write_set(tmp_path / "a")
+    assert exit_code(scale_of(better), scale_of(worse), "--page", tmp_path / "c.html") == 3
+    printed = capsys.readouterr().out
+    moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
+    assert "gpu in B" in printed and moved in printed
+    assert "fixed on text8" not in printed and "1 of" in printed
+    page = (tmp_path / "c.html").read_text()
+    assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
+
+
+def test_a_configuration_of_two_ablations_is_compared_once():
+    ablations, shared = ("span_limit", "models"), {"configuration": "shared"}
+    runs = table(*(run(ablation, seed=seed) | shared for ablation in ablations for seed in (1, 2)))
+    assert {line["key"][0] for line in compare_cells(runs, runs)[0]} == {"span_limit"}
+
+
+def test_a_variant_that_breaks_has_moved():
+    a, b = (table(*(make(seed=seed) for seed in (1, 2))) for make in (run, failed))
+    lines = [line for line in compare_cells(a, b)[0] if line["moved"]]
+    assert [(line["measure"], line["b"]) for line in lines] == [("runs that ended well", 0)]
+
+
+def by_measure(a, b) -> dict[str, dict]:
+    return {line["measure"]: line for line in compare_cells(a, b)[0]}
+
+
+def test_seeds_that_scatter_have_not_moved():
+    scores = ((2.0, 2.3, 2.1), (2.2, 2.1, 2.4))
+    a, b = (table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side))) for side in scores)
+    line = by_measure(a, b)["dev bpc"]
+    assert line["p"] > 0.05 and line["moved"] is False
+
+
+def test_one_seed_tells_no_noise_but_equal_is_equal_and_a_count_has_none():
+    a, b = (table(run(dev_bpc=value, macs_executed=5.0)) for value in (2.0, 2.5))
+    lines = by_measure(a, b)
+    assert lines["dev bpc"]["moved"] is None and lines["executed"]["moved"] is False
+    assert by_measure(a, table(run(macs_executed=10.0)))["executed"]["moved"] is True
+
+
+def test_cells_of_one_side_are_named_and_scales_meet_by_rank():
+    a = table(*(run(S=S) for S in (16, 64)), run(variant="adaptive"))
+    b = table(*(run(S=S, scale="small") for S in (256, 1024)))
+    lines, only_a, only_b = compare_cells(a, b)
+    assert {line["key"][3] for line in lines} == {1.0, 2.0}  # the largest S beside the largest
+    assert [key[2] for key in only_a] == ["adaptive"] and not only_b
+
+
+def test_origins_differ_by_name_and_sources_by_file(tmp_path):
+    record = read_record(write_set(tmp_path) / "results" / "runs" / RUN / "record.json")
+    changes = {
+        "threads": 64,
+        "sources": {**record.origin.sources, "models/a.py": "0" * 12},
+        "accepted": ["models/a.py: a comment"],
+    }
+    other = record.model_copy(update={"origin": record.origin.model_copy(update=changes)})
+    expected = {"threads": ([str(record.origin.threads)], ["64"]), "source models/a.py": (["none"], ["0" * 12])}
+    expected |= {"accepted change 1": (["none"], ["models/a.py: a comment"])}
+    assert compare_origins([record], [other]) == expected

@@ -1,0 +1,29 @@
+"""What the last quarter of a curve brought, worked out by hand."""
+
+import pytest
+
+from workflow.results.trained_enough import late_gain
+
+
+def curve(**points):
+    return [{"step": int(step.removeprefix("at")), "dev_bpc": bpc} for step, bpc in points.items()]
+
+
+@pytest.mark.parametrize(
+    "points, gain",
+    [
+        ({"at50": 3.0, "at75": 2.5, "at100": 2.4}, 0.1),  # a point where the last quarter begins
+        ({"at60": 3.0, "at80": 2.0, "at100": 2.0}, 0.25),  # between two points: 2.25 at 75
+        ({}, None),
+        ({"at100": 2.0}, None),
+        ({"at90": 2.5, "at100": 2.0}, 0.5),  # none before it: the first there is
+        ({"at50": 2.0, "at75": 2.0, "at100": 2.1}, -0.1),
+    ],
+)
+def test_the_gain_of_the_last_quarter(points, gain):
+    assert late_gain(curve(**points)) == (gain if gain is None else pytest.approx(gain))
+
+
+def test_a_perplexity_counts_in_bits():
+    points = [{"step": 75, "dev_bpc": None, "dev_ppl": 8.0}, {"step": 100, "dev_ppl": 4.0}, {"step": 110}]
+    assert late_gain(points) == 1.0

@@ -1,1 +1,0 @@
-"""Sets of results: read, bundled, compared and merged, wherever they come from."""

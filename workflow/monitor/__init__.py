@@ -1,1 +1,0 @@
-"""How long runs will take, and how far they are."""

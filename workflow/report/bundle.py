@@ -1,0 +1,77 @@
+"""A bundle: the results of one scale, wherever they come from. This is the one reader of what was made elsewhere.
+
+It is the folder of a scale under results/, the archive of one (`workflow.results.archive`), or one that came with the
+project, results/precomputed/SCALE: records lie in ../runs, costs and what was measured of the scale in the folder.
+"""
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED, config_file
+from workflow.config.strict import read_yaml
+from workflow.plan.config import load_config
+from workflow.plan.plan import plan, read_plan
+from workflow.results import archive
+from workflow.results.record import Record, read_record
+from workflow.results.registry import COSTS, OF_TEXTS
+from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """records: by digest. frames: all that tables, figures and claims can read, with every kind of cost."""
+
+    name: str
+    records: dict[str, Record]
+    frames: Frames
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        return self.frames.runs
+
+    @property
+    def layers(self) -> pd.DataFrame | None:
+        return self.frames.layers
+
+
+def read_bundle(path: Path) -> Bundle:
+    """`ConfigError` in a line where there is nothing to read."""
+    if path.is_dir():
+        return _read_scale(path, str(path))
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such bundle; expected a scale's results, such as results/laptop, or an archive")
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = archive.unpack(path, Path(folder))
+        return _read_scale(Path(folder) / "results" / manifest.scale, str(path))
+
+
+def _read_scale(path: Path, name: str) -> Bundle:
+    planned = _read_questions(path, name)
+    files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in planned}
+    records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
+    for digest, record in records.items():
+        if record.digest != digest:
+            raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
+    present = [row for row in planned if row["digest"] in records]
+    if not present:
+        raise ConfigError(f"{name}: none of its runs has a record")
+    measured = [file for kind in (*COSTS, *OF_TEXTS) for file in sorted((path / kind).glob("*.json"))]
+    layers = path / "layers.json"
+    rows = dict.fromkeys(COSTS, []) | collect_rows([*measured, *([layers] if layers.exists() else [])])
+    return Bundle(name, records, join_frames(rows | {"runs": build_rows(present, records)}, name))
+
+
+def _read_questions(path: Path, name: str) -> list[dict]:
+    """Which question asks for which run: as planned then; of what came with the project, as the config asks today."""
+    if (path / "plan.json").exists():
+        return read_plan(path / "plan.json")
+    if path.resolve().parent == PRECOMPUTED:
+        config = read_yaml(config_file("config.yaml")) | {"scale": path.name}
+        return [row.record() for row in plan(load_config(config))]
+    scales = sorted(folder.parent.name for folder in path.glob("*/plan.json"))
+    hint = f"; did you mean {path}/{scales[0]}?" if scales else ""
+    raise ConfigError(f"{name}: no plan.json in it; expected a scale's results, such as results/laptop{hint}")

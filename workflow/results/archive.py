@@ -1,0 +1,117 @@
+"""The archive of a bundle: the records, costs, tables, figures and pages of one scale, with their checksums.
+
+manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under results/ and reports/.
+reports/index.html leads to this scale alone. The same results and pages give the same bytes.
+"""
+
+import hashlib
+import re
+import zipfile
+from pathlib import Path
+
+from workflow.config.errors import ConfigError, check_known, shown
+from workflow.config.files import BROKEN, atomic_write, open_zip, pieces
+from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
+from workflow.results.record import read_record
+from workflow.results.registry import COSTS
+
+VERSION = 2
+MANIFEST = "manifest.json"
+SCALE = (
+    "*.json",
+    "*.csv",
+    *(f"{folder}/*.json" for folder in ("ablations", "claims", *COSTS)),
+    "tables/*",
+    "figures/*",
+)
+RUN = ("job.json", "record.json", "curve.csv")  # neither weights nor texts
+LARGEST = 4 << 30  # bytes that a bundle may unpack to
+LARGEST_MANIFEST = 64 << 20
+PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+")
+
+
+class Manifest(StrictModel):
+    version: int
+    scale: Name
+    commits: list[str]
+    files: dict[str, str]
+
+
+def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
+    """Path in the archive -> file, in the order of the paths: one scale's results, its runs, and its pages."""
+    files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
+    files += [results / "runs" / digest / name for digest in _digests(results, scale) for name in RUN]
+    paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
+    paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in (reports / scale).rglob("*")}
+    paths = {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
+    for path in paths.values():
+        room = results if path.is_relative_to(results) else reports
+        if not path.resolve().is_relative_to(room.resolve()):
+            raise ConfigError(f"{path}: a link that leads out of the {room.name}; a bundle holds files, put them there")
+    return paths
+
+
+def _digests(results: Path, scale: str) -> list[str]:
+    """The runs of a scale, as its plan names them."""
+    return sorted({row["digest"] for row in read_json(results / scale / "plan.json")})
+
+
+def _commits(results: Path, scale: str) -> list[str]:
+    """The commits behind the records of a scale."""
+    records = [results / "runs" / digest / "record.json" for digest in _digests(results, scale)]
+    return sorted({read_record(path).origin.commit for path in records if path.exists()})
+
+
+def write_archive(out: Path, results: Path, reports: Path, scale: str, root: bytes) -> Manifest:
+    """The whole archive or nothing. root: the page that leads to this scale alone."""
+    files = list_files(results, reports, scale)
+    sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
+    sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
+    manifest = Manifest(version=VERSION, scale=scale, commits=_commits(results, scale), files=sums)
+    with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
+        _add(archive, "reports/index.html", root)
+        for name, path in files.items():
+            _add(archive, name, path.read_bytes())
+    return manifest
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """With a constant date."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+
+
+def unpack(path: Path, folder: Path) -> Manifest:
+    """Into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
+    try:
+        with open_zip(path, LARGEST) as archive:
+            manifest = _manifest(path, archive)
+            for name, expected in manifest.files.items():
+                digest = hashlib.sha256()
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                with open(folder / name, "xb") as file:
+                    for piece in pieces(archive, name):
+                        digest.update(piece)
+                        file.write(piece)
+                if digest.hexdigest() != expected:
+                    raise ConfigError(f"{path}: {name} is not what the manifest says; the bundle is damaged")
+            return manifest
+    except BROKEN as error:
+        raise ConfigError(f"{path}: not a bundle that can be read ({error})") from None
+
+
+def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:
+    names = archive.namelist()
+    check_known(f"file in {path}, which is not a bundle of this suite:", MANIFEST, names)
+    if archive.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
+        raise ConfigError(f"{path}: {MANIFEST} of more than {LARGEST_MANIFEST:,} bytes")
+    text = b"".join(pieces(archive, MANIFEST))
+    manifest = parse(Manifest, parse_json(text, f"{path}: {MANIFEST}"), f"{path}: {MANIFEST}")
+    if manifest.version != VERSION:
+        raise ConfigError(f"{path}: bundle version {manifest.version}, this suite reads {VERSION}")
+    for name in manifest.files:
+        if not PLACE.fullmatch(name):
+            raise ConfigError(f"{path}: {shown(name)} lies outside the bundle's results/ and reports/")
+    if len(set(names)) < len(names):
+        raise ConfigError(f"{path}: {max(names, key=names.count)} stands in it twice")
+    return manifest
