@@ -3,7 +3,7 @@
 import pytest
 
 from tests._runs import failed, run
-from workflow.report.tables._cells import measured, setting, take_cost_row, take_rows
+from workflow.report.tables._cells import measured, ratio, setting, take_cost_row, take_rows
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import mean_interval
 
@@ -68,3 +68,23 @@ def test_a_cost_is_read_from_a_seed_that_ended_well():
 def test_only_what_is_measured_once_per_configuration_stands_on_one_row():
     runs = as_frame([run(seed=1), run(seed=2)])
     assert (len(take_rows(runs, "dev_bpc")), len(take_rows(runs, "train_tokens_per_s"))) == (2, 1)
+
+
+def ratio_to_fixed(quantity: str, *rows: dict) -> dict:
+    runs = as_frame([*rows])
+    sides = (runs[runs["variant"] == name] for name in ("sparsemax", "fixed"))
+    return ratio("r", "c", quantity, *sides, "fixed span")
+
+
+def test_a_ratio_is_of_the_means_over_seeds_and_of_one_value_measured_once():
+    """Fixed 60,000 twice; sparsemax 30,000 and 60,000. Speeds 430 and 1,000."""
+    rows = [run(variant=name, seed=seed) for name in ("sparsemax", "fixed") for seed in (1, 2)]
+    rows[0] |= {"macs_executed": 3e4, "train_tokens_per_s": 430.0}
+    cell, speed = (ratio_to_fixed(name, *rows) for name in ("macs_executed", "train_tokens_per_s"))
+    assert (cell["value"], cell["n"]) == (pytest.approx(0.75), 2)
+    assert (speed["value"], speed["n"]) == (pytest.approx(0.43), 1)
+
+
+def test_a_ratio_of_a_failed_run_is_failed():
+    cell = ratio_to_fixed("train_tokens_per_s", run(), failed(variant="sparsemax"))
+    assert cell["status"] == "failed" and "diverged" in cell["note"] and cell["value"] is None

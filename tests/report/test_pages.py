@@ -273,7 +273,7 @@ def test_reports_hold_what_they_offer(site):
 
 def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, site):
     for kind in ("tables", "figures"):
-        place = f"{kind}/quality_against_cost.csv"
+        place = f"{kind}/limit.csv"
         assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
 
 

@@ -6,10 +6,14 @@ from workflow.report.answers.effects import Effect, beside, effect_beside, place
 from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
-from workflow.results.statistics import FEWEST, half_width, mean_interval
+from workflow.results.span_growth import learned_spans
+from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
 from workflow.results.timings import SPEEDS, over_turns
 
-COSTS = ("macs_executed", "parameters", "train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes")
+BESIDE_SCORE = (
+    *("mean_span", "macs_executed", "parameters"),
+    *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
+)
 
 
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
@@ -21,7 +25,9 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
     lines = [
         _line(text, *place, runs, quantity) for text, rows in runs.groupby("text", sort=False) for place in places(rows)
     ]
-    costs = [name for name in COSTS if name in runs and runs[name].notna().any()]
+    costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
+    if not len(learned_spans(runs)):
+        costs = [name for name in costs if name != "mean_span"]
     for line in lines:
         line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
     return {
@@ -64,9 +70,9 @@ def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFra
 
 
 def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
-    """The mean, and of a speed half its interval over turns."""
-    if name in SPEEDS:
-        shown = over_turns(runs, name)
+    """The mean, and half its interval: of a span over seeds, of a speed over turns."""
+    if name in SPEEDS or name == "mean_span":
+        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(runs[name].dropna().astype(float).tolist())
         return shown["value"], half_width(shown["low"], shown["high"])
     mean = pd.to_numeric(runs[name]).mean()
     return (None if pd.isna(mean) else float(mean)), None
