@@ -264,6 +264,14 @@ def test_the_chart_beside_the_grid_has_a_mark_for_each_of_its_cells(site, page):
     assert "adaptive" in page.locator("#chart svg").inner_html()
 
 
+def test_the_page_of_a_run_draws_its_curves(site, page):
+    """Train and dev at two steps, and the mean span; a mark for each, and one for each name."""
+    page.goto((site / "ablations" / "span_limit" / "span_limit-adaptive-64-None-1.html").as_uri())
+    scores, spans = page.locator("figure.curve").all()
+    assert scores.locator("path").count() == 2 * 2 + 2 and spans.locator("path").count() == 2 + 1
+    assert "bits per character, by steps" in scores.inner_text()
+
+
 @pytest.fixture(scope="module")
 def command_pages(tmp_path_factory):
     """The pages that a command writes and no rule: the progress of the runs, and two sets compared."""

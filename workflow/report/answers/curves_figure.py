@@ -17,6 +17,10 @@ from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
 
+PART_OF_DEV = (
+    "A point reads the part of dev that the scale gives to curves, the score in the tables what is scored after "
+    "training: the last point may differ from it."
+)
 TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row
 SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it

@@ -6,7 +6,6 @@ from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import as_svg
-from workflow.report.pages.learning import PART_OF_DEV
 from workflow.report.pages.site import embed_svg
 from workflow.report.texts import badges
 from workflow.tasks.spec import TaskSpec
@@ -16,7 +15,7 @@ EFFECT = (
 )
 CURVES = (
     "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
-    f"broke off, a thin line each. Lower is better. The steep start is cut off. {PART_OF_DEV}"
+    f"broke off, a thin line each. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
 )
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
