@@ -26,7 +26,7 @@ from workflow.data.captions.pictures import read_images
 from workflow.data.sources import archives
 from workflow.data.sources.archives import read_plain
 from workflow.data.sources.source import Source
-from workflow.report.pages.root import root_page
+from workflow.report.pages.index import root_page
 from workflow.results.csv_text import csv_text
 from workflow.training import checkpoint
 

@@ -6,12 +6,11 @@ import pytest
 
 from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
-from workflow.report.answers.effects import compare
+from workflow.report.answers.effects import compare, variant_table
 from workflow.report.answers.look import LEGEND
 from workflow.report.answers.sentence import answer_of
-from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
-from workflow.report.pages.answer import draw_figures
+from workflow.report.pages.ablation import draw_figures
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST

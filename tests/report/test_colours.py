@@ -11,8 +11,7 @@ from workflow.config.choices import AXES
 from workflow.plan.ablations import known_ablations
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import COLOURS, shades, tones
-from workflow.report.figures._variants import as_named, attention_of
+from workflow.report.figures._colours import COLOURS, as_named, attention_of, shades, tones
 from workflow.results.runs_table import as_frame
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB

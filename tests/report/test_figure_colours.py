@@ -2,8 +2,18 @@
 
 import pytest
 
-from workflow.report.figures._colours import COLOURS, on_dark, shades, tones
-from workflow.report.pages.figure_colours import DARK_PAPER, LIGHT_PAPER, READABLE, contrast, fit, follow_page
+from workflow.report.figures._colours import (
+    COLOURS,
+    DARK_PAPER,
+    LIGHT_PAPER,
+    READABLE,
+    contrast,
+    fit,
+    follow_page,
+    on_dark,
+    shades,
+    tones,
+)
 from workflow.report.pages.site import TEMPLATES
 
 

@@ -8,8 +8,8 @@ from workflow.plan.claims import known_claims
 from workflow.report.claims.expectation import claimed_range
 from workflow.report.claims.headlines import read_headline
 from workflow.report.claims.schema import load_claim
+from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import MOST, find_limit, forest_of, list_findings
-from workflow.report.pages.ledger import Ledger
 
 SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times} of it."
 

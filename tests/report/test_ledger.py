@@ -16,7 +16,7 @@ from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
 from workflow.report.claims.verdicts import VERDICTS
-from workflow.report.pages.ledger import run_pages
+from workflow.report.pages.claims import run_pages
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import Frames, as_frame
 from workflow.scripts import ledger

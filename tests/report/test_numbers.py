@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from workflow.report.answers.words import to_digits
-from workflow.report.pages.numbers import form_of, number, percent, printed_form, within
+from workflow.report.numbers import form_of, number, percent, printed_form, to_digits, within
 from workflow.report.pages.site import embed_svg
 
 

@@ -11,7 +11,7 @@ from tests._runs import every_run, run
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure, remarks
-from workflow.report.answers.variants import variant_table
+from workflow.report.answers.effects import variant_table
 from workflow.report.builders import load_builder
 from workflow.report.tables import _paired
 from workflow.results.runs_table import as_frame

@@ -13,7 +13,7 @@ from workflow.compare.result_set import ResultSet, read_set
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
-from workflow.report.pages.numbers import number, percent
+from workflow.report.numbers import number, percent
 from workflow.report.pages.site import Site
 
 MOVED = 3

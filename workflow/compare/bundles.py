@@ -14,7 +14,7 @@ from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import atomic_write
 from workflow.config.strict import Name, StrictModel, parse, parse_json
 from workflow.plan.plan import read_plan
-from workflow.report.pages.root import root_page
+from workflow.report.pages.index import root_page
 from workflow.report.pages.site import render
 from workflow.results.record import read_record
 from workflow.results.registry import COSTS

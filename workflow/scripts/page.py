@@ -16,8 +16,8 @@ from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.engine import engine_page
-from workflow.report.pages.paper import paper_page
-from workflow.report.pages.root import write_root
+from workflow.report.pages.index import write_root
+from workflow.report.pages.papers import paper_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.shared import read_report, write_shared
 from workflow.report.pages.site import Site

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.look import Line, add_legend, drawn_axis, lines_of, panels
-from workflow.report.figures._colours import GREY, INK, shades
+from workflow.report.figures._colours import GREY, INK, as_named, shades
 from workflow.report.figures._style import (
     DASHES,
     average_by_step,
@@ -13,7 +13,6 @@ from workflow.report.figures._style import (
     set_count_ticks,
     set_log,
 )
-from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
 

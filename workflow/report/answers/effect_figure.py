@@ -14,9 +14,8 @@ from workflow.report.answers.look import (
     panels,
     texts_of,
 )
-from workflow.report.figures._colours import GREY, INK, is_shade
+from workflow.report.figures._colours import GREY, INK, as_named, is_shade
 from workflow.report.figures._style import canvas, draw_message, fold, set_powers
-from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 

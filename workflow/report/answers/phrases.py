@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, beside
-from workflow.report.answers.words import intervals, join, to_digits
+from workflow.report.numbers import intervals, join, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse

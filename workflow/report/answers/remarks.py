@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
-from workflow.report.answers.words import count, join, to_digits
+from workflow.report.numbers import count, join, to_digits
 from workflow.results.flatness import FLAT
 from workflow.results.registry import REGISTRY
 from workflow.results.span_growth import learned_spans, stayed

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from workflow.report.answers.words import join
 from workflow.report.claims.measures import COUNTED, LAYERS, read_measure
 from workflow.report.claims.schema import Claim, Side
+from workflow.report.numbers import join
 from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import exponent, values_of
 from workflow.results.registry import REGISTRY

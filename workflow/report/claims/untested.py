@@ -1,10 +1,10 @@
 """Why a claim cannot be tested by the runs at hand, in words."""
 
 from workflow.plan.ablations import load_ablation
-from workflow.report.answers.words import join
 from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.samples import Sample
 from workflow.report.claims.schema import Claim
+from workflow.report.numbers import join
 from workflow.report.tables._layers import LABELS
 from workflow.results.runs_table import Frames
 

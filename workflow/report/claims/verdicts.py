@@ -1,9 +1,9 @@
 """The verdict of a claim from its effect: of one that was tested, of a count, of too few pairs."""
 
-from workflow.report.answers.words import count
 from workflow.report.claims.expectation import is_as_claimed
 from workflow.report.claims.samples import kind_of_pairs
 from workflow.report.claims.schema import Claim
+from workflow.report.numbers import count
 from workflow.results.flatness import FLAT
 from workflow.results.statistics import FEWEST, LEVEL
 

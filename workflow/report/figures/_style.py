@@ -9,11 +9,10 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator  # noqa: E402
 from matplotlib.transforms import Bbox  # noqa: E402
 
 from workflow.report.figures._colours import GREY  # noqa: E402
-from workflow.report.figures._ticks import log_locator  # noqa: E402
 from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
@@ -42,6 +41,8 @@ plt.rcParams.update(
         "figure.max_open_warning": 0,
     }
 )
+TICKS = 3  # of a logarithmic axis, at least
+PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # of a decade that have a tick
 
 
 def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
@@ -181,3 +182,12 @@ def set_span_axis(axes, values) -> None:
     unnamed = ticks[-2::-2] if len(ticks) > 4 else []
     set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
     axes.set_xlabel("span limit S")
+
+
+def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
+    """The coarsest with ticks enough between two values; on a short axis, which is nearly linear, a linear one."""
+    for parts in PARTS:
+        locator = LogLocator(subs=parts)
+        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:
+            return locator
+    return MaxNLocator(5, min_n_ticks=TICKS)

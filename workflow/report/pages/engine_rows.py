@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from workflow.report.pages.numbers import number
+from workflow.report.numbers import number
 
 SPANS = ("fixed", "adaptive")
 

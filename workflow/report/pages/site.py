@@ -10,9 +10,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
-from workflow.report.answers.words import to_digits
-from workflow.report.pages import numbers
-from workflow.report.pages.figure_colours import follow_page
+from workflow.report import numbers
+from workflow.report.figures._colours import follow_page
+from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
