@@ -8,11 +8,10 @@ from tests._runs import failed, run, translated
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.claims import known_claims
-from workflow.report.claims.expectation import is_as_claimed
-from workflow.report.claims.ledger import collect_evidence
+from workflow.report.claims.evidence import collect_evidence
+from workflow.report.claims.ledger import judge
 from workflow.report.claims.samples import pair_up, read_sample
-from workflow.report.claims.schema import Claim, load_claim
-from workflow.report.claims.verdicts import judge
+from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 from workflow.results.runs_table import Frames, as_frame
 
 CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "section 3", "ablation": "span_limit"}

@@ -13,9 +13,9 @@ from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside, variant_table
+from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
-from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render

@@ -5,9 +5,8 @@ import pytest
 from tests.report.test_claims import claim
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
-from workflow.report.claims.expectation import claimed_range
-from workflow.report.claims.headlines import read_headline
-from workflow.report.claims.schema import load_claim
+from workflow.report.claims.evidence import read_headline
+from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import MOST, find_limit, forest_of, list_findings
 

@@ -10,7 +10,7 @@ from tests._copied import ROOT, copied, ended, snakemake, with_examples
 from workflow.compare import bundles
 from workflow.compare.result_set import read_set
 from workflow.plan.claims import known_claims
-from workflow.report.claims.verdicts import VERDICTS
+from workflow.report.claims.ledger import VERDICTS
 
 pytestmark = pytest.mark.slow
 ABLATIONS = ("dynamic_span", "ramp")

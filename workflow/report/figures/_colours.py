@@ -2,7 +2,7 @@
 
 A variant has the colour that its question names, or that of its attention; several variants of one attention take tones
 of it. What is no attention (a k, a head, a text, a kind of layer) takes steps of cividis, from dark to light, so that
-no colour means two things. The ten colours are Petroff's (Accessible Color Sequences for Data Visualization, 2021): they
+no colour means two things. The ten are Petroff's (Accessible Color Sequences for Data Visualization, 2021): they
 stay apart for readers with any of the three colour blindnesses.
 
 On a page, which may be dark, ink, greys and paper follow the page, and the others are made as light, or as dark, as it

@@ -11,7 +11,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import variant_table
 from workflow.report.answers.sentence import answer_of
-from workflow.report.claims.lines import read_lines
+from workflow.report.claims.ledger import read_lines
 from workflow.report.figures._style import as_svg
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers

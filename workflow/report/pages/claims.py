@@ -13,11 +13,9 @@ from pathlib import Path
 from workflow.papers.published import find, papers
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.lines import read_lines
+from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS
-from workflow.report.claims.side_by_side import speaking
-from workflow.report.claims.untested import NOT_ASKED
-from workflow.report.claims.verdicts import VERDICTS
+from workflow.report.claims.samples import NOT_ASKED
 from workflow.report.numbers import Form, count, form_of, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site

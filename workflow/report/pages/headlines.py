@@ -4,8 +4,8 @@ import math
 
 from workflow.papers.published import papers
 from workflow.plan.other_results import strength
+from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import split_of
-from workflow.report.claims.side_by_side import speaking
 from workflow.report.layout import list_columns, text_of
 from workflow.report.numbers import count, join, number
 from workflow.report.pages.artefacts import read_table

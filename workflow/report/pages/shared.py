@@ -12,8 +12,8 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import FORMULAS
+from workflow.report.claims.ledger import write_ledger
 from workflow.report.claims.measures import LAYERS
-from workflow.report.claims.together import write_ledger
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.engine import steps_page
 from workflow.report.pages.index import ablations_in, index_page
