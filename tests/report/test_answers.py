@@ -7,7 +7,7 @@ import pytest
 from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import compare, variant_table
-from workflow.report.answers.look import LEGEND
+from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.sentence import answer_of
 from workflow.report.figures._style import plt
 from workflow.report.pages.ablation import draw_figures

@@ -20,43 +20,43 @@ def test_one_seed_has_no_interval():
 
 
 def test_a_mean_over_seeds_with_its_runs():
-    cell = measured("r", "dev", as_frame([run(seed=1), run(seed=2)]), "dev_bpc", "bpc")
+    cell = measured("r", "dev", as_frame([run(seed=1), run(seed=2)]), "dev_bpc")
     assert (
         cell["value"] == pytest.approx(2.15) and cell["n"] == 2 and len(cell["digests"]) == 2 and cell["status"] == "ok"
     )
 
 
 def test_a_failed_run_is_shown_as_failed_with_its_reason():
-    cell = measured("r", "dev", as_frame([failed()]), "dev_bpc", "bpc")
+    cell = measured("r", "dev", as_frame([failed()]), "dev_bpc")
     assert cell["status"] == "failed" and "diverged: mean loss nan" in cell["note"] and cell["value"] is None
 
 
 def test_one_failed_seed_of_two_is_told():
-    cell = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc", "bpc")
+    cell = measured("r", "dev", as_frame([run(seed=1), failed(seed=2)]), "dev_bpc")
     assert cell["status"] == "ok" and cell["n"] == 1 and "seed 2: diverged" in cell["note"] and cell["low"] is None
 
 
 def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason():
     broke = {"memory_train_bytes": None, "memory_status": "oom", "memory_reason": "out of memory at 3 GiB"}
-    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
+    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes")
     assert (cell["status"], cell["value"], cell["note"]) == ("failed", None, "out of memory at 3 GiB")
 
 
 def test_what_was_measured_before_the_rest_broke_still_counts():
     broke = {"memory_train_bytes": 7.0, "memory_status": "oom", "memory_reason": "evaluation: out of memory"}
-    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes", "bytes")
+    cell = measured("r", "c", as_frame([run(**broke)]), "memory_train_bytes")
     assert (cell["status"], cell["value"], cell["note"]) == ("ok", 7, "")
 
 
 def test_a_count_that_its_check_refuses_is_failed_and_the_other_counts_stand():
     broke = {"flops_status": "error", "flops_reason": "macs_torch differs from our count by +9.0%"}
     runs = as_frame([run(macs_torch=109.0, macs_analytic=100.0, **broke)])
-    assert measured("r", "c", runs, "macs_torch", "")["status"] == "failed"
-    assert measured("r", "c", runs, "macs_analytic", "")["status"] == "ok"
+    assert measured("r", "c", runs, "macs_torch")["status"] == "failed"
+    assert measured("r", "c", runs, "macs_analytic")["status"] == "ok"
 
 
 def test_a_setting_has_no_interval():
-    cell = setting("r", "S", as_frame([run(seed=1), run(seed=2)]), "S", "characters")
+    cell = setting("r", "S", as_frame([run(seed=1), run(seed=2)]), "S", unit="characters")
     assert (cell["value"], cell["low"], cell["kind"]) == (64, None, "setting")
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.look import (
+from workflow.report.answers.lines import (
     LEGEND,
     Line,
     add_legend,

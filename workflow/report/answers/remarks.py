@@ -10,7 +10,7 @@ from workflow.results.span_growth import learned_spans, stayed
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 
-COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
+RATIOS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
 WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
 WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
@@ -72,7 +72,7 @@ def costs(finished: pd.DataFrame) -> list[str]:
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     first, *others = sides
     lines = []
-    for quantity in (name for name in COSTS if name in finished):
+    for quantity in (name for name in RATIOS if name in finished):
         name = WORDS.get(quantity, REGISTRY[quantity].title)
         if quantity in SPEEDS:
             shown = {variant: ratio_over_turns(sides[variant], sides[first], quantity) for variant in others}
