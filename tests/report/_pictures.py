@@ -60,8 +60,8 @@ def _texts(figure) -> Iterator[Text]:
             continue
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
-            room = 1e-6 * (high - low)
-            ticks = [t for t in axis.get_major_ticks() if low - room <= t.get_loc() <= high + room]
+            least, most = low - 1e-6 * abs(low), high + 1e-6 * abs(high)
+            ticks = [t for t in axis.get_major_ticks() if least <= t.get_loc() <= most]
             ticks += [t for t in axis.get_minor_ticks() if low <= t.get_loc() <= high]
             labels = (label for tick in ticks for label in (tick.label1, tick.label2))
             yield from (text for text in (axis.label, axis.offsetText, *labels) if text.get_visible())

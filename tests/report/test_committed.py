@@ -70,7 +70,7 @@ def said_of_questions(runs) -> list[tuple]:
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
                 base = beside(texts, line["S"], line["k"])
-                than = base.loc[base["text"] == line["text"], "configuration"].unique()
+                than = base.loc[base["title"] == line["text"], "configuration"].unique()
                 ours, effect = line["runs"]["configuration"].unique(), line["effect"]
                 said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))
     return said

@@ -102,7 +102,7 @@ def test_there_is_one_way_to_a_logarithmic_axis():
     own = re.compile(r"set_[xy]scale|semilog|loglog|LogLocator|LogFormatter")
     files = [path for folder in ("report", "scripts", "cli") for path in (ROOT / "workflow" / folder).rglob("*.py")]
     with_own = {path.name for path in files if own.search(path.read_text(encoding="utf-8"))}
-    assert with_own == {"_ticks.py"}
+    assert with_own == {"_style.py"}
 
 
 @pytest.mark.slow

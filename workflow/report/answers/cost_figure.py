@@ -3,9 +3,9 @@
 import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
-from workflow.report.answers.lines import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
+from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
 from workflow.report.figures._colours import INK, as_named
-from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log
+from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
@@ -64,7 +64,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
             panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
             panel.set_ylabel(name_score(quantity, title), fontsize=8)
             panel.set_title(fold(text, min(len(costs), len(axes))), fontsize=9, parse_math=False)
-    add_legend(figure, axes)
+    share_legend(figure)
     place_names(figure)
     return figure
 

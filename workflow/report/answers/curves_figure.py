@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.lines import Line, add_legend, drawn_axis, lines_of, panels
+from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
 from workflow.report.figures._colours import GREY, INK, as_named, shades
 from workflow.report.figures._style import (
     DASHES,
@@ -12,6 +12,7 @@ from workflow.report.figures._style import (
     fold,
     set_count_ticks,
     set_log,
+    share_legend,
 )
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
@@ -48,7 +49,7 @@ def draw(data: pd.DataFrame, title: str, scale: str):
         _scale(panel, rows, scale)
     figure.supylabel(f"{title}, dev", fontsize=8)
     figure.supxlabel("updates", fontsize=8)
-    add_legend(figure, [panel for panel, _ in drawn])
+    share_legend(figure)
     return figure
 
 

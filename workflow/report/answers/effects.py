@@ -76,8 +76,8 @@ def effect_of(differences: pd.Series) -> Effect | None:
     """differences: by (text, seed)."""
     if not len(differences):
         return None
-    values, texts = differences.tolist(), differences.index.get_level_values("text").tolist()
-    by_text = differences.groupby(level="text", sort=False).mean().to_dict()
+    values, texts = differences.tolist(), differences.index.get_level_values("title").tolist()
+    by_text = differences.groupby(level="title", sort=False).mean().to_dict()
     n, fewest = len(values), fewest_on_a_text(texts)
     if fewest < FEWEST:
         return Effect(mean_of(values, texts), None, None, None, n, fewest, by_text)
@@ -94,7 +94,7 @@ def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
 
 def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
     finished = runs[runs["status"] == "ok"].drop_duplicates("digest")  # one text may stand in for two of the paper's
-    return finished.groupby(["text", "seed"], sort=False)[quantity].mean().astype(float)
+    return finished.groupby(["title", "seed"], sort=False)[quantity].mean().astype(float)
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
@@ -152,7 +152,9 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
     """
     runs = with_titles(as_named(runs))
     lines = [
-        _line(text, *place, runs, quantity) for text, rows in runs.groupby("text", sort=False) for place in places(rows)
+        _line(text, *place, runs, quantity)
+        for text, rows in runs.groupby("title", sort=False)
+        for place in places(rows)
     ]
     costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
     if not len(learned_spans(runs)):
@@ -161,7 +163,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
     return {
         "lines": lines,
-        "texts": runs["text"].nunique() > 1,
+        "texts": runs["title"].nunique() > 1,
         "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
@@ -195,7 +197,7 @@ def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFra
     if variant == runs["variant"].iloc[0]:
         return None
     base = beside(runs, S, k)
-    return effect_beside(group, base[base["text"] == text], quantity)
+    return effect_beside(group, base[base["title"] == text], quantity)
 
 
 def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:

@@ -81,7 +81,7 @@ def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
 def _means(score: Score, comparison: Comparison) -> str:
     """The means of the two sides, where one text was read: several texts have no mean worth telling."""
     runs = score.runs[score.runs["status"] == "ok"]
-    if runs["text"].nunique() > 1:
+    if runs["title"].nunique() > 1:
         return ""
     sides = (runs[runs["variant"] == comparison.variant], beside(runs, comparison.S, comparison.k))
     shared = set(sides[0]["seed"]) & set(sides[1]["seed"])  # those of the pairs that the effect is a mean over

@@ -142,7 +142,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
-        means = rows.groupby("text", sort=False)["mean_span"].mean()
+        means = rows.groupby("title", sort=False)["mean_span"].mean()
         shown = join([f"{mean:.0f}{f' on {text}' if len(means) > 1 else ''}" for text, mean in means.items()])
         lines.append(f"{variant} {shown}, of at most {rows['S'].max():.0f}{where}")
     return [f"Average span reached, in {tokens}: {'; '.join(lines)}."] if lines else []

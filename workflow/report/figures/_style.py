@@ -17,6 +17,7 @@ from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title, side by side over a whole figure
+IN_LEGEND, ROW = 90, 0.22  # of a legend: letters side by side, inches of height
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in points
 NEAR = 3  # pixels between a name and what it must not touch
 DASHES = ("-", "--", ":", "-.")  # so that of lines in one place each is seen
@@ -79,13 +80,17 @@ def fold(title: str, panels: int, size: int = 9) -> str:
     return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
 
 
-def share_legend(figure, columns: int = 3) -> None:
-    """One legend above all panels, each label in it once."""
-    entries: dict[str, object] = {}
+def share_legend(figure) -> None:
+    """One legend above all panels, each label in it once, in room of its own."""
+    handles: dict[str, object] = {}
     for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, fontsize=8)
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if handles:
+        columns = max(1, min(4, len(handles), IN_LEGEND // (max(map(len, handles)) + 6)))
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
+        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
 
 
 def place_names(figure) -> None:
