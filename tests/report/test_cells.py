@@ -3,20 +3,8 @@
 import pytest
 
 from tests._runs import failed, run
-from workflow.report.tables._cells import measured, ratio, setting, take_cost_row, take_rows
+from workflow.report.tables._cells import measured, ratio, setting, take_cost_row
 from workflow.results.runs_table import as_frame
-from workflow.results.statistics import mean_interval
-
-
-def test_interval_of_two_seeds_by_hand():
-    """Mean 2.15, standard error .05, t(.975, 1) = 12.706."""
-    mean, low, high = mean_interval([2.1, 2.2])
-    assert mean == pytest.approx(2.15)
-    assert high - mean == pytest.approx(mean - low) == pytest.approx(12.706 * 0.05, rel=1e-4)
-
-
-def test_one_seed_has_no_interval():
-    assert mean_interval([2.0]) == (2.0, None, None)
 
 
 def test_a_mean_over_seeds_with_its_runs():
@@ -24,11 +12,6 @@ def test_a_mean_over_seeds_with_its_runs():
     assert (
         cell["value"] == pytest.approx(2.15) and cell["n"] == 2 and len(cell["digests"]) == 2 and cell["status"] == "ok"
     )
-
-
-def test_a_failed_run_is_shown_as_failed_with_its_reason():
-    cell = measured("r", "dev", as_frame([failed()]), "dev_bpc")
-    assert cell["status"] == "failed" and "diverged: mean loss nan" in cell["note"] and cell["value"] is None
 
 
 def test_one_failed_seed_of_two_is_told():
@@ -63,11 +46,6 @@ def test_a_setting_has_no_interval():
 def test_a_cost_is_read_from_a_seed_that_ended_well():
     assert take_cost_row(as_frame([failed(seed=1), run(seed=2)]))["seed"].tolist() == [2]
     assert take_cost_row(as_frame([failed(seed=1)]))["seed"].tolist() == [1]
-
-
-def test_only_what_is_measured_once_per_configuration_stands_on_one_row():
-    runs = as_frame([run(seed=1), run(seed=2)])
-    assert (len(take_rows(runs, "dev_bpc")), len(take_rows(runs, "train_tokens_per_s"))) == (2, 1)
 
 
 def ratio_to_fixed(quantity: str, *rows: dict) -> dict:

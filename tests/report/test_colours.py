@@ -11,7 +11,7 @@ from workflow.config.choices import AXES
 from workflow.plan.ablations import known_ablations
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import COLOURS, as_named, attention_of, shades, tones
+from workflow.report.figures._colours import COLOURS, as_named, attention_of, shades
 from workflow.results.runs_table import as_frame
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
@@ -70,11 +70,6 @@ def test_a_colour_stands_for_an_attention_whatever_it_is_called():
     }
 
 
-def test_variants_of_one_attention_take_tones_of_its_colour():
-    looks = looks_of({"short": {"span": "adaptive"}, "long": {"span": "adaptive"}, "plain": {"span": "fixed"}})
-    assert [colour for _, colour in looks.values()] == [*tones(COLOURS["adaptive"], 2), COLOURS["fixed"]]
-
-
 def test_every_colour_is_that_of_an_attention_some_question_asks_for():
     rows = plan(load_config({"scale": "laptop", "ablations": known_ablations(), "train": "everything"}), {})
     kinds = {
@@ -82,8 +77,3 @@ def test_every_colour_is_that_of_an_attention_some_question_asks_for():
         for row in rows
     }
     assert {*COLOURS} - kinds == {"published"}
-
-
-def test_no_colour_means_two_things():
-    assert len({*COLOURS.values()}) == len(COLOURS)
-    assert not {*COLOURS.values()} & {colour for number in range(1, 9) for colour in shades(number)}

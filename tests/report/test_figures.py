@@ -83,11 +83,6 @@ def test_words_start_after_a_blank():
     assert adaptive_span_figure5.data(as_frame(rows))["starts"].tolist() == [False, False, True, False, False, True]
 
 
-def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
-    """Figure 1 shows one run of two seeds."""
-    assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
-
-
 @pytest.mark.slow
 def test_the_same_data_give_the_same_bytes(tmp_path):
     files = write_inputs(tmp_path / "inputs")
