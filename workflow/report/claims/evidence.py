@@ -17,11 +17,10 @@ from workflow.report.claims.samples import (
 )
 from workflow.report.claims.schema import (
     Claim,
-    claimed_range,
     describe_expectation,
     describe_measure,
     is_as_claimed,
-    unit_of,
+    unit_of_effect,
 )
 from workflow.report.numbers import count
 from workflow.report.tables.analytic import rounds_to
@@ -60,7 +59,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return line | recompute(claim)
-    line["unit"] = unit_of(claim)
+    line["unit"] = unit_of_effect(claim)
     if not was_run(claim, frames):
         return line | {"verdict": "not tested", "why": NOT_ASKED}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
@@ -196,3 +195,16 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
     verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
     what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
     return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}
+
+
+def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
+    """From where to where the effect is as claimed; None is open, as all is of a claim about formulas."""
+    if claim.expect == "less":
+        return None, claim.against
+    if claim.expect == "more":
+        return claim.against, None
+    if claim.expect is None:
+        return None, None
+    if claim.by == "ratio":
+        return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
+    return claim.against - claim.room, claim.against + claim.room

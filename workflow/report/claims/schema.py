@@ -182,8 +182,8 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
     return effect < claim.against if claim.expect == "less" else effect > claim.against
 
 
-def unit_of(claim: Claim) -> str:
-    """Of the effect."""
+def unit_of_effect(claim: Claim) -> str:
+    """The unit of the effect."""
     power = "power of n" if claim.ablation == LAYERS else "power of S"
     return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
 
@@ -204,16 +204,3 @@ def describe_expectation(claim: Claim) -> str:
     room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
     sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
     return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")
-
-
-def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
-    """From where to where the effect is as claimed; None is open, as all is of a claim about formulas."""
-    if claim.expect == "less":
-        return None, claim.against
-    if claim.expect == "more":
-        return claim.against, None
-    if claim.expect is None:
-        return None, None
-    if claim.by == "ratio":
-        return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
-    return claim.against - claim.room, claim.against + claim.room

@@ -46,7 +46,7 @@ function chart(place, { title, rows, series, joined, log }) {
   const top = 30 + LEGEND * Math.ceil(series.length / PER_LINE), foot = HIGH - (slanted ? Math.min(110, 20 + 5 * letters) : 28);
   const height = (place) => foot - ((place - ends[0] + room) / (ends[1] - ends[0] + 2 * room)) * (foot - top);
   const y = (value) => height(scaled(value));
-  const aside = Math.min(14, (step * 0.7) / series.length);
+  const aside = points[0].low === undefined ? 0 : Math.min(14, (step * 0.7) / series.length);
   const x = (row, number) => LEFT + step * (row + 0.5) + aside * (number - (series.length - 1) / 2);
   const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "font-family": "inherit" });
   picture.append(write(4, 14, title, "start"));
