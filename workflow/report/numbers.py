@@ -43,7 +43,7 @@ class Form:
     suffix: str = ""
 
     def text(self, value) -> str:
-        """Of one value of the column; text as it is, nothing for a missing value."""
+        """Write one value of the column; text as it is, nothing for a missing value."""
         if not is_number(value):
             return number(value)
         if abs(value) >= HUGE:
@@ -52,7 +52,7 @@ class Form:
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
-    """Of a column. halves: what stands behind ±; of points in place of an interval, half their distance."""
+    """Find the form of a column. halves: what stands behind ±, or half the distance of points in place of it."""
     sizes = [abs(value) for value in values if is_number(value) and value]
     if not sizes:
         return Form(3 if unit in BITS else 0)
@@ -73,7 +73,7 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
 
 
 def printed_form(values: Iterable) -> Form:
-    """Of a column of published values: as many decimals as the longest of them is printed with."""
+    """Find the form of a column of published values: as many decimals as the longest of them is printed with."""
     printed = [value for value in values if is_number(value)]
     if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
         return form_of(printed)

@@ -35,7 +35,7 @@ def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def title_of(task: str, corpus: str) -> str:
-    """Of a text, whatever it stands in for."""
+    """Name a text, whatever it stands in for."""
     return badge_of(task, (), corpus).badge
 
 
@@ -50,7 +50,7 @@ def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
-    """Of each cell of a table the badges of what the runs behind it read."""
+    """List for each cell of a table the badges of what the runs behind it read."""
     read = {} if runs is None else with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
     return [sorted(set().union(*(read[digest] for digest in digests))) for digests in cells["digests"]]
 

@@ -59,18 +59,18 @@ def interval_factor(n: int) -> float:
 
 
 def half_width(low, high):
-    """Of an interval, or of each in two columns: what stands behind ±. None where there is no interval."""
+    """Halve an interval, or each in two columns: what stands behind ±. None where there is no interval."""
     return None if low is None or high is None else (high - low) / 2
 
 
 def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
-    """Of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
+    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
     apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
 def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
-    """Of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
+    """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
     beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
@@ -82,13 +82,13 @@ def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = No
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
-    """The same of n pairs whose standard deviation is `scatter`: of a t test at 5 %, by the noncentral t."""
+    """Find that effect for n pairs with this standard deviation: of a t test at 5 %, by the noncentral t."""
     edge = stdtrit(n - blocks, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
     return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """The standard deviation of pairs around the mean of their block; rounding is none."""
+    """The standard deviation of pairs around the mean of their block; 0 where they differ by rounding alone."""
     means = [(fmean(block), block) for block in _blocked(values, blocks)]
     squares = sum((value - mean) ** 2 for mean, block in means for value in block)
     deviation = math.sqrt(squares / _freedom(values, blocks))
@@ -111,7 +111,7 @@ def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    """Of the mean: of n pairs in blocks of one size, their scatter by the root of n."""
+    """Compute the standard error of the mean: of n pairs in blocks of one size, their scatter by the root of n."""
     sizes = [len(block) for block in _blocked(values, blocks)]
     return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
 

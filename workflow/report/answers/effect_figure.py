@@ -66,7 +66,7 @@ def _draw_dots(data: pd.DataFrame, score: str):
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
-    """Of the variants; with S and k where a variant stands there more than once."""
+    """List the names of the variants, with S and k where a variant stands there more than once."""
     names = []
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]

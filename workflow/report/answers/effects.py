@@ -139,7 +139,7 @@ def axes_of(runs: pd.DataFrame) -> list[str]:
 
 
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
-    """Of one variant: its quantity at the largest S, or k, less that at the smallest; a mean over the other axis."""
+    """Compare the largest S, or k, of one variant with the smallest; a mean over the other axis."""
     ends = runs[axis].min(), runs[axis].max()
     low, high = (runs[runs[axis] == end] for end in ends)
     return effect_of(pair(high, low, quantity)) if ends[0] < ends[1] else None

@@ -22,7 +22,7 @@ def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
 
 
 def changes_by_text(changes: list[tuple[str, str, Effect]], unit: str) -> list[str]:
-    """The same of what changes along a grid: the ends, the variant, and what it changes by."""
+    """List the changes along a grid on each text: the ends, the variant, and what it changes by."""
     ends = dict.fromkeys(each for each, *_ in changes)
     by_ends = {each: {variant: effect for end, variant, effect in changes if end == each} for each in ends}
     return [line for each, effects in by_ends.items() for line in _on_each_text(f"Change in {unit} {each}", effects)]
@@ -51,7 +51,7 @@ def chance(comparisons: list[Comparison]) -> list[str]:
 
 
 def few(comparisons: list[Comparison]) -> list[str]:
-    """Of some comparisons, where others have enough, that a text has too few seeds."""
+    """Name the comparisons with too few seeds on a text, where others have enough."""
     effects = {f"{each.variant}{each.place}": each.effect for each in comparisons if each.effect}
     short = [name for name, effect in effects.items() if effect.p is None]
     if not 0 < len(short) < len(effects):

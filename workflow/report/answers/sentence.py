@@ -90,7 +90,7 @@ def _status(ps: list[float]) -> str:
 
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
-    """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
+    """Say how far the heads of a single variant look, where they have learned that, else its score; text by text."""
     seeds = int(finished.groupby("title")["seed"].nunique().min())
     if seeds < FEWEST:
         return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"

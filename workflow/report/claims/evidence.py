@@ -142,7 +142,7 @@ def recompute(claim: Claim) -> dict:
 
 
 def _texts(pairs: list[dict]) -> list[str]:
-    """Of each pair."""
+    """List the text of each pair."""
     return [pair["text"] for pair in pairs]
 
 

@@ -118,7 +118,7 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 
 def speaking(line: dict) -> dict:
-    """Of a line with its sets, the evidence of the set whose verdict is shown."""
+    """Find the evidence of the set whose verdict is shown, of a line with its sets."""
     return next(each for each in line["sets"] if each["set"] == line["strongest"])
 
 

@@ -126,7 +126,7 @@ def on_page(colour: str) -> str:
 
 @cache
 def fit(colour: str, paper: str) -> str:
-    """The same hue, as much darker on light paper and lighter on dark as it takes to be seen."""
+    """Keep the hue, as much darker on light paper and lighter on dark as it takes to be seen."""
     hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
     step = 0.02 if paper == DARK_PAPER else -0.02
     while contrast(colour, paper) < READABLE[paper]:
@@ -136,7 +136,7 @@ def fit(colour: str, paper: str) -> str:
 
 
 def contrast(a: str, b: str) -> float:
-    """Of two colours, as WCAG 2 defines it: 1 to 21."""
+    """Compute the contrast of two colours, as WCAG 2 defines it: 1 to 21."""
     lighter, darker = sorted((_luminance(a), _luminance(b)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 

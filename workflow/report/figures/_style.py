@@ -116,7 +116,7 @@ def _move(name, offset: tuple[float, float]) -> Bbox:
 
 
 def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
-    """Of other names, of points, and of the edge."""
+    """Whether a name touches no other name, no point and not the edge."""
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
     nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
     apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)

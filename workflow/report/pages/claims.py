@@ -185,7 +185,7 @@ def write_pairs(evidence: dict, line: dict) -> list[dict]:
 
 
 def _spell_turn(turn: int | list) -> str:
-    """Of a seed or a turn its number; of (clock, turn) with the clock."""
+    """Write the number of a seed or a turn; of (clock, turn) with the clock."""
     clock, turn = turn if isinstance(turn, list | tuple) else (WITHOUT, turn)
     return f"{turn}" if clock == WITHOUT else f"{turn}, beside {clock}"
 

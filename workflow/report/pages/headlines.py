@@ -51,7 +51,7 @@ def _surest(line: dict) -> tuple:
 
 
 def _strength(line: dict) -> float:
-    """Of the scale whose evidence is shown."""
+    """Rank the scale whose evidence is shown."""
     return strength(line["evidence"].get("scale", ""))
 
 

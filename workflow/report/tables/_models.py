@@ -23,7 +23,7 @@ def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[s
 
 
 def _id(stem: str, column: str) -> str | None:
-    """Of the published value, where the paper prints one."""
+    """Name the published value, where the paper prints one."""
     return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
 
 

@@ -46,7 +46,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
-    """The same comparison on a test of another year, where the text has one."""
+    """Compare on a test of another year, where the text has one."""
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []
