@@ -16,7 +16,6 @@ from workflow.plan.ablations import Ablation, load_ablation
 from workflow.plan.claims import FORMULAS, ablation_of, known_claims
 from workflow.plan.reads import reads
 from workflow.report.claims.measures import LAYERS
-from workflow.report.pages import learning
 from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS, names
@@ -173,18 +172,8 @@ def record(row: dict) -> Record:
 
 
 def write_page(folder: Path, kind: str, *words: str) -> None:
-    """Pages of one kind. The runs of a task share one curve here, so it is drawn once."""
-    drawn = {}
-
-    def curve(record, draw=learning.draw_curve):
-        task = record.job.task
-        if task not in drawn:
-            drawn[task] = draw(record)
-        return drawn[task]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "draw_curve", curve)
-        page.main([kind, *words, "--scale", SCALE, *where(folder)])
+    """Pages of one kind."""
+    page.main([kind, *words, "--scale", SCALE, *where(folder)])
 
 
 def where(folder: Path) -> list[str]:

@@ -44,7 +44,7 @@ def test_every_target_says_what_it_is():
     assert said.keys() == targets.named.keys() and all(len(line) > 20 for line in said.values())
     assert said["models"] == f"Ablation. {load_ablation('models').question}"
     assert said["adaptive_span_figure2"] == "Figure. Adaptive Attention Span, Figure 2: the soft mask"
-    assert said["quality_against_cost"].count(". ") > 2  # an ablation, a table and a figure of one name
+    assert said["limit"].count(". ") > 2  # an ablation, a table and a figure of one name
 
 
 @pytest.mark.parametrize(

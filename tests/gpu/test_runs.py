@@ -135,7 +135,7 @@ def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
     row = run()
     made = record(row)
     made.origin.device = device
-    assert run_page(made, {}, None, row)["command"].endswith(f"--device {word}")
+    assert run_page(made, {}, row)["command"].endswith(f"--device {word}")
 
 
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])

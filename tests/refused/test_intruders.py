@@ -20,7 +20,7 @@ from tests._jobs import job
 from tests.results.test_bundles import bundled, rewrite, rewrite_manifest, write_set
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import read_bundle
-from workflow.report.pages.root import root_page
+from workflow.report.pages.index import root_page
 from workflow.results.runs_table import csv_text
 from workflow.tasks import sources
 from workflow.tasks import store as stored

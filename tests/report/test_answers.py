@@ -6,12 +6,10 @@ import pytest
 
 from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
-from workflow.report.answers.effects import compare
-from workflow.report.answers.look import LEGEND
+from workflow.report.answers.effects import compare, variant_table
+from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.sentence import answer_of
-from workflow.report.answers.variants import variant_table
 from workflow.report.figures._style import plt
-from workflow.report.pages.answer import draw_figures
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST
@@ -80,15 +78,6 @@ def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
     )
 
 
-def test_of_one_seed_of_one_variant_it_says_the_score_text_by_text_also_over_a_grid():
-    rows = [*scored("fixed", 2.0, S=8), *scored("fixed", 2.0, S=64), *scored("fixed", 2.4, S=8, corpus="b")]
-    said = say([row | {"digest": f"{row['digest']}-{row['S']}-{row['corpus']}"} for row in rows])
-    assert said.sentence == (
-        "1 seed cannot tell an effect from chance, which takes 3 on each text; fixed reaches 2.000 and 2.400 bpc, "
-        "by dev bpc, over 1 seed on Python sources in 27 letters and b at scale test."
-    )
-
-
 def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
     grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
@@ -151,11 +140,6 @@ def test_one_text_under_two_names_of_the_papers_is_one_text():
     assert {line["text"] for line in twice} == {"Python sources in 27 letters"}
 
 
-def test_what_was_found_while_runs_still_learn_is_so_far():
-    said = say([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *scored("long", 2.3, 2.41, 2.49)])
-    assert said.status == "So far" and any(line.startswith("3 of 6 runs were still learning") for line in said.remarks)
-
-
 def test_failed_runs_are_told_and_are_no_answer_alone():
     rows = [failed(variant=variant, seed=seed) for variant in ("fixed", "adaptive") for seed in (1, 2)]
     said = say(rows)
@@ -184,12 +168,6 @@ def test_of_many_variants_it_is_counted_and_chance_is_named():
     assert said.sentence.startswith("of 5 variants 4 are worse than base, 1 cannot be told apart from base; v1 is 1.0")
 
 
-def test_a_variant_of_the_very_runs_of_the_first_is_not_compared():
-    rows = scored("base", 2.0, 2.1, 2.2)
-    said = say([*rows, *({**row, "variant": "same", "label": "same"} for row in rows), *scored("other", 3.0, 3.1, 3.3)])
-    assert "same is the same as base at this scale." in said.remarks and "same" not in said.sentence
-
-
 def texts_of(figure) -> str:
     found = " ".join(text.get_text() for text in figure.findobj(plt.Text))
     plt.close(figure)
@@ -211,22 +189,6 @@ def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
     figure = effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc")
     text = texts_of(figure)
     assert "span limit S" in text and "adaptive span" in text and "Transformer-XL" in text
-
-
-def test_where_few_variants_are_on_a_grid_each_place_of_it_is_a_row():
-    asked, others = "quality_against_cost", ("adaptive", "fixed", "dynamic")
-    rows = [run(asked, "adaptive_top_k", seed, k=k) for seed in (1, 2, 3) for k in (8, 32)]
-    rows += [run(asked, variant, seed) for variant in others for seed in (1, 2, 3)]
-    text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
-    assert "adaptive span, top-k, k = 8" in text and "adaptive span, top-k, k = 32" in text
-    assert "number of kept keys" not in text and "fixed span, " not in text
-
-
-def test_one_configuration_alone_has_neither_an_effect_nor_a_cost_to_draw():
-    rows = [run(variant="fixed", seed=seed) for seed in (1, 2, 3)]
-    figures = draw_figures(as_frame(rows), TASKS["char_lm"])
-    assert [name for name, *_ in figures] == ["curves"]
-    plt.close("all")
 
 
 def test_seeds_of_a_curve_are_one_line_and_a_band_and_few_are_themselves():
@@ -259,3 +221,8 @@ def test_costs_are_drawn_where_they_differ_alone():
     kept, too_many = (len(cost_figure.data(as_frame(rows), "dev_bpc")) for rows in (many[:-1], many))
     assert (kept, too_many) == (LEGEND, 0)  # no legend keeps more apart
     assert "(less is better)" in texts_of(figure)
+
+
+def test_what_was_found_while_runs_still_learn_is_so_far():
+    said = say([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *scored("long", 2.3, 2.41, 2.49)])
+    assert said.status == "So far" and any(line.startswith("3 of 6 runs were still learning") for line in said.remarks)

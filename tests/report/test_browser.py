@@ -113,12 +113,6 @@ def test_dark_mode_is_dark(site, page):
     assert shade() < 150 < light
 
 
-def test_a_cell_leads_to_its_run(site, page):
-    page.goto((site / "papers" / "adaptive_span.html").as_uri())
-    page.locator("td a.ours").first.click()
-    assert "/ablations/" in page.url and page.locator("h1").inner_text().startswith("Run ")
-
-
 def visible(page, rows):
     return page.locator(rows).evaluate_all("rows => rows.filter(row => row.getClientRects().length).length")
 
@@ -146,24 +140,6 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     assert visible(page, rows) == visible(page, 'tr[data-verdict="cannot tell"]') < every
     button.click()
     assert visible(page, rows) == every and button.get_attribute("aria-pressed") == "false"
-
-
-def test_a_wide_table_keeps_its_first_column(site, page):
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
-    table = page.locator("#table-adaptive_span_costs .scroll")
-    head = table.locator("tbody th").first
-    before = head.bounding_box()["x"]
-    assert table.evaluate("box => (box.scrollLeft = 300, box.scrollLeft)") == 300
-    assert head.bounding_box()["x"] == before
-
-
-def test_what_goes_on_to_the_right_has_a_shadow_there(site, page):
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
-    wide = "boxes.filter(box => box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).overflowX == 'auto')"
-    shadows = page.locator("main *").evaluate_all(f"boxes => {wide}.map(box => getComputedStyle(box).backgroundImage)")
-    assert len(shadows) > 5 and "none" not in shadows
 
 
 def test_a_note_opens_inside_the_window_by_key(site, page):
@@ -252,12 +228,12 @@ def test_the_grid_shows_intervals_and_keeps_variants_apart(site, page):
     assert grid(page)[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
 
 
-def test_the_chart_beside_the_grid_has_a_mark_for_each_of_its_cells(site, page):
-    page.goto((site / "pivot.html").as_uri())
-    select(page, question="span_limit", rows="S", columns="variant", measure="dev bpc")
-    assert page.locator("#chart svg path").count() == 2 * 2 + 2  # two variants at two S, and two in the legend
-    assert page.locator("#chart").get_attribute("aria-label").startswith("dev bpc (lower is better) by S")
-    assert "adaptive" in page.locator("#chart svg").inner_html()
+def test_the_page_of_a_run_draws_its_curves(site, page):
+    """Train and dev at two steps, and the mean span; a mark for each, and one for each name."""
+    page.goto((site / "ablations" / "span_limit" / "span_limit-adaptive-64-None-1.html").as_uri())
+    scores, spans = page.locator("figure.curve").all()
+    assert scores.locator("path").count() == 2 * 2 + 2 and spans.locator("path").count() == 2 + 1
+    assert "bits per character, by steps" in scores.inner_text()
 
 
 @pytest.fixture(scope="module")

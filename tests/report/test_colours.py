@@ -1,4 +1,4 @@
-"""One colour for each attention: told apart by colour-blind readers, never used twice, the same in every question."""
+"""One colour for each attention: told apart by colour-blind readers, the same in every question, seen on dark pages."""
 
 from itertools import combinations
 
@@ -11,8 +11,21 @@ from workflow.config.choices import AXES
 from workflow.plan.ablations import known_ablations
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import COLOURS, shades, tones
-from workflow.report.figures._variants import as_named, attention_of
+from workflow.report.figures._colours import (
+    COLOURS,
+    DARK_PAPER,
+    LIGHT_PAPER,
+    READABLE,
+    as_named,
+    attention_of,
+    contrast,
+    fit,
+    follow_page,
+    on_dark,
+    shades,
+    tones,
+)
+from workflow.report.pages.site import TEMPLATES
 from workflow.results.runs_table import as_frame
 
 # what a reader without one kind of cone sees (Machado, Oliveira, Fernandes 2009, severity 1), in linear RGB
@@ -71,11 +84,6 @@ def test_a_colour_stands_for_an_attention_whatever_it_is_called():
     }
 
 
-def test_variants_of_one_attention_take_tones_of_its_colour():
-    looks = looks_of({"short": {"span": "adaptive"}, "long": {"span": "adaptive"}, "plain": {"span": "fixed"}})
-    assert [colour for _, colour in looks.values()] == [*tones(COLOURS["adaptive"], 2), COLOURS["fixed"]]
-
-
 def test_every_colour_is_that_of_an_attention_some_question_asks_for():
     rows = plan(load_config({"scale": "laptop", "ablations": known_ablations(), "train": "everything"}), {})
     kinds = {
@@ -85,6 +93,38 @@ def test_every_colour_is_that_of_an_attention_some_question_asks_for():
     assert {*COLOURS} - kinds == {"published"}
 
 
-def test_no_colour_means_two_things():
-    assert len({*COLOURS.values()}) == len(COLOURS)
-    assert not {*COLOURS.values()} & {colour for number in range(1, 9) for colour in shades(number)}
+def test_contrast_by_hand():
+    """White on black is 21; grey #777777 on white 4.48."""
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("paper", [LIGHT_PAPER, DARK_PAPER])
+@pytest.mark.parametrize("colour", [*COLOURS.values(), *shades(2), *shades(7)])
+def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
+    assert contrast(fit(colour, paper), paper) >= READABLE[paper]
+    assert fit(colour, paper) == colour or contrast(colour, paper) < READABLE[paper]
+
+
+@pytest.mark.parametrize("colours", [shades(4), *(tones(colour, 2) for colour in COLOURS.values())])
+def test_series_stay_apart_on_a_dark_page(colours):
+    """Of one hue by lightness, which has to differ there as it does on a light page."""
+    shown = [fit(on_dark().get(colour, colour), DARK_PAPER) for colour in colours]
+    assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), shown
+
+
+def test_the_papers_are_those_of_the_pages():
+    light, _, dark = (TEMPLATES / "style.css").read_text().partition("prefers-color-scheme: dark")
+    assert f"--paper: {LIGHT_PAPER};" in light and f"--paper: {DARK_PAPER};" in dark
+
+
+def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():
+    svg = '<g id="patch_1"><path d="M 0" style="fill: #ffffff"/></g><path style="stroke: #777777; fill: #3f90da"/>'
+    svg += '<path style="stroke: #832db6"/><g id="QuadMesh_1"><path style="fill: #08306b"/></g>'
+    svg += '<text style="fill: #1b1b1b"/>'
+    lifted = fit("#832db6", DARK_PAPER)
+    assert follow_page(svg) == (
+        '<g id="patch_1"><path d="M 0" style="fill: none"/></g><path style="stroke: var(--soft); fill: #3f90da"/>'
+        f'<path style="stroke: #832db6; stroke: light-dark(#832db6, {lifted})"/>'
+        '<g id="QuadMesh_1"><path style="fill: #08306b"/></g><text style="fill: var(--ink)"/>'
+    )

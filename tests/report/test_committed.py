@@ -12,13 +12,12 @@ from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
-from workflow.report.answers.effects import beside
-from workflow.report.answers.variants import variant_table
+from workflow.report.answers.effects import beside, variant_table
+from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
-from workflow.report.claims.side_by_side import speaking
 from workflow.report.pages import headlines
-from workflow.report.pages.ledger import ledger_page, read_ledger
+from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
 from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
@@ -70,7 +69,7 @@ def said_of_questions(runs) -> list[tuple]:
         for line in variant_table(mine, measure, {})["lines"]:
             if line["effect"] is not None:
                 base = beside(texts, line["S"], line["k"])
-                than = base.loc[base["text"] == line["text"], "configuration"].unique()
+                than = base.loc[base["title"] == line["text"], "configuration"].unique()
                 ours, effect = line["runs"]["configuration"].unique(), line["effect"]
                 said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))
     return said

@@ -1,6 +1,5 @@
 """Figures: the numbers behind them, and that each can be drawn from good, failed and missing runs."""
 
-import numpy as np
 import pytest
 
 from tests._layers import layers
@@ -13,9 +12,6 @@ from workflow.report.figures import (
     adaptive_span_figure3_center,
     adaptive_span_figure3_left,
     adaptive_span_figure5,
-    quality_against_cost,
-    span_by_k_grid,
-    top_k_adaptive_span_curves,
 )
 from workflow.report.figures._style import plt
 from workflow.results.runs_table import Frames, as_frame
@@ -66,13 +62,6 @@ def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 
-def test_a_speed_measured_once_per_configuration_has_no_interval():
-    grid = span_by_k_grid.data(everything()).set_index("quantity")
-    speed, quality = grid.loc["train_tokens_per_s"], grid.loc["dev_bpc"]
-    assert (speed["mean"] == 1000).all() and (speed["n"] == 1).all() and speed[["low", "high"]].isna().all(axis=None)
-    assert (quality["n"] == 2).all() and [2.1, 2.2] in quality["points"].tolist()  # two seeds have no interval
-
-
 def test_published_points_stand_apart_with_their_ids():
     points = adaptive_span_figure3_center.data(everything())
     published = points[(points["text"] == "the paper's model") & (points["variant"] == "adaptive")].set_index("S")
@@ -88,35 +77,10 @@ def test_three_panels_share_one_legend_that_tells_the_formula_from_the_paper():
     assert not any(axes.get_legend() for axes in figure.axes)
 
 
-def test_two_seeds_are_drawn_as_themselves():
-    """dev 2.1 and 2.2: a mark at 2.15 and a dot at each."""
-    figure = quality_against_cost.draw(quality_against_cost.data(everything().query("variant == 'fixed'")))
-    heights = sorted(y for line in figure.axes[0].lines for y in line.get_ydata())
-    assert heights == pytest.approx([2.1, 2.15, 2.2])
-
-
-def test_a_difference_that_noise_makes_stays_pale():
-    """2.150 and 2.152 lie within a hundredth of the scale of each other; a speed begins at 0."""
-    assert span_by_k_grid._scale(np.array([[2.15, 2.152]]), "dev_bpc") == pytest.approx((2.15, 2.365))
-    assert span_by_k_grid._scale(np.array([[900.0, 1000.0]]), "train_tokens_per_s") == (0, 1000)
-    assert span_by_k_grid._scale(np.array([[1.0, 3.0]]), "dev_bpc") == (1, 3)
-
-
 def test_words_start_after_a_blank():
     fragment = {"text": list("a bc") + ["<eos>", "d"], "span": [1.0] * 6}
     rows = [run("dynamic_span", "dynamic", fragment=fragment)]
     assert adaptive_span_figure5.data(as_frame(rows))["starts"].tolist() == [False, False, True, False, False, True]
-
-
-def test_the_origin_at_the_foot_is_that_of_the_runs_shown():
-    """Figure 1 shows one run of two seeds."""
-    assert adaptive_span_figure1.used(everything())["seed"].tolist() == [1]
-
-
-def test_curves_stand_beside_the_released_logs():
-    curves = top_k_adaptive_span_curves.data(everything())
-    assert set(curves["source"]) == {"measured", "published"}
-    assert set(curves[curves["source"] == "published"]["k"]) == {0, 8, 32}
 
 
 @pytest.mark.slow

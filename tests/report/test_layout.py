@@ -34,8 +34,8 @@ def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
 
 def test_points_and_intervals_as_text():
     cells = laid_out(
-        measured("few", "dev", scored(18.3, 26.8), "dev_bpc", "BLEU"),
-        measured("more", "dev", scored(20.0, 21.0, 22.0), "dev_bpc", "BLEU"),
+        measured("few", "dev", scored(18.3, 26.8), "dev_bpc", unit="BLEU"),
+        measured("more", "dev", scored(20.0, 21.0, 22.0), "dev_bpc", unit="BLEU"),
     )
     (column,) = list_columns(cells)
     assert [text_of(cell, column.form) for cell in cells] == ["18.3, 26.8", "21.0 ± 2.5"]
@@ -44,7 +44,7 @@ def test_points_and_intervals_as_text():
 def test_our_rows_stand_on_top_and_cited_ones_below():
     cells = laid_out(
         cited("theirs", "test", "as.t1.t12.test", "bpc"),
-        measured("ours", "test", scored(2.0), "dev_bpc", "bpc"),
+        measured("ours", "test", scored(2.0), "dev_bpc"),
         analytic("by formula", "test", 1.0, "bpc"),
     )
     assert list_rows(cells) == [("ours", False), ("by formula", False), ("theirs", True)]
@@ -52,9 +52,9 @@ def test_our_rows_stand_on_top_and_cited_ones_below():
 
 def test_published_values_stand_apart_unless_they_are_comparable():
     cells = laid_out(
-        measured("r", "test", scored(2.0), "dev_bpc", "bpc", "as.t1.as_small.test"),
+        measured("r", "test", scored(2.0), "dev_bpc", "as.t1.as_small.test"),
         analytic("r", "#FLOPS", 41_607_168, "", "as.t1.as_small.flops"),
-        measured("r", "other", scored(2.0), "dev_bpc", "bpc"),
+        measured("r", "other", scored(2.0), "dev_bpc"),
     )
     assert {column.title: column.apart for column in list_columns(cells)} == {
         "test": True,

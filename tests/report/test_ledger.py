@@ -12,11 +12,10 @@ from workflow.config.errors import ConfigError
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import ablation_of, costs_claimed, known_claims
 from workflow.plan.other_results import find_other_results
-from workflow.report.claims.ledger import collect_evidence, judge_all
+from workflow.report.claims.evidence import collect_evidence
+from workflow.report.claims.ledger import VERDICTS, judge_all, stand_side_by_side
 from workflow.report.claims.schema import load_claim
-from workflow.report.claims.side_by_side import stand_side_by_side
-from workflow.report.claims.verdicts import VERDICTS
-from workflow.report.pages.ledger import run_pages
+from workflow.report.pages.claims import run_pages
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import Frames, as_frame
 from workflow.scripts import ledger

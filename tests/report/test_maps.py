@@ -84,20 +84,3 @@ def test_the_sharpest_heads_of_all_layers_are_drawn():
     rows = as_frame([looked(ablation="transformer", variant="base", paper_corpus="wmt14-ende")])
     shown = aiayn_attention.data(rows)[["layer", "head"]].drop_duplicates()
     assert list(shown.itertuples(index=False, name=None)) == [(12, 1), (1, 2), (1, 1), (12, 2)]
-
-
-def test_sixteen_long_pieces_can_be_read_on_both_axes():
-    figure, axes = plt.subplots(figsize=(_maps.WIDTH, _maps.REST + 16 * _maps.ROW))
-    _maps.draw_heat(axes, np.full((16, 16), 0.1), ["▁undzwanzig"] * 16, ["▁undzwanzig"] * 16)
-    figure.canvas.draw()
-    for axis in (axes.xaxis, axes.yaxis):
-        boxes = [tick.label1.get_window_extent() for tick in axis.get_major_ticks()]
-        assert len(boxes) == 16 and not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-    assert axes.get_yticklabels()[0].get_text() == "▁undzwanzig" and axes.yaxis_inverted()
-
-
-def test_a_map_is_drawn_without_a_bitmap(tmp_path):
-    """Pages name no address and a bitmap in an SVG is one."""
-    figure = explicit_sparse_figure1.draw(explicit_sparse_figure1.data(as_frame([looked(), looked(variant="top_k")])))
-    figure.savefig(tmp_path / "one.svg")
-    assert "<image" not in (tmp_path / "one.svg").read_text()

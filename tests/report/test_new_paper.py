@@ -37,7 +37,7 @@ published: [rope.bpc]
 
 
 def forget():
-    for function in (*READ_ONCE, published.papers, published.load, published.load_analytic, published.load_conflicts):
+    for function in (*READ_ONCE, published.papers, published.load, published.load_analytic):
         function.cache_clear()
 
 

@@ -18,8 +18,6 @@ from workflow.report.tables import (
     adaptive_span_table1,
     adaptive_span_table3,
     explicit_sparse_table3,
-    quality_against_cost,
-    span_by_k_grid,
 )
 from workflow.report.tables._cells import COLUMNS
 from workflow.results.runs_table import Frames, as_frame
@@ -89,38 +87,6 @@ def test_top_k_rows_by_k():
     assert at(cells, "Adaptive span, top-k, k = 8", "dev")["n"] == 2
 
 
-def test_ratios_are_to_the_fixed_span():
-    runs = everything()
-    runs.loc[runs["variant"] == "sparsemax", "train_tokens_per_s"] = 430.0
-    cells = quality_against_cost.build(runs)
-    assert at(cells, "sparsemax", "training ratio")["value"] == pytest.approx(0.43)
-    assert at(cells, "fixed span", "training ratio")["value"] == 1
-    assert at(cells, "sparsemax", "memory ratio")["value"] == 1
-
-
-def test_the_executed_ratio_is_of_the_means_over_seeds():
-    """Fixed 60,000 twice; sparsemax 30,000 and 60,000."""
-    runs = everything()
-    runs.loc[(runs["variant"] == "sparsemax") & (runs["seed"] == 1), "macs_executed"] = 3e4
-    cells = quality_against_cost.build(runs)
-    cell = at(cells, "sparsemax", "executed ratio")
-    assert (cell["value"], cell["n"]) == (pytest.approx(0.75), 2)
-    assert at(cells, "sparsemax", "executed")["value"] == pytest.approx(4.5e4)
-    assert at(cells, "sparsemax", "training ratio")["n"] == 1
-
-
-def test_the_grid_has_size_three_readings_memory_and_speed():
-    runs = everything().assign(macs_analytic=7.0, macs_torch=8.0, macs_fvcore=9.0, memory_evaluate_bytes=3.0)
-    cells = span_by_k_grid.build(runs)
-    shown = {column: at(cells, "S = 32, k = 8", column) for column in cells["column"].unique()}
-    costs = {"one block, torch": 8, "one block, fvcore": 9, "training memory": 1 << 20, "evaluation memory": 3}
-    costs |= {"training speed": 1000, "prediction speed": 10}
-    assert {column: shown[column]["value"] for column in costs} == costs
-    assert all(shown[column]["n"] == 1 and pd.isna(shown[column]["low"]) for column in costs)
-    assert (shown["#params"]["value"], shown["#FLOPS"]["value"], shown["executed"]["value"]) == (1000, 5e4, 6e4)
-    assert shown["dev"]["n"] == 2
-
-
 def test_what_follows_from_a_formula_is_not_called_published():
     joined = join(adaptive_span_shares.build())
     flops, share = at(joined, "S = 256", "#FLOPS"), at(joined, "S = 256", "feed-forward")
@@ -129,13 +95,6 @@ def test_what_follows_from_a_formula_is_not_called_published():
     assert column["#FLOPS"].apart and not column["feed-forward"].apart
     assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in script.as_latex(joined, "t", "o")
     assert script.as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
-
-
-def test_a_ratio_of_a_failed_run_is_failed():
-    question = "quality_against_cost"
-    runs = as_frame([run(question, "fixed"), failed(ablation=question, variant="sparsemax")])
-    cell = at(quality_against_cost.build(runs), "sparsemax", "training ratio")
-    assert cell["status"] == "failed" and "diverged" in cell["note"] and pd.isna(cell["value"])
 
 
 def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):

@@ -11,7 +11,6 @@ from tests._runs import every_run, run
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure, remarks
-from workflow.report.answers.variants import variant_table
 from workflow.report.builders import load_builder
 from workflow.report.tables import _paired
 from workflow.results.runs_table import as_frame
@@ -58,13 +57,6 @@ def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypa
     pd.testing.assert_frame_equal(before[others], after[others])
 
 
-def test_a_speed_in_the_table_of_variants_has_its_half_interval():
-    runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
-    table = variant_table(runs, "dev_bpc", {})
-    halves = {title: half for title, (_, half, _) in zip(table["costs"], table["lines"][0]["costs"], strict=True)}
-    assert halves["training speed"] > 0 and halves["prediction speed"] > 0 and halves["#params"] is None
-
-
 def test_speeds_that_cannot_be_told_apart_are_said_to_be_so():
     runs = as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS])
     (said,) = remarks.costs(runs)
@@ -95,8 +87,3 @@ def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars():
     assert speeds.has_xerr and all(len(bar.get_segments()) == 2 for bar in speeds.lines[2])
     _, apart = drawn((32, TURNS["plain"]), (64, (20.0, 20.3, 19.9)))
     assert apart.lines[0].get_linestyle() == "-"
-
-
-def test_no_panel_shows_speeds_of_which_none_can_be_told_from_another():
-    data = cost_figure.data(as_frame([timed(run(variant=name), *TURNS[name]) for name in TURNS]), "dev_bpc")
-    assert "train_tokens_per_s" not in data

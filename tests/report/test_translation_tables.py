@@ -9,7 +9,7 @@ from tests.report._cells import at
 from workflow.papers.published import join
 from workflow.report.figures import explicit_sparse_figure3
 from workflow.report.figures._style import plt
-from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5, sparse_where
+from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5
 from workflow.results.runs_table import as_frame
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
@@ -129,21 +129,6 @@ def test_table_5_tells_training_alone_from_training_and_prediction():
     assert [at(joined, row, "gain")["value"] for row in (alone, both)] == pytest.approx([-1.0, 0.5])
     assert [at(joined, row, "gain, paper")["value"] for row in (alone, both)] == pytest.approx([0.3, 0.4])
     assert (at(joined, both, "k")["value"], at(joined, both, "k")["published_source"]) == (4, "inferred")
-
-
-def test_where_names_the_attentions_that_are_sparse():
-    ablation = {"ablation": "sparse_where"}
-    rows = [translated(**ablation, test_bleu=20.0)]
-    rows += [translated(**ablation, variant="top_k_cross", apply_to=["cross"], k=4, test_bleu=20.7)]
-    rows += [translated(**ablation, variant="entmax15", normaliser="entmax15", test_bleu=19.0)]
-    cells = sparse_where.build(as_frame(rows))
-    where = [at(cells, row, "where")["value"] for row in ("softmax", "top-k, cross", "entmax-1.5")]
-    assert where == ["nowhere", "cross", "encoder + decoder + cross"]
-    assert at(cells, "top-k, cross", "k")["value"] == 4
-    assert at(cells, "top-k, cross", "difference, sacreBLEU")["value"] == pytest.approx(0.7)
-    assert at(cells, "entmax-1.5", "difference, sacreBLEU")["value"] == pytest.approx(-1)
-    assert "k" not in set(cells[cells["row"] == "entmax-1.5"]["column"])
-    assert "difference" not in set(cells[cells["row"] == "softmax"]["column"])
 
 
 def test_figure_3_has_softmax_at_infinity_and_of_the_papers_curve_what_it_prints():

@@ -9,7 +9,7 @@ import pytest
 from tests._copied import ROOT, copied, ended, snakemake, with_examples
 from workflow.plan.claims import known_claims
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.verdicts import VERDICTS
+from workflow.report.claims.ledger import VERDICTS
 from workflow.results import archive
 
 pytestmark = pytest.mark.slow

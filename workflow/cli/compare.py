@@ -16,7 +16,7 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.config.files import output_path
 from workflow.report.bundle import Bundle, read_bundle
-from workflow.report.pages.numbers import number, percent
+from workflow.report.numbers import number, percent
 from workflow.report.pages.site import Site
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm

@@ -2,9 +2,9 @@
 
 from workflow.config.files import config_names
 
-BESIDE = ("analytic", "context")  # in the papers' folder: how their numbers are computed again, where sources disagree
+RECOMPUTED = "analytic"  # in the papers' folder: how their numbers are computed again
 
 
 def known_papers() -> list[str]:
     """One file of config/published/ each."""
-    return [name for name in config_names("published") if name not in BESIDE]
+    return [name for name in config_names("published") if name != RECOMPUTED]

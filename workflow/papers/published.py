@@ -2,7 +2,7 @@
 
 from functools import cache
 from inspect import signature
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 from pydantic import Field, model_validator
@@ -17,7 +17,7 @@ FOLDER = ROOT / "config" / "published"
 
 
 class Published(StrictModel):
-    """One published number. row_origin: the row is the paper's own or cited by it; inferred, digitised: not printed."""
+    """One published number. inferred, digitised: not printed. conflict: what is known of two sources that disagree."""
 
     id: str
     where: str
@@ -26,13 +26,10 @@ class Published(StrictModel):
     value: float | str | list
     unit: str
     kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
-    row_origin: Literal["own", "cited"] | None = None
     note: str | None = None
     inferred: bool = False
     digitised: bool = False
-    heads: list[float] | None = None
     conflict: str | None = None
-    recomputed_note: str | None = None
     paper: str = ""
 
     @property
@@ -94,12 +91,6 @@ class Analytic(StrictModel):
     open: dict[str, str] = Field(default_factory=dict)
 
 
-class Context(StrictModel):
-    conflicts: list[dict[str, Any]]
-    dropped_symbols: list[dict[str, Any]]
-    related_values: list[dict[str, Any]]
-
-
 @cache
 def papers() -> dict[str, Paper]:
     return {name: _read(Paper, name) for name in known_papers()}
@@ -131,12 +122,6 @@ def load_analytic() -> Analytic:
     return analytic
 
 
-@cache
-def load_conflicts() -> dict[str, str]:
-    """What is known of two sources that disagree, by the id of the conflict."""
-    return {conflict["id"]: conflict["text"] for conflict in _read(Context, "context").conflicts}
-
-
 def find(key: str) -> Published:
     """`ConfigError` with the nearest id where there is none."""
     if key not in load():
@@ -161,8 +146,7 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
         cell["published_value"] = published.value if published else None
         for column in ("unit", "kind", "where", "note", "source"):
             cell[f"published_{column}"] = getattr(published, column) if published else None
-        conflict = published.conflict if published else None
-        cell["conflict"] = load_conflicts().get(conflict) if conflict else None
+        cell["conflict"] = published.conflict if published else None
         cell["comparable"] = bool(published) and is_comparable(cell, published)
         cell["difference_pct"] = _difference(cell, published) if cell["comparable"] else None
         rows.append(cell)
@@ -187,11 +171,6 @@ def _difference(cell: dict, published: Published) -> float | None:
     value, printed = cell["value"], published.value
     numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed))
     return 100 * (value / printed - 1) if numbers and printed and value == value else None
-
-
-def load_logs() -> pd.DataFrame:
-    """Training logs that came with the Explicit Sparse Transformer's code: run, topk, step, bpc, spans."""
-    return pd.read_csv(FOLDER / "est_logs.csv")
 
 
 def load_digitised_spans() -> pd.DataFrame:

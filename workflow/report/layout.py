@@ -6,7 +6,7 @@ comparable with it: see `workflow.papers.published.is_comparable`.
 
 from dataclasses import dataclass
 
-from workflow.report.pages.numbers import Form, form_of, is_number, printed_form
+from workflow.report.numbers import Form, form_of, is_number, printed_form
 from workflow.results.statistics import FEWEST, half_width
 
 OURS = ("measured", "setting")

@@ -28,29 +28,29 @@ def name_badges(runs: pd.DataFrame | None) -> str:
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `text`, the badge of what each read."""
+    """The runs with `text`, the badge of the text that each read."""
     read = _badges(runs)
     texts = [read[text].badge for text in runs[["task", "corpus"]].itertuples(index=False, name=None)]
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
 
 
 def title_of(task: str, corpus: str) -> str:
-    """Of a text, whatever it stands in for."""
+    """Name a text, whatever it stands in for."""
     return badge_of(task, (), corpus).badge
 
 
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `text`, the title of what each read.
+    """The runs with `title`, what the text that each read is called.
 
     A text counts once, whatever it stands in for: a run of it has one row for each variant that asks for it.
     """
     once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
     titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
-    return once.assign(text=pd.Series(titles, index=once.index, dtype=object))
+    return once.assign(title=pd.Series(titles, index=once.index, dtype=object))
 
 
 def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[str]]:
-    """Of each cell of a table the badges of what the runs behind it read."""
+    """List for each cell of a table the badges of what the runs behind it read."""
     read = {} if runs is None else with_badge(runs).groupby("digest")["text"].agg(set).to_dict()
     return [sorted(set().union(*(read[digest] for digest in digests))) for digests in cells["digests"]]
 

@@ -57,18 +57,18 @@ def interval_factor(n: int) -> float:
 
 
 def half_width(low, high):
-    """Give what stands behind ±: half of an interval, or of each in two columns; None where there is no interval."""
+    """Halve an interval, or each in two columns: what stands behind ±. None where there is no interval."""
     return None if low is None or high is None else (high - low) / 2
 
 
 def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | None = None) -> float:
-    """Give p of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
+    """Compute p of Student's t test, two-sided, that the mean over pairs is `against`; the values must scatter."""
     apart = abs(mean_of(values, blocks) - against) / _error(values, blocks)
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
 def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
-    """Give p of two one-sided t tests (Schuirmann 1987) that the mean is farther than `within` from `against`."""
+    """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
     beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 

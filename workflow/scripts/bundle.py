@@ -4,7 +4,7 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.report.pages.root import root_page
+from workflow.report.pages.index import root_page
 from workflow.report.pages.site import link_pages, render
 from workflow.results.archive import write_archive
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import check_known
 from workflow.plan.claims import ablation_of, known_claims
-from workflow.report.claims.ledger import collect_evidence
+from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text

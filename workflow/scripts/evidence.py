@@ -11,7 +11,8 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.ledger import collect_evidence, judge_all
+from workflow.report.claims.evidence import collect_evidence
+from workflow.report.claims.ledger import judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text

@@ -7,7 +7,7 @@ that stands beside. Writes OUT.json and OUT.csv. The ledger holds every claim; o
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
-from workflow.report.claims.together import write_ledger
+from workflow.report.claims.ledger import write_ledger
 
 
 def main(argv: list[str] | None = None) -> None:

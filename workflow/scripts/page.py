@@ -15,9 +15,8 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations
 from workflow.report.pages.ablation import ablation_page
-from workflow.report.pages.learning import draw_curve
-from workflow.report.pages.paper import paper_page
-from workflow.report.pages.root import write_root
+from workflow.report.pages.index import write_root
+from workflow.report.pages.papers import paper_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.shared import write_shared
 from workflow.report.pages.site import Site
@@ -42,7 +41,7 @@ def write_ablation(site: Site, name: str, runs: pd.DataFrame) -> None:
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
         record = read_record(site.runs / digest / "record.json")
-        context = run_page(record, uses, draw_curve(record), rows[digest])
+        context = run_page(record, uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
     site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))
     for page in (site.reports / "ablations" / name).glob("*.html"):

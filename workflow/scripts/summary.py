@@ -14,9 +14,9 @@ from workflow.config.errors import ConfigError
 from workflow.plan.plan import read_plan
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.asked import Asked
+from workflow.report.pages.claims import count_verdicts, read_ledger
 from workflow.report.pages.headlines import list_findings, read_limit
-from workflow.report.pages.ledger import count_verdicts, read_ledger
-from workflow.report.pages.root import write_root
+from workflow.report.pages.index import write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages
 from workflow.results.record import read_record

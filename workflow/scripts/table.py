@@ -9,7 +9,7 @@ from workflow.config.command_line import Parser, run
 from workflow.papers.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
-from workflow.report.pages.numbers import percent
+from workflow.report.numbers import percent
 from workflow.report.texts import badges_of_columns, texts_of_cells
 from workflow.results.record import write_text
 from workflow.results.runs_table import csv_text, read_frames

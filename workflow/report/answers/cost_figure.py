@@ -3,16 +3,15 @@
 import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
-from workflow.report.answers.look import LEGEND, Line, add_legend, drawn_axis, lines_of, name_score, panels
-from workflow.report.figures._colours import INK
-from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log
-from workflow.report.figures._variants import as_named
+from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
+from workflow.report.figures._colours import INK, as_named
+from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 from workflow.results.timings import SPEEDS, clocks, over_turns
 
-COSTS = ("macs_executed", "train_tokens_per_s")
+DRAWN = ("macs_executed", "train_tokens_per_s")
 KEYS, SHOWN = ["text", "variant", "S", "k"], ("value", "low", "high")
 FEWEST = 3  # configurations on a text: of fewer the table says all that there is to see
 DIFFERS = 1.02  # the largest over the smallest, below which there is nothing to see
@@ -29,7 +28,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     scores = scores_of(runs, quantity)
     finished = with_badge(runs[runs["status"] == "ok"])
     kept = []
-    for cost in (name for name in COSTS if name in runs):
+    for cost in (name for name in DRAWN if name in runs):
         measured = _measured(finished, cost)
         on_texts = measured.groupby("text")
         if (on_texts[f"{cost}_low"].max() > DIFFERS * on_texts[f"{cost}_high"].min()).any():
@@ -54,7 +53,7 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
     """Costs side by side, texts one below the other."""
-    costs, texts = [cost for cost in COSTS if cost in data], list(data.groupby("text", sort=False))
+    costs, texts = [cost for cost in DRAWN if cost in data], list(data.groupby("text", sort=False))
     figure, axes = panels(len(costs) * len(texts), len(costs), 2.8)
     axis, places = drawn_axis(data), iter(axes)
     lines = lines_of(data, axis)
@@ -65,7 +64,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
             panel.set_xlabel(f"{names.get(cost, REGISTRY[cost].title)}\n({_better(cost)} is better)", fontsize=8)
             panel.set_ylabel(name_score(quantity, title), fontsize=8)
             panel.set_title(fold(text, min(len(costs), len(axes))), fontsize=9, parse_math=False)
-    add_legend(figure, axes)
+    share_legend(figure)
     place_names(figure)
     return figure
 

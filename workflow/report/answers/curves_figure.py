@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from workflow.report.answers.look import Line, add_legend, drawn_axis, lines_of, panels
-from workflow.report.figures._colours import GREY, INK, shades
+from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
+from workflow.report.figures._colours import GREY, INK, as_named, shades
 from workflow.report.figures._style import (
     DASHES,
     average_by_step,
@@ -12,11 +12,15 @@ from workflow.report.figures._style import (
     fold,
     set_count_ticks,
     set_log,
+    share_legend,
 )
-from workflow.report.figures._variants import as_named
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
 
+PART_OF_DEV = (
+    "A point reads the part of dev that the scale gives to curves, the score in the tables what is scored after "
+    "training: the last point may differ from it."
+)
 TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row
 SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it
@@ -45,7 +49,7 @@ def draw(data: pd.DataFrame, title: str, scale: str):
         _scale(panel, rows, scale)
     figure.supylabel(f"{title}, dev", fontsize=8)
     figure.supxlabel("updates", fontsize=8)
-    add_legend(figure, [panel for panel, _ in drawn])
+    share_legend(figure)
     return figure
 
 
@@ -93,19 +97,19 @@ def _by_variant(data: pd.DataFrame):
     height = 2.4 + LINE * max(title.count("\n") for title in titles)
     share = "row" if in_rows else texts == 1
     figure, axes = panels(number, columns, height, sharex=share, sharey=share)
-    looks = _looks(data, axis)
-    for look in looks.values():
-        axes[0].plot([], [], **look)  # so that the legend has them in order
+    styles = _styles(data, axis)
+    for style in styles.values():
+        axes[0].plot([], [], **style)  # so that the legend has them in order
     drawn = []
     for panel, title, ((text, _), rows) in zip(axes, titles, groups, strict=False):
         same_text = data[data["text"] == text]
-        _plot_variant(panel, rows, same_text, axis, looks)
+        _plot_variant(panel, rows, same_text, axis, styles)
         panel.set_title(title, fontsize=SMALL, parse_math=False)
         drawn.append((panel, same_text))
     return figure, drawn
 
 
-def _looks(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
+def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
     """Colour, kind of line and label of each place on the grid."""
     values = sorted(data[axis].dropna().unique()) if axis else []
     return {
@@ -114,11 +118,11 @@ def _looks(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
     }
 
 
-def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str | None, looks: dict) -> None:
+def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str | None, styles: dict) -> None:
     first = same_text["variant"].iloc[0]
     compared = same_text[same_text["variant"] == first]
     for place, runs in rows.groupby(axis or "variant", dropna=False):
-        _plot_runs(panel, runs, **looks.get(place, {"color": INK, "ls": "-", "label": "the variant"}))
+        _plot_runs(panel, runs, **styles.get(place, {"color": INK, "ls": "-", "label": "the variant"}))
     if rows["variant"].iloc[0] != first and not (axis and compared[axis].nunique() > 1):  # a grid is compared by colour
         _plot_runs(panel, compared, color=GREY, ls=":", label=first)
 

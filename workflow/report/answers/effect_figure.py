@@ -3,10 +3,9 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.look import (
+from workflow.report.answers.lines import (
     LEGEND,
     Line,
-    add_legend,
     aside,
     drawn_axis,
     lines_of,
@@ -14,9 +13,8 @@ from workflow.report.answers.look import (
     panels,
     texts_of,
 )
-from workflow.report.figures._colours import GREY, INK, is_shade
-from workflow.report.figures._style import canvas, draw_message, fold, set_powers
-from workflow.report.figures._variants import as_named
+from workflow.report.figures._colours import GREY, INK, as_named, is_shade
+from workflow.report.figures._style import canvas, draw_message, fold, set_powers, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 
@@ -68,7 +66,7 @@ def _draw_dots(data: pd.DataFrame, score: str):
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
-    """Of the variants; with S and k where a variant stands there more than once."""
+    """List the names of the variants, with S and k where a variant stands there more than once."""
     names = []
     for row in rows.itertuples():
         same = rows[rows["variant"] == row.variant]
@@ -93,7 +91,7 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
         panel.set_xlabel({"S": "span limit S", "k": "number of kept keys k"}[axis])
         panel.set_title(fold(text, min(2, len(texts))), fontsize=9, parse_math=False)
     axes[0].set_ylabel(score)
-    add_legend(figure, axes)
+    share_legend(figure)
     return figure
 
 

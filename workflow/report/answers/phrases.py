@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, beside
-from workflow.report.answers.words import intervals, join, to_digits
+from workflow.report.numbers import intervals, join, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
@@ -70,7 +70,7 @@ def _of_whom(score: Score, words: str, whom: list[tuple[str, str | None, Effect]
 
 
 def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
-    """Of a variant without a grid: what is said, `{}` for the verb, and where the differences in brackets are from."""
+    """Say how a variant without a grid compares, `{}` for the verb; and where the differences in brackets are from."""
     effect, first = comparison.effect, score.first
     if not effect.told:
         return f"cannot be told apart from {first}", ""
@@ -81,7 +81,7 @@ def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
 def _means(score: Score, comparison: Comparison) -> str:
     """The means of the two sides, where one text was read: several texts have no mean worth telling."""
     runs = score.runs[score.runs["status"] == "ok"]
-    if runs["text"].nunique() > 1:
+    if runs["title"].nunique() > 1:
         return ""
     sides = (runs[runs["variant"] == comparison.variant], beside(runs, comparison.S, comparison.k))
     shared = set(sides[0]["seed"]) & set(sides[1]["seed"])  # those of the pairs that the effect is a mean over
@@ -91,7 +91,7 @@ def _means(score: Score, comparison: Comparison) -> str:
 
 
 def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:
-    """The same of a variant on a grid: where it is better, worse, or not told apart; the last place is named."""
+    """Say where on its grid a variant is better, worse, or not told apart; the last place is named."""
     axes = [axis for axis in "Sk" if len({getattr(each, axis) for each in group}) > 1]
     states: dict[str, list[Comparison]] = {}
     for each in group:
@@ -115,7 +115,7 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
 
 
 def _count(score: Score, last: list[Comparison]) -> str:
-    """Of many variants: how many are better, worse and neither, and those farthest from the first."""
+    """Count the variants that are better, worse and neither, and name those farthest from the first."""
     states, first = [score.state(each.effect) for each in last], score.first
     if set(states) == {ALIKE}:
         widest = max(last, key=lambda each: abs(each.effect.mean))

@@ -3,13 +3,13 @@
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
-from workflow.report.answers.words import count, join, to_digits
+from workflow.report.numbers import count, join, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import FLAT, learned_spans, stayed
 
-COSTS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
+RATIOS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
 WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
 WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
@@ -21,7 +21,7 @@ def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
 
 
 def changes_by_text(changes: list[tuple[str, str, Effect]], unit: str) -> list[str]:
-    """The same of what changes along a grid: the ends, the variant, and what it changes by."""
+    """List the changes along a grid on each text: the ends, the variant, and what it changes by."""
     ends = dict.fromkeys(each for each, *_ in changes)
     by_ends = {each: {variant: effect for end, variant, effect in changes if end == each} for each in ends}
     return [line for each, effects in by_ends.items() for line in _on_each_text(f"Change in {unit} {each}", effects)]
@@ -50,7 +50,7 @@ def chance(comparisons: list[Comparison]) -> list[str]:
 
 
 def few(comparisons: list[Comparison]) -> list[str]:
-    """Of some comparisons, where others have enough, that a text has too few seeds."""
+    """Name the comparisons with too few seeds on a text, where others have enough."""
     effects = {f"{each.variant}{each.place}": each.effect for each in comparisons if each.effect}
     short = [name for name, effect in effects.items() if effect.p is None]
     if not 0 < len(short) < len(effects):
@@ -71,7 +71,7 @@ def costs(finished: pd.DataFrame) -> list[str]:
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     first, *others = sides
     lines = []
-    for quantity in (name for name in COSTS if name in finished):
+    for quantity in (name for name in RATIOS if name in finished):
         name = WORDS.get(quantity, REGISTRY[quantity].title)
         if quantity in SPEEDS:
             shown = {variant: ratio_over_turns(sides[variant], sides[first], quantity) for variant in others}
@@ -141,7 +141,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
         where = ", where they began" if stayed(rows) else ""
-        means = rows.groupby("text", sort=False)["mean_span"].mean()
+        means = rows.groupby("title", sort=False)["mean_span"].mean()
         shown = join([f"{mean:.0f}{f' on {text}' if len(means) > 1 else ''}" for text, mean in means.items()])
         lines.append(f"{variant} {shown}, of at most {rows['S'].max():.0f}{where}")
     return [f"Average span reached, in {tokens}: {'; '.join(lines)}."] if lines else []

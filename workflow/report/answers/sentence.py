@@ -7,8 +7,8 @@ import pandas as pd
 from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
-from workflow.report.answers.words import count, intervals, join, to_digits
-from workflow.report.figures._variants import as_named
+from workflow.report.figures._colours import as_named
+from workflow.report.numbers import count, intervals, join, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import count_seeds
@@ -41,7 +41,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     status, sentence = _alone(score, finished, task.tokens) if alone else _say(score, comparisons, changes, finished)
     still = remarks.learning(_behind(finished, comparisons, changes))
     status = EARLY if status == FOUND and still else status
-    texts = [*finished["text"].unique()]
+    texts = [*finished["title"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
     judged = "" if alone and status == FOUND else f"by {REGISTRY[quantity].title}, "  # of spans there is no score
     basis = f"{judged}over {count_seeds(finished)} on {mean}{join(texts)}"
@@ -63,7 +63,7 @@ def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list
     """The runs that an answer stands on: of a comparison those that have a pair, along a grid all."""
     if not comparisons:
         return finished
-    paired = finished.groupby(["text", "seed"])["variant"].transform("nunique") > 1
+    paired = finished.groupby(["title", "seed"])["variant"].transform("nunique") > 1
     return finished[paired | finished["variant"].isin([variant for _, variant, _ in changes])]
 
 
@@ -90,14 +90,14 @@ def _status(ps: list[float]) -> str:
 
 
 def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]:
-    """Of a single variant: how far its heads look, where they have learned that, else its score; text by text."""
-    seeds = int(finished.groupby("text")["seed"].nunique().min())
+    """Say how far the heads of a single variant look, where they have learned that, else its score; text by text."""
+    seeds = int(finished.groupby("title")["seed"].nunique().min())
     if seeds < FEWEST:
         return UNANSWERED, f"{_too_few(seeds)}; {_level(score, finished)}"
     learned = learned_spans(finished[finished["mean_span"].notna()])
     if not len(learned) or stayed(learned):
         return ALONE, f"one variant was run; {_level(score, finished)}"
-    by_text = learned.groupby("text", sort=False)
+    by_text = learned.groupby("title", sort=False)
     average, longest = (join([_span(spans) for _, spans in by_text[name]]) for name in ("mean_span", "max_span"))
     heads = f"{average} {tokens} on average over its heads, and {longest} with the longest of them"
     return FOUND, f"{finished['variant'].iloc[0]} reaches {heads}, of at most {learned['S'].max():.0f}"
@@ -112,7 +112,7 @@ def _span(of_seeds: pd.Series) -> str:
 
 def _level(score: Score, finished: pd.DataFrame) -> str:
     """The score on each text."""
-    means = finished.groupby("text", sort=False)[score.quantity].mean()
+    means = finished.groupby("title", sort=False)[score.quantity].mean()
     return f"{finished['variant'].iloc[0]} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
 

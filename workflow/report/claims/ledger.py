@@ -1,52 +1,40 @@
-"""The ledger: every claim with its verdict and the evidence for it. A pure function of runs and layers."""
+"""The ledger: the evidence for all claims judged together, beside other sets of results, as files."""
 
-import math
-from statistics import fmean
+import json
+from collections.abc import Iterable
+from pathlib import Path
 
-from workflow.papers.published import find, load_analytic
-from workflow.report.claims.expectation import claimed_range, describe_expectation, describe_measure, unit_of
-from workflow.report.claims.headlines import read_headline
-from workflow.report.claims.measures import COUNTED, LAYERS
-from workflow.report.claims.samples import Sample, describe_places, kind_of_pairs, pair_up, read_sample
-from workflow.report.claims.schema import Claim, load_claim
-from workflow.report.claims.untested import NOT_ASKED, was_run, what_is_missing, why_not_tested
-from workflow.report.claims.verdicts import judge, judge_constant, judge_few
-from workflow.report.tables.analytic import rounds_to
-from workflow.report.texts import names_of_texts, title_of
-from workflow.results.runs_table import Frames
+import pandas as pd
+
+from workflow.config.errors import ConfigError
+from workflow.config.strict import read_json
+from workflow.plan.claims import known_claims
+from workflow.plan.scales import strength
+from workflow.report.claims.evidence import (
+    ALWAYS,
+    CLAIMED,
+    EMPTY,
+    collect_evidence,
+)
+from workflow.report.claims.schema import (
+    Claim,
+    is_as_claimed,
+    load_claim,
+)
+from workflow.results.record import write_text
+from workflow.results.runs_table import Frames, csv_text
 from workflow.results.statistics import (
-    FEWEST,
-    detectable_effect,
-    fewest_on_a_text,
+    LEVEL,
     holm,
-    mean_interval,
-    mean_of,
-    p_equal,
-    p_of,
-    scatter,
 )
+from workflow.results.trained_enough import FLAT
 
-CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
-ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure", "compared")
-EMPTY = dict.fromkeys(
-    (
-        "effect",
-        "low",
-        "high",
-        "n",
-        "p",
-        "holm",
-        "detectable",
-        "ours",
-        "than",
-        "why",
-        "unit",
-        "late_gain",
-        "by_text",
-        "of",
-        "at",
-    )
-)
+OUTSIDE = "the interval lies outside of what is claimed"
+VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
+LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
+TELLING = ("reproduced", "consistent", "not reproduced")
+SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
+SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests")
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
@@ -58,115 +46,132 @@ def judge_all(lines: list[dict]) -> list[dict]:
     return sorted(judged, key=lambda line: line["name"])
 
 
-def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
-    """Everything that needs no other claim: the samples of both sides, the effect, its interval and p.
+def judge(line: dict, claim: Claim) -> dict:
+    """The verdict of a claim that was tested."""
+    toward = is_as_claimed(claim, line["effect"])
+    clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
+    if toward and clear:
+        return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
+    if toward and likely:
+        return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
+    if _contradicts(line, claim):
+        if likely or claim.expect == "equal":
+            return _too_early(line) or {
+                "verdict": "not reproduced",
+                "why": OUTSIDE,
+            }
+        return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
+    return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 
-    pairs: as of `pair_up`, with the badges of their texts, `of` what each is: a seed, a turn or a measurement. texts:
-    those badges. at: the S and k that the claim names. compared: its measure, in words.
-    verdict is None where p still has to be corrected for the number of claims.
+
+def _too_early(line: dict) -> dict | None:
+    """The verdict where the runs were still learning when they ended."""
+    gain = line["late_gain"] or 0.0
+    if gain <= FLAT:
+        return None
+    why = f"{OUTSIDE}, but the last quarter of training still brought {gain:.2g} bits"
+    return {"verdict": "too early", "why": why}
+
+
+def _contradicts(line: dict, claim: Claim) -> bool:
+    """Whether no value in the interval is as claimed."""
+    outside = not is_as_claimed(claim, line["low"]) and not is_as_claimed(claim, line["high"])
+    if claim.expect != "equal":
+        return outside
+    return outside and (line["low"] > claim.against) == (line["high"] > claim.against)
+
+
+def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dict:
+    """A file of evidence, or the ledger: `keys` and "claims", lines with the keys `LINE` and `more`."""
+    content = read_json(path)
+    missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
+    if missing:
+        raise ConfigError(f"{path}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+    for number, line in enumerate(content["claims"] if isinstance(content["claims"], list) else ["?"]):
+        if missing := {*LINE, *more} - set(line if isinstance(line, dict) else ()):
+            where = f"{path}: claim {number}"
+            raise ConfigError(f"{where}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+    return content
+
+
+def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
+    """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, whose it is.
+
+    own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
+    with `set`, `scale` and `claims` for each. Nothing is averaged across sets.
     """
-    line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
-    line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
-    line |= {"expected": describe_expectation(claim), "compared": describe_measure(claim)}
-    line |= {"headline": read_headline(claim), "claimed": claimed_range(claim)}
-    line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
-    if claim.recomputed:
-        return line | recompute(claim)
-    line["unit"] = unit_of(claim)
-    if not was_run(claim, frames):
-        return line | {"verdict": "not tested", "why": NOT_ASKED}
-    samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
-    line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
-    if elsewhere := why_not_tested(claim, samples, frames):
-        return line | {"verdict": "not tested", "why": elsewhere}
-    missing = what_is_missing(claim, samples)
-    pairs = [] if missing else pair_up(claim, *samples)
-    if missing or not pairs:
-        return line | {"verdict": "cannot tell", "why": missing or "no text and seed that both sides have"}
-    line |= {"pairs": pairs, "of": kind_of_pairs(claim), "at": describe_places(*samples)} | _means(pairs)
-    effects = [pair["effect"] for pair in pairs]
-    if claim.by == "ratio" and min(effects) <= 0:
-        return line | {"verdict": "cannot tell", "why": "a ratio needs values above 0"}
-    runs = None if claim.ablation == LAYERS else frames.runs[frames.runs["ablation"] == claim.ablation]
-    names = {} if runs is None else names_of_texts(runs)
-    titles = {text: title_of(runs["task"].iloc[0], text) for text in names}
-    line |= {"texts": [names[text] for text in names if text in _texts(pairs)], "by_text": _by_text(pairs, names)}
-    line |= {"pairs": [pair | {"text": titles.get(pair["text"], pair["text"])} for pair in pairs]}
-    line |= weigh(claim, effects, _texts(pairs)) | _training(claim, samples, pairs)
-    return line | _untested(claim, samples, effects)
+    return [line | _compare(line, own, others) for line in lines]
 
 
-def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
-    """Mean effect over the pairs, interval, p and the smallest detectable effect; ratios are weighed as logarithms.
+def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
+    sets = [mine := _of_set(*own, line)]
+    for other in others:
+        theirs = next((claim for claim in other["claims"] if claim["name"] == line["name"]), None)
+        if theirs is not None and theirs["effect"] is not None and theirs["ablation"] is not None:
+            sets.append(_of_set(other["set"], other["scale"], theirs))
+    sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
+    telling = [each for each in sets if each["verdict"] in TELLING]
+    tested = [each for each in (mine, *sets) if each["verdict"] != "not tested"]
+    best = (telling or tested or [mine])[0]
+    return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
 
-    texts: of each pair. Each text is a block: pairs scatter around the mean of their own.
+
+def speaking(line: dict) -> dict:
+    """Find the evidence of the set whose verdict is shown, of a line with its sets."""
+    return next(each for each in line["sets"] if each["set"] == line["strongest"])
+
+
+def _of_set(name: str, scale: str, line: dict) -> dict:
+    shown = {key: line[key] for key in SHOWN}
+    return {"set": name, "scale": scale, "otherwise_on": texts_otherwise(line), **shown}
+
+
+def texts_otherwise(line: dict) -> list[str]:
+    """The texts whose own mean is not as the verdict over all of them says."""
+    if line["verdict"] not in TELLING or not line["by_text"]:
+        return []
+    low, high = line["claimed"]
+    as_claimed = {
+        text: (low is None or effect >= low) and (high is None or effect <= high)
+        for text, effect in line["by_text"].items()
+    }
+    return [text for text, agrees in as_claimed.items() if agrees == (line["verdict"] == "not reproduced")]
+
+
+def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path]) -> None:
+    """out: of the JSON. own: name and scale of the results that it is about. evidence: files of groups and of sets.
+
+    It holds every claim; one about what was not run says so.
     """
-    ratio = claim.by == "ratio"
-    values = [math.log(effect) if ratio else effect for effect in effects]
-    against = math.log(claim.against) if ratio else claim.against
-    restore = math.exp if ratio else float
-    alone = {"effect": restore(mean_of(values, texts)), "n": len(values)}
-    varies, counted = len(values) < 2 or scatter(values, texts) > 0, claim.measured(claim.ours) in COUNTED
-    few = fewest_on_a_text(texts)
-    if few < FEWEST and not counted and (varies or claim.is_about_quality):
-        return alone | judge_few(claim, effects, few)
-    if counted or not varies:
-        return alone | judge_constant(claim, effects)
-    mean, low, high = (restore(value) for value in mean_interval(values, texts))
-    p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
-    detectable = restore(detectable_effect(values, texts)) if claim.within is None else None  # an equality has none
-    return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": detectable}
+    lines, origins, others = read_evidence(evidence)
+    for name in known_claims():
+        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, None)))
+    claims = stand_side_by_side(judge_all([lines[name] for name in sorted(lines)]), own, others)
+    beside = [{key: other[key] for key in ("set", "scale", "provenance")} for other in others]
+    content = {"set": own[0], "provenance": sorted(set(origins.values())), "beside": beside, "claims": claims}
+    write_text(out, json.dumps(content, indent=1))
+    write_text(out.with_suffix(".csv"), csv_text(_table(claims, origins)))
 
 
-def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
-    """The verdict where spans have not grown, or where all runs agree: the claim was not tested."""
-    if any(sample.stuck for sample in samples if sample):
-        return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
-    neutral = float(claim.by == "ratio")
-    if claim.expect != "equal" and all(effect == neutral for effect in effects):
-        return {"verdict": "cannot tell", "why": "it is the same in every run", "p": None}
-    return {}
+def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
+    """A row for each claim, without its pairs."""
+    rows = [{key: value for key, value in line.items() if key != "pairs"} for line in claims]
+    rows = [{**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}} for row in rows]
+    rows = [{**row, "texts": "; ".join(row["texts"])} for row in rows]
+    rows = [{**row, "sets": " ".join(f"{each['set']}: {each['verdict']};" for each in row["sets"])} for row in rows]
+    return pd.DataFrame(rows).assign(**{"measured at": [origins.get(line["name"]) for line in claims]})
 
 
-def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """How much the runs behind the pairs were still learning, of a claim about quality."""
-    if not claim.is_about_quality:
-        return {}
-    gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
-    paired = {digest for pair in pairs for digests in pair["runs"].values() for digest in digests}
-    return {"late_gain": max((gains.get(digest, 0.0) for digest in paired), default=0.0)}
-
-
-def recompute(claim: Claim) -> dict:
-    """Whether formulas give the printed numbers again, to the digits that are printed."""
-    results = [(find(key), load_analytic().recomputed[key].result) for key in claim.recomputed]
-    wrong = [
-        f"{value.row}: {ours:.4g}, printed {value.value:g}"
-        for value, ours in results
-        if not rounds_to(ours, value.value)
-    ]
-    line = {"published": claim.recomputed}
-    if len(results) == 1:
-        line |= {"effect": results[0][1], "unit": results[0][0].unit}
-    if wrong:
-        return line | {"verdict": "not reproduced", "why": f"{len(wrong)} of {len(results)}: {'; '.join(wrong)}"}
-    return line | {"verdict": "reproduced", "why": "by formula, to the printed digits"}
-
-
-def _texts(pairs: list[dict]) -> list[str]:
-    """Of each pair."""
-    return [pair["text"] for pair in pairs]
-
-
-def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
-    """Text -> mean effect on it; None of a single text, and of layers, which read none."""
-    on: dict[str, list[float]] = {}
-    for pair in pairs:
-        on.setdefault(pair["text"], []).append(pair["effect"])
-    return {names[text]: fmean(values) for text, values in on.items()} if len(on) > 1 else None
-
-
-def _means(pairs: list[dict]) -> dict:
-    """The mean of each side over the pairs."""
-    sides = {side: [pair[side] for pair in pairs] for side in ("ours", "than")}
-    return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
+def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
+    """The evidence by claim, where it was measured, and the sets that stand beside."""
+    lines, origins, others = {}, {}, []
+    for path in paths:
+        content = read_lines(path, ["provenance"])
+        if "set" in content:
+            others.append(content)
+            continue
+        for line in content["claims"]:
+            lines[line["name"]] = line
+            if content["provenance"]:
+                origins[line["name"]] = content["provenance"]
+    return lines, origins, others

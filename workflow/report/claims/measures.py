@@ -1,11 +1,14 @@
-"""What a claim may be about: registered quantities and what is computed from them, with their units."""
+"""What a claim may be about: registered quantities and what is computed from them; their values in runs and layers."""
 
 from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
+from workflow.report.tables._cells import MEASURED_BY
+from workflow.report.tables._layers import values_of
 from workflow.results.registry import REGISTRY
+from workflow.results.timings import SPEEDS, clocks, split_turns
 from workflow.tasks.task import SCORED
 
 LAYERS = "layers"  # in place of an ablation: layers that were measured without a run
@@ -22,6 +25,7 @@ CLAIMABLE = {
 } | DERIVED
 UNITS = {name: unit for name, (_, unit, _) in CLAIMABLE.items()}
 COUNTED = ("memory_train_bytes", "longest_S", "bytes")  # not sampled: they have no interval and need none
+COLUMNS = ["corpus", "turn", "S", "value", "digest"]
 
 
 def has_measure(task: str, measure: str) -> bool:
@@ -57,3 +61,30 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
         return np.nan
     layers, half = np.array(spans).mean(1), len(spans) // 2
     return layers[:half].mean() / layers[-half:].mean()
+
+
+def points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
+    if measure in SPEEDS:
+        turns = split_turns(rows, measure)
+        return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
+    if measure in MEASURED_BY:
+        rows = rows.drop_duplicates("configuration").assign(turn=0)
+    else:
+        rows = rows.assign(turn=rows["seed"])
+    return rows.assign(value=read_measure(rows, measure))[COLUMNS]
+
+
+def points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """As `points_of_runs`."""
+    rows = rows.assign(corpus=LAYERS, digest=None)
+    values = [values_of(row, measure) for row in rows.to_dict("records")]
+    turns = [list(range(len(each))) for each in values]
+    return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
+
+
+def kind_of_pairs(measure: str) -> str:
+    """What a pair is of, beside the text: `seed`, `turn` of a timing, or `measurement` of what is counted once."""
+    if measure in SPEEDS or measure == "ms":
+        return "turn"
+    return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

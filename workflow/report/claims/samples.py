@@ -1,21 +1,20 @@
-"""From the runs to the two samples of a claim: which values are paired, and the effect of each pair."""
+"""From the runs to the two samples of a claim: which values are paired, each pair's effect, or why there is none."""
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
-from workflow.report.answers.words import join
-from workflow.report.claims.measures import COUNTED, LAYERS, read_measure
+from workflow.plan.ablations import load_ablation
+from workflow.report.claims.measures import LAYERS, points_of_layers, points_of_runs
 from workflow.report.claims.schema import Claim, Side
-from workflow.report.tables._cells import MEASURED_BY
-from workflow.report.tables._layers import exponent, values_of
+from workflow.report.numbers import join
+from workflow.report.tables._layers import LABELS, exponent
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
-from workflow.results.timings import SPEEDS, clocks, split_turns
 from workflow.results.trained_enough import stayed
 
-COLUMNS = ["corpus", "turn", "S", "value", "digest"]
+NOT_ASKED = "its question was not run"
 
 
 @dataclass(frozen=True)
@@ -45,10 +44,10 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     if claim.ablation == LAYERS:
         rows = _select_layers(side, frames.layers)
         named = {"n": "S"} if side.S else {}
-        return _fold(claim, _points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
+        return _fold(claim, points_of_layers(rows, measure), at=_places(rows, named | {"width": "d"}))
     rows = _select_runs(claim, side, frames.runs)
     finished = rows[rows["status"] == "ok"]
-    points = _finite(_points_of_runs(finished, measure))
+    points = _finite(points_of_runs(finished, measure))
     points = points.drop_duplicates(["digest", "turn"])  # one text may stand in for two of the paper's
     points = _drop_incomplete(points, rows)
     gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
@@ -133,30 +132,10 @@ def _selected(values: pd.Series, wanted) -> pd.Series:
     return values.isin(named[wanted] if isinstance(wanted, str) else np.atleast_1d(wanted))
 
 
-def _points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
-    if measure in SPEEDS:
-        turns = split_turns(rows, measure)
-        return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
-    if measure in MEASURED_BY:
-        rows = rows.drop_duplicates("configuration").assign(turn=0)
-    else:
-        rows = rows.assign(turn=rows["seed"])
-    return rows.assign(value=read_measure(rows, measure))[COLUMNS]
-
-
 def _select_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
     """The measured layers of a side; S is the length n."""
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     return rows[rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)]
-
-
-def _points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """As `_points_of_runs`."""
-    rows = rows.assign(corpus=LAYERS, digest=None)
-    values = [values_of(row, measure) for row in rows.to_dict("records")]
-    turns = [list(range(len(each))) for each in values]
-    return rows.assign(turn=turns, value=values).explode(["turn", "value"])[COLUMNS]
 
 
 def _mean(points: pd.DataFrame) -> float:
@@ -191,9 +170,44 @@ def _effect(claim: Claim, ours: float, than: float | None) -> float:
     return ours - than
 
 
-def kind_of_pairs(claim: Claim) -> str:
-    """What a pair is of, beside the text: `seed`, `turn` of a timing, or `measurement` of what is counted once."""
-    measure = claim.measured(claim.ours)
-    if measure in SPEEDS or measure == "ms":
-        return "turn"
-    return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"
+def was_run(claim: Claim, frames: Frames) -> bool:
+    if claim.ablation == LAYERS:
+        return frames.layers is not None
+    return frames.runs is not None and claim.ablation in set(frames.runs["ablation"])
+
+
+def _absent(claim: Claim, frames: Frames) -> list[str]:
+    """The variants of a claim of which there is no run, not even a failed one: a scale need not have time for all."""
+    if claim.ablation == LAYERS:
+        return []
+    run = set(frames.runs.loc[frames.runs["ablation"] == claim.ablation, "variant"])
+    return list(dict.fromkeys(side.variant for side in claim.sides if side.variant not in run))
+
+
+def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
+    """Why a claim is not about these runs; None where it is."""
+    if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
+        return f"it is about the sizes and texts of scale {claim.scale} alone"
+    if absent := _absent(claim, frames):
+        return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
+    ours, than = samples
+    same = than and ours.values == than.values and claim.measured(claim.ours) == claim.measured(claim.than)
+    alike = same and ours.digests == than.digests and (ours.digests or claim.ours.variant == claim.than.variant)
+    return "both sides are the same at this scale" if alike and ours.values else None
+
+
+def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
+    """Why the claim cannot be weighed; None where it can."""
+    sides = zip((claim.ours, claim.than), samples, strict=True)
+    empty = [side.variant for side, sample in sides if side and not sample.values]
+    if empty and claim.best_of and samples[0].digests:
+        return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
+    return f"nothing measured of {join(_labels(claim, empty))}" if empty else None
+
+
+def _labels(claim: Claim, variants: list[str]) -> list[str]:
+    """How tables name these variants, or layers."""
+    if claim.ablation == LAYERS:
+        return [LABELS[name] for name in dict.fromkeys(variants)]
+    known = load_ablation(claim.ablation).variants
+    return [known[name].label or name for name in dict.fromkeys(variants)]

@@ -1,4 +1,4 @@
-"""A claim of a paper as an assertion over the records: config/claims/NAME.yaml, read strictly."""
+"""A claim of a paper as an assertion over the records: config/claims/NAME.yaml, and what it says of the effect."""
 
 import math
 from functools import cache
@@ -14,7 +14,7 @@ from workflow.papers.published import load, load_analytic
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
-from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure
+from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
 from workflow.report.tables._layers import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
@@ -23,8 +23,8 @@ Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 # What a sentence may say of an effect: its size without sign, as a share, as a factor, and both sides.
 FIGURES = ("size", "share", "times", "ours", "than")
-Place = Literal["max", "min", "upper", "common"]
-GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | Place | None
+GridPart = Literal["max", "min", "upper", "common"]
+GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
 
 
 class Side(StrictModel):
@@ -172,3 +172,35 @@ def load_claim(name: str) -> Claim:
     check_known("claim", name, known_claims())
     place = f"claims/{name}.yaml"
     return parse(Claim, read_yaml(config_file(place)), f"config/{place}")
+
+
+def is_as_claimed(claim: Claim, effect: float) -> bool:
+    """Whether the effect lies where the paper says."""
+    if claim.expect == "equal":
+        distance = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
+        return abs(distance) <= claim.room
+    return effect < claim.against if claim.expect == "less" else effect > claim.against
+
+
+def unit_of_effect(claim: Claim) -> str:
+    """The unit of the effect."""
+    power = "power of n" if claim.ablation == LAYERS else "power of S"
+    return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
+
+
+def describe_measure(claim: Claim) -> str:
+    """What is compared: `difference of dev bpc`; of two measures, `ratio of A to B`."""
+    titles = list(dict.fromkeys(title_of_measure(claim.measured(side)) for side in claim.sides))
+    if claim.by == "slope":
+        axis = "n" if claim.ablation == LAYERS else "S"
+        return f"{'difference of the ' if claim.than else ''}power of {axis} by which it grows: {titles[0]}"
+    return f"{claim.by} of {' to '.join(titles)}" if claim.than else "".join(titles)
+
+
+def describe_expectation(claim: Claim) -> str:
+    """What the claim says of the effect, as `< 0` or `= 1 within 5 %`."""
+    if claim.recomputed:
+        return "the printed digits"
+    room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
+    sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
+    return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")

@@ -9,15 +9,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, FuncFormatter, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator  # noqa: E402
 from matplotlib.transforms import Bbox  # noqa: E402
 
 from workflow.report.figures._colours import GREY  # noqa: E402
-from workflow.report.figures._ticks import log_locator  # noqa: E402
 from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title, side by side over a whole figure
+IN_LEGEND, ROW = 90, 0.22  # of a legend: letters side by side, inches of height
 OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in points
 NEAR = 3  # pixels between a name and what it must not touch
 DASHES = ("-", "--", ":", "-.")  # so that of lines in one place each is seen
@@ -42,6 +42,8 @@ plt.rcParams.update(
         "figure.max_open_warning": 0,
     }
 )
+TICKS = 3  # of a logarithmic axis, at least
+PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # of a decade that have a tick
 
 
 def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
@@ -78,13 +80,17 @@ def fold(title: str, panels: int, size: int = 9) -> str:
     return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
 
 
-def share_legend(figure, columns: int = 3) -> None:
-    """One legend above all panels, each label in it once."""
-    entries: dict[str, object] = {}
+def share_legend(figure) -> None:
+    """One legend above all panels, each label in it once, in room of its own."""
+    handles: dict[str, object] = {}
     for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
-    figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=columns, fontsize=8)
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if handles:
+        columns = max(1, min(4, len(handles), IN_LEGEND // (max(map(len, handles)) + 6)))
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
+        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
 
 
 def place_names(figure) -> None:
@@ -110,7 +116,7 @@ def _move(name, offset: tuple[float, float]) -> Bbox:
 
 
 def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
-    """Of other names, of points, and of the edge."""
+    """Whether a name touches no other name, no point and not the edge."""
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
     nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
     apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
@@ -181,3 +187,12 @@ def set_span_axis(axes, values) -> None:
     unnamed = ticks[-2::-2] if len(ticks) > 4 else []
     set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
     axes.set_xlabel("span limit S")
+
+
+def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
+    """The coarsest with ticks enough between two values; on a short axis, which is nearly linear, a linear one."""
+    for parts in PARTS:
+        locator = LogLocator(subs=parts)
+        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:
+            return locator
+    return MaxNLocator(5, min_n_ticks=TICKS)

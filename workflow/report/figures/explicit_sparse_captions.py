@@ -78,7 +78,7 @@ def _pixels(picture: dict) -> list[dict]:
 
 
 def _weights(look: dict) -> list[dict]:
-    """Of the pieces whose largest weight is largest, in the order they were written."""
+    """Take the pieces whose largest weight is largest, in the order they were written."""
     weights = np.array(look["weights"])
     side = round(weights.shape[1] ** 0.5)
     chosen = sorted(np.argsort(-weights.max(1), kind="stable")[:PIECES])

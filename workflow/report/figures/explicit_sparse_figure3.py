@@ -52,7 +52,7 @@ def draw(data: pd.DataFrame):
         points = points.assign(x=points["k"].clip(upper=end))
         _draw_direction(ours, points, colour, text)
     ours.set_ylabel("dev BLEU")
-    share_legend(figure, columns=1)
+    share_legend(figure)
     _draw_published(theirs, data[data["source"] == "published"])
     return figure
 

@@ -1,18 +1,36 @@
-"""The page of one ablation: its answer, its tables and figures, its runs, what the papers claim, its definition."""
+"""The page of one ablation: its answer, its tables and figures, its runs, what the papers claim, its definition.
+
+The answer, a sentence, a table and figures, is made without code of its own.
+"""
 
 import pandas as pd
 
 from workflow.config.files import config_file
 from workflow.papers.published import papers
 from workflow.plan.ablations import load_ablation
-from workflow.report.claims.lines import read_lines
+from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers.effects import variant_table
+from workflow.report.answers.sentence import answer_of
+from workflow.report.claims.ledger import read_lines
+from workflow.report.figures._style import as_svg
 from workflow.report.pages import artefacts
-from workflow.report.pages.answer import answer
-from workflow.report.pages.claim_numbers import write_details, write_numbers
-from workflow.report.pages.site import Site
-from workflow.report.texts import name_badges, title_of
+from workflow.report.pages.claims import write_details, write_numbers
+from workflow.report.pages.site import Site, embed_svg
+from workflow.report.texts import badges, name_badges, title_of
 from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
+
+EFFECT = (
+    "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
+)
+CURVES = (
+    "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
+    f"broke off, a thin line each. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
+)
+COST = (
+    "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
+    "room. Speeds along a grid are joined where their intervals are apart."
+)
 
 
 def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
@@ -60,3 +78,42 @@ def _line(run, task: TaskSpec) -> dict:
         "scores": [(getattr(run, quantity), unit) for quantity, _, unit in task.score_columns],
         "seconds": run.seconds,
     }
+
+
+def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
+    """runs: of one ablation, with their costs. score: title and unit of what the variants are compared by."""
+    quantity, title, unit = task.columns[0]
+    texts = badges(runs)
+    return {
+        "said": answer_of(runs, task),
+        "score": (title, unit),
+        "table": variant_table(runs, quantity, _names(task)),
+        "figures": [_on_page(*each, texts) for each in draw_figures(runs, task)],
+    }
+
+
+def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
+    """(name, title, caption, figure) of those that show something: one configuration alone has no effect."""
+    (quantity, title, _), (loss, loss_title, scale) = task.columns[0], task.curve
+    scores, costs = effect_figure.data(runs, quantity), cost_figure.data(runs, quantity)
+    curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
+    figures = [("curves", "Learning curves", CURVES, curves)]
+    if len(costs):
+        cost = cost_figure.draw(costs, quantity, title, _names(task))
+        figures.insert(0, ("cost", "Cost beside quality", COST, cost))
+    if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
+        figures.insert(0, ("effect", "The effect", EFFECT, effect_figure.draw(scores, quantity, title)))
+    return figures
+
+
+def _names(task: TaskSpec) -> dict[str, str]:
+    """Titles of costs, where the task has others than the registry."""
+    names = {name: words for name, words, _ in task.columns}
+    return names | {"macs_executed": f"executed multiply-adds / {task.tokens[:-1]}"}
+
+
+def _on_page(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
+    """As the template of figures takes it; it is made for this page, and has no file of its own."""
+    svg = embed_svg(as_svg(figure), f"answer-{name}")
+    about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}
+    return about | {"svg": svg, "runs": [], "files": []}

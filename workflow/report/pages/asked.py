@@ -8,9 +8,8 @@ from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.report.answers.sentence import answer_of
-from workflow.report.claims.side_by_side import speaking
-from workflow.report.pages.claim_numbers import name_basis, write_numbers
-from workflow.report.pages.ledger import read_ledger
+from workflow.report.claims.ledger import speaking
+from workflow.report.pages.claims import name_basis, read_ledger, write_numbers
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import read_frames
 from workflow.tasks.spec import TASKS

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.pages.numbers import number
+from workflow.report.numbers import number
 from workflow.report.pages.site import Site
 
 WORK = {"forward": "forward pass", "train": "training step"}

@@ -4,14 +4,12 @@ import math
 
 from workflow.papers.published import papers
 from workflow.plan.scales import strength
-from workflow.report.answers.words import count, join
+from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import split_of
-from workflow.report.claims.side_by_side import speaking
 from workflow.report.layout import list_columns, text_of
+from workflow.report.numbers import count, join, number
 from workflow.report.pages.artefacts import read_table
-from workflow.report.pages.claim_numbers import name_basis, write_numbers
-from workflow.report.pages.ledger import Ledger
-from workflow.report.pages.numbers import number
+from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.site import Site
 
 SEEN = ("reproduced", "consistent")
@@ -53,7 +51,7 @@ def _surest(line: dict) -> tuple:
 
 
 def _strength(line: dict) -> float:
-    """Of the scale whose evidence is shown."""
+    """Rank the scale whose evidence is shown."""
     return strength(line["evidence"].get("scale", ""))
 
 

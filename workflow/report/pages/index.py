@@ -1,14 +1,18 @@
-"""The index of one scale: what was found, in sentences and pictures."""
+"""The index of one scale: what was found, in sentences and pictures; and that of all scales, reports/index.html."""
+
+from pathlib import Path
+from urllib.parse import quote
 
 import pandas as pd
 
 from workflow.papers.published import papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
+from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
 from workflow.report.pages import artefacts
+from workflow.report.pages.claims import Ledger, count_verdicts
 from workflow.report.pages.engine import engine_table
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
-from workflow.report.pages.ledger import Ledger, count_verdicts
 from workflow.report.pages.site import Site
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
@@ -16,6 +20,7 @@ from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
+SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
 
 
 def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
@@ -78,3 +83,34 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
 def _failure(run, status: str, reason: str) -> dict:
     page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
     return {"page": page, "label": f"{run.ablation}: {run.label}", "status": status, "reason": reason}
+
+
+def root_page(reports: Path, only: str | None = None) -> dict:
+    """scales: each with its index, where there is one, and lists of the other pages that exist. only: one scale."""
+    folders = [path for path in reports.glob("*") if path.is_dir() and only in (None, path.name)]
+    folders.sort(key=lambda path: (-strength(path.name), path.name))
+    scales = [_scale(folder) for folder in folders]
+    return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}
+
+
+def write_root(results: Path, reports: Path) -> bool:
+    """Whether there is a report that it leads to; nothing is written where there is none."""
+    context = root_page(reports)
+    if context["scales"]:
+        Site(results, reports).write("root.html.j2", "index.html", **context)
+    return bool(context["scales"])
+
+
+def _scale(folder: Path) -> dict:
+    address = quote(folder.name)  # a folder named javascript: stays one
+    lists = {
+        "Papers": {f"papers/{name}.html": paper.title for name, paper in papers().items()},
+        "Questions": {f"ablations/{name}/index.html": load_ablation(name).question for name in known_ablations()},
+        "More": {f"{name}.html": title for name, title in SHARED.items()},
+    }
+    present = {
+        heading: [(f"{address}/{place}", title) for place, title in pages.items() if (folder / place).exists()]
+        for heading, pages in lists.items()
+    }
+    index = f"{address}/index.html" if (folder / "index.html").exists() else None
+    return {"name": folder.name, "index": index, "lists": {name: pages for name, pages in present.items() if pages}}

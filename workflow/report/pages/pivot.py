@@ -3,10 +3,8 @@
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
-from workflow.report.figures._colours import shades
-from workflow.report.figures._variants import as_named
+from workflow.report.figures._colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.pages.figure_colours import on_page
 from workflow.report.tables._cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
@@ -15,7 +13,7 @@ from workflow.results.statistics import interval_factor
 from workflow.results.timings import TIMED, clocks, split_turns
 from workflow.tasks.spec import TASKS
 
-DIMENSIONS = ("variant", "S", "k", "text")
+DIMENSIONS = {"variant": "variant", "S": "S", "k": "k", "text": "title"}  # as the page names them: their columns
 MOST = 30  # values of which an interval is given
 SERIES = 8  # shades of what has no colour of its own
 
@@ -28,7 +26,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
     questions = {name: _question(name, rows) for name, rows in runs.groupby("ablation")}
     factors = [None, None, *(interval_factor(n) for n in range(2, MOST + 1))]
     cells = {
-        "axes": DIMENSIONS,
+        "axes": [*DIMENSIONS],
         "questions": questions,
         "factors": factors,
         "shades": [*map(on_page, shades(SERIES))],
@@ -49,7 +47,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
         {axis: _plain(value) for axis, value in zip(DIMENSIONS, key, strict=True)}
         | {title: _by_seed(group, quantity) for title, quantity in titles.items()}
         | {"run": f"{runs_at(name)}{group['digest'].iloc[0]}.html"}
-        for key, group in finished.groupby([*DIMENSIONS], dropna=False, sort=False)
+        for key, group in finished.groupby([*DIMENSIONS.values()], dropna=False, sort=False)
     ]
     measures = [(title, REGISTRY[quantity].better) for title, quantity in titles.items()]
     return {"question": ablation.question, "measures": measures, "cells": cells, "colours": colours}

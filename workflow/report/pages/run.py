@@ -1,6 +1,7 @@
 """The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
+import math
 from dataclasses import asdict
 
 import pandas as pd
@@ -9,14 +10,15 @@ from workflow.config.choices import AXES
 from workflow.config.strict import read_json
 from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
+from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
+from workflow.report.figures._colours import on_page, shades
+from workflow.report.numbers import is_number, missing, number, within
 from workflow.report.pages.ablation import read_claims
-from workflow.report.pages.learning import PART_OF_DEV
-from workflow.report.pages.numbers import missing, number, within
 from workflow.report.pages.site import Site
 from workflow.report.texts import title_of
 from workflow.results import provenance
-from workflow.results.record import Record
+from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.statistics import half_width, over_seeds
 from workflow.results.timings import TIMED, describe_timings, turn_values
@@ -26,11 +28,12 @@ SEEDS = 30  # of the same configuration that a page leads to: all of many would 
 # Facts that are too long to list, or have a table of their own.
 UNLISTED = ("counts", "second_test_counts", "shown", "looks")
 OF_TURNS = ("_turns", "_references", "_spread", "quiet")  # columns of timings that ± and the sentence beside them say
+NAMED = 8  # steps of a learning curve, or a few more, that stand under it
 Line = tuple[str, object, str]  # title, value, unit
 
 
-def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
-    """uses: see `find_uses`; svg: the learning curve; row: the run's in its table of runs."""
+def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
+    """uses: see `find_uses`; row: the run's in its table of runs."""
     job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
     return {
         "title": f"Run {record.digest}",
@@ -49,11 +52,37 @@ def run_page(record: Record, uses: dict[str, list], svg, row: dict) -> dict:
         "measured": measured_lines(row),
         "uses": uses,
         "ablation": row["ablation"],
-        "svg": svg,
+        "curves": learning_curves(record),
         "about_curve": PART_OF_DEV,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
         f" --data results/data/{job.corpus}.npz --device {device}",
     }
+
+
+def learning_curves(record: Record) -> list[dict]:
+    """What templates/chart.js draws: the scores on train and dev, and the mean span where it was learned."""
+    unit, title, scale = TASKS[record.job.task].curve
+    scores = {split: [getattr(point, f"{split}_{unit}") for point in record.curve] for split in ("train", "dev")}
+    spans = [point.mean_span for point in record.curve]
+    charts = [_chart(record.curve, title, scores, log=scale == "log")] if record.curve else []
+    if None not in spans and len(set(spans)) > 1:
+        charts.append(_chart(record.curve, "mean span", {"mean span": spans}))
+    return charts
+
+
+def _chart(curve: list[Point], title: str, lines: dict[str, list[float | None]], *, log: bool = False) -> dict:
+    """The lines over the steps; no point where a run that diverged has no number. log: of an axis that has no 0."""
+    apart = -(-len(curve) // NAMED)
+    series = [
+        {"name": name, "colour": on_page(colour), "points": [_point(value, log) for value in values]}
+        for (name, values), colour in zip(lines.items(), shades(len(lines)), strict=True)
+    ]
+    rows = [number(point.step) if place % apart == 0 else "" for place, point in enumerate(curve)]
+    return {"title": f"{title}, by steps", "rows": rows, "series": series, "joined": True, "log": log}
+
+
+def _point(value: float | None, log: bool) -> dict | None:
+    return {"value": value} if is_number(value) and math.isfinite(value) and (value > 0 or not log) else None
 
 
 def measured_lines(row: dict) -> dict:

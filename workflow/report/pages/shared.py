@@ -10,15 +10,13 @@ import pandas as pd
 
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import FORMULAS
+from workflow.report.claims.ledger import write_ledger
 from workflow.report.claims.measures import LAYERS
-from workflow.report.claims.together import write_ledger
-from workflow.report.pages.analytic import analytic_page
+from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.index import ablations_in, index_page
-from workflow.report.pages.ledger import ledger_page, read_ledger
-from workflow.report.pages.paper import paper_page
+from workflow.report.pages.papers import analytic_page, paper_page, status_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.site import Site
-from workflow.report.pages.status import status_page
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import read_frames
 

@@ -7,18 +7,17 @@ from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from workflow.config.files import atomic_write
-from workflow.report.answers.words import to_digits
-from workflow.report.pages import numbers
-from workflow.report.pages.document import cited_documents, document_page, link_documents
-from workflow.report.pages.figure_colours import follow_page
+from workflow.config.files import ROOT, atomic_write
+from workflow.report import numbers
+from workflow.report.figures._colours import follow_page
+from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-DOCUMENT = "document.html.j2"
 ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
+CITED = re.compile(r"docs/(\w+)\.md")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
 
@@ -32,12 +31,14 @@ class Site:
     runs: Path = Path("results/runs")
 
     def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`, and what it cites; a page that would be the same is left alone."""
+        """Render `template` to reports/`place`; a page that would be the same is left alone.
+
+        Documents that it cites are copied beside the pages as text, which every browser shows.
+        """
         page = render(template, place, **context)
         write_if_changed(self.reports / place, page)
-        for name in cited_documents(page):
-            if template != DOCUMENT:
-                self.write(DOCUMENT, f"documents/{name}.html", **document_page(name))
+        for name in filter(_is_document, dict.fromkeys(CITED.findall(page))):
+            write_if_changed(self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8"))
 
     def offer(self, path: Path) -> str:
         """Copy a file beside the pages; its address from the top of the scale's reports."""
@@ -47,6 +48,23 @@ class Site:
             with atomic_write(target) as file:
                 file.write(content)
         return place.as_posix()
+
+
+def _document(name: str) -> Path:
+    return ROOT / "docs" / f"{name}.md"
+
+
+def _is_document(name: str) -> bool:
+    return _document(name).is_file()
+
+
+def link_documents(text: str, up: str) -> Markup:
+    """The text, escaped, each document it cites a link to its copy. up: from the page to the top of its reports."""
+
+    def link(cited: re.Match) -> str:
+        return f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>' if _is_document(cited[1]) else cited[0]
+
+    return Markup(CITED.sub(link, str(escape(text))))
 
 
 def link_pages(reports: Path) -> None:

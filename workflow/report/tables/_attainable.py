@@ -7,13 +7,13 @@ PAYS = 0.01  # bpc that more characters must bring, to be said to pay
 
 
 def best_bpc(best_reader: pd.DataFrame) -> float | None:
-    """Of the reader of all of the past; None where no limit is known."""
+    """Give the bpc of the reader of all of the past; None where no limit is known."""
     whole = best_reader[best_reader["window"].isna()]["bpc"]
     return float(whole.iloc[0]) if len(whole) else None
 
 
 def words_bpc(best_reader: pd.DataFrame) -> float | None:
-    """Of the reader of nothing but its word so far."""
+    """Give the bpc of the reader of nothing but its word so far."""
     words = best_reader[best_reader["window"] == WORDS]["bpc"]
     return float(words.iloc[0]) if len(words) else None
 

@@ -15,7 +15,7 @@ import pandas as pd
 
 from workflow.results.registry import COSTS, REGISTRY
 from workflow.results.statistics import over_seeds
-from workflow.results.timings import TIMED, all_turns, ratio_over_turns
+from workflow.results.timings import SPEEDS, TIMED, all_turns, ratio_over_turns
 
 COLUMNS = [
     *("row", "column", "value", "low", "high", "points", "n", "unit", "kind"),
@@ -25,15 +25,7 @@ OF_VALUES = ("value", "low", "high", "points")
 NOT_TRAINED = "not trained here"  # what every cited cell says without a note of its own
 PAPERS_SIZE = "paper"  # the scale whose nets are the papers'
 MEASURED_BY = {name: quantity.source for name, quantity in REGISTRY.items() if quantity.source in COSTS}
-COST_COLUMNS = [  # what a configuration of a language model is measured at: column, quantity, unit
-    ("one block, ours", "macs_analytic", "multiply-adds / character"),
-    ("one block, torch", "macs_torch", "multiply-adds / character"),
-    ("one block, fvcore", "macs_fvcore", "multiply-adds / character"),
-    ("training memory", "memory_train_bytes", "bytes"),
-    ("evaluation memory", "memory_evaluate_bytes", "bytes"),
-    ("training speed", "train_tokens_per_s", "characters / s"),
-    ("prediction speed", "predict_tokens_per_s", "characters / s"),
-]
+OF_CHARACTERS = {"multiply-adds": "multiply-adds / character", "tokens / s": "characters / s"}
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
@@ -59,8 +51,18 @@ def make_table(cells: list[dict]) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=COLUMNS)
 
 
-def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str, published: str | None = None) -> dict:
+def unit_of(quantity: str) -> str:
+    """The registered unit, in the words of a language model; none of what is not registered."""
+    registered = REGISTRY[quantity].unit if quantity in REGISTRY else ""
+    return "ms" if quantity in TIMED and quantity not in SPEEDS else OF_CHARACTERS.get(registered, registered)
+
+
+def measured(
+    row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
+) -> dict:
     """The cell of a measured quantity over the seeds in `runs`; of a timing over its turns.
+
+    unit: where it is not that of `unit_of`.
 
     Where some runs failed, the note names them.
 
@@ -79,7 +81,7 @@ def measured(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str
         row,
         column,
         None,
-        unit,
+        unit_of(quantity) if unit is None else unit,
         "measured",
         published,
         n=len(values),
@@ -152,7 +154,7 @@ def ratio(
     base_quantity: where the base's cost has another name.
     """
     sides = ((runs, quantity), (base, base_quantity or quantity))
-    numerator, denominator = (measured(row, column, take_rows(side, name), name, "x") for side, name in sides)
+    numerator, denominator = (measured(row, column, take_rows(side, name), name, unit="x") for side, name in sides)
     for cell, prefix in ((numerator, ""), (denominator, f"{base_name}: ")):
         if cell["status"] != "ok":
             note = prefix + cell["note"]
@@ -164,9 +166,11 @@ def ratio(
     return numerator | shown | elsewhere
 
 
-def setting(row: str, column: str, runs: pd.DataFrame, quantity: str, unit: str, published: str | None = None) -> dict:
+def setting(
+    row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
+) -> dict:
     """A number that the job itself fixes: the same for every seed, so it has no interval."""
-    cell = measured(row, column, runs, quantity, unit, published)
+    cell = measured(row, column, runs, quantity, published, unit=unit)
     return cell | {"kind": "setting"} | _only(cell["value"])
 
 

@@ -29,7 +29,7 @@ def values_of(layer: dict, quantity: str) -> list[float]:
 
 
 def commits(layers: pd.DataFrame) -> list[str]:
-    """Of the source that measured them."""
+    """List the commits of the source that measured the layers."""
     return sorted(layers["commit"].dropna().unique())
 
 

@@ -3,10 +3,10 @@
 import pandas as pd
 
 from workflow.papers.published import load, load_analytic
-from workflow.report.tables._cells import analytic, cited, make_cell, make_table, measured, pick, setting
+from workflow.report.tables._cells import analytic, cited, make_cell, make_table, measured, pick, setting, unit_of
 
 SCORES = (("dev", "dev_bpc"), ("test", "test_bpc"))
-MACS = "multiply-adds / character"
+MACS = unit_of("macs_paper")
 ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, paper size", "#FLOPS, paper size"]
 
 
@@ -23,18 +23,18 @@ def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[s
 
 
 def _id(stem: str, column: str) -> str | None:
-    """Of the published value, where the paper prints one."""
+    """Name the published value, where the paper prints one."""
     return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
 
 
 def _trained(label: str, stem: str, runs: pd.DataFrame) -> list[dict]:
     cells = [
-        setting(label, "#layers", runs, "layers", "layers", _id(stem, "layers")),
-        measured(label, "avg. span", runs, "mean_span", "characters", _id(stem, "span")),
-        setting(label, "#params", runs, "parameters", "parameters"),
-        measured(label, "#FLOPS", runs, "macs_paper", MACS),
+        setting(label, "#layers", runs, "layers", _id(stem, "layers"), unit="layers"),
+        measured(label, "avg. span", runs, "mean_span", _id(stem, "span")),
+        setting(label, "#params", runs, "parameters"),
+        measured(label, "#FLOPS", runs, "macs_paper"),
     ]
-    return cells + [measured(label, name, runs, quantity, "bpc", _id(stem, name)) for name, quantity in SCORES]
+    return cells + [measured(label, name, runs, quantity, _id(stem, name)) for name, quantity in SCORES]
 
 
 def _only_cited(label: str, stem: str) -> list[dict]:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from sacrebleu.metrics import BLEU
 
-from workflow.report.tables._cells import make_cell, measured
+from workflow.report.tables._cells import make_cell, measured, unit_of
 from workflow.results.statistics import over_seeds
 
 SAMPLES = 1000
@@ -17,10 +17,10 @@ SOFTMAX = "softmax"  # the variant that the others are compared with
 
 
 def gain(
-    row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str = "BLEU"
+    row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str | None = None
 ) -> dict:
     """The cell of a quantity less one of the base, over seeds with its interval or points. quantities: of each side."""
-    pairs, cell = _pair(row, column, runs, base, quantities, unit)
+    pairs, cell = _pair(row, column, runs, base, quantities, unit_of(quantities[0]) if unit is None else unit)
     if not pairs:
         return cell
     return cell | over_seeds([pair["value"] - pair["base"] for pair in pairs])
@@ -86,7 +86,7 @@ def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
     by_seed, notes, states = [], [], []
     for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
         present = side[quantity].notna()
-        state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit)
+        state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit=unit)
         states.append(state["status"])
         notes += [prefix + state["note"]] if state["note"] else []
         by_seed.append(side[present & (side["status"] == "ok")].set_index("seed")[quantity])

@@ -23,12 +23,12 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         seeds = pick(runs, ablation="dynamic_span", variant=variant)
         span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
         cells += [
-            setting(label, "S", seeds, "S", "characters"),
-            measured(label, "avg. span", seeds, "mean_span", "characters", span),
-            measured(label, "dev", seeds, "dev_bpc", "bpc", dev),
-            measured(label, "test", seeds, "test_bpc", "bpc"),
-            setting(label, "#params", seeds, "parameters", "parameters"),
-            measured(label, "#FLOPS", seeds, "macs_paper", "multiply-adds / character"),
-            measured(label, "executed", seeds, "macs_executed", "multiply-adds / character"),
+            setting(label, "S", seeds, "S", unit="characters"),
+            measured(label, "avg. span", seeds, "mean_span", span),
+            measured(label, "dev", seeds, "dev_bpc", dev),
+            measured(label, "test", seeds, "test_bpc"),
+            setting(label, "#params", seeds, "parameters"),
+            measured(label, "#FLOPS", seeds, "macs_paper"),
+            measured(label, "executed", seeds, "macs_executed"),
         ]
     return make_table(cells)

@@ -51,10 +51,10 @@ def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _trained(label: str, pair: str, runs: pd.DataFrame, published: str) -> list[dict]:
     return [
-        measured(label, f"BLEU {pair}", runs, "test_bleu_tokenised", "BLEU", published),
-        measured(label, f"training cost {pair}", runs, "spent", "FLOPs"),
-        measured(label, f"training time {pair}", runs, "seconds", "s"),
-        measured(label, f"sustained {pair}", runs, "sustained", "FLOP/s"),
+        measured(label, f"BLEU {pair}", runs, "test_bleu_tokenised", published),
+        measured(label, f"training cost {pair}", runs, "spent", unit="FLOPs"),
+        measured(label, f"training time {pair}", runs, "seconds"),
+        measured(label, f"sustained {pair}", runs, "sustained", unit="FLOP/s"),
     ]
 
 

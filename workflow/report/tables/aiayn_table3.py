@@ -44,7 +44,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(runs, variant=key)) for key in ROWS]
     scores = [cell for row in rows for cell in _scores(*row, pick(runs, variant="base"))]
     sizes = [
-        setting(label, column, seeds, quantity, "", SETTINGS.get((key, end)))
+        setting(label, column, seeds, quantity, SETTINGS.get((key, end)))
         for key, label, seeds in rows
         for column, quantity, end in SIZES
     ]
@@ -53,9 +53,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
     stem, cells = f"ai.t3.{key}", []
-    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", "perplexity per piece", f"{stem}.ppl"))
-    cells.append(measured(label, "BLEU (dev)", seeds, BLEU, "BLEU", f"{stem}.bleu"))
-    cells.append(setting(label, "#params", seeds, "parameters", "parameters"))
+    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per piece"))
+    cells.append(measured(label, "BLEU (dev)", seeds, BLEU, f"{stem}.bleu"))
+    cells.append(setting(label, "#params", seeds, "parameters"))
     cells += _at_paper_size(label, key)
     if key != "base":
         published = round(value(f"{stem}.bleu") - value("ai.t3.base.bleu"), 1)

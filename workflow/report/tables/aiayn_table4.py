@@ -33,15 +33,13 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     base = pick(runs, variant=SOFTMAX)
     for variant, published in TRAINED.items():
         label, seeds = LABELS.get(variant, transformer.row), pick(runs, variant=variant)
-        cells.append(measured(label, transformer.column, seeds, "test_f1", "F1", published))
+        cells.append(measured(label, transformer.column, seeds, "test_f1", published))
         if variant == SOFTMAX:
             semi = find("ai.t4.tr_semi")
             cells.append(cited(label, semi.column, semi.id, "F1", "17 million sentences more, not read here"))
         else:
-            cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1"), "F1"))
+            cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1")))
             cells.append(p_value(label, "p (paired bootstrap)", seeds, base, f1))
-        cells += [
-            measured(label, column, seeds, f"test_{name}", "" if name == "errors" else "%") for column, name in BESIDE
-        ]
-        cells.append(setting(label, "#params", seeds, "parameters", "parameters"))
+        cells += [measured(label, column, seeds, f"test_{name}") for column, name in BESIDE]
+        cells.append(setting(label, "#params", seeds, "parameters"))
     return make_table(cells)

@@ -29,28 +29,28 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     for label, variant, key in TRAINED:
         variant_runs = pick(runs, variant=variant)
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", variant_runs, "k", "keys", "est.txt.k_small"))
+            cells.append(setting(label, "k", variant_runs, "k", "est.txt.k_small", unit="keys"))
         for direction, paper_corpus, end in DIRECTIONS:
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
             base = pick(runs, paper_corpus=paper_corpus, variant=SOFTMAX)
-            cells.append(measured(label, direction, seeds, BLEU, "BLEU", f"est.t1.{key}.{end}"))
+            cells.append(measured(label, direction, seeds, BLEU, f"est.t1.{key}.{end}"))
             if variant != SOFTMAX:
                 published = round(value(f"est.t1.{key}.{end}") - value(f"est.t1.impl.{end}"), 1)
                 cells.append(gain(label, f"{direction}, gain", seeds, base, (BLEU, BLEU)))
                 cells.append(analytic(label, f"{direction}, gain, paper", published, "BLEU"))
                 cells.append(p_value(label, f"{direction}, p (paired bootstrap)", seeds, base))
-            cells.append(measured(label, f"{direction}, sacreBLEU", seeds, "test_bleu", "BLEU"))
-            cells.append(measured(label, f"{direction}, chrF", seeds, "test_chrf", "chrF"))
+            cells.append(measured(label, f"{direction}, sacreBLEU", seeds, "test_bleu"))
+            cells.append(measured(label, f"{direction}, chrF", seeds, "test_chrf"))
             cells += _of_second_test(label, f"{direction}, second test", variant, seeds, base)
     return make_table(cells)
 
 
 def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
-    """The same comparison on a test of another year, where the text has one."""
+    """Compare on a test of another year, where the text has one."""
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []
-    cells = [measured(label, f"{column}, sacreBLEU", seeds, score, "BLEU")]
+    cells = [measured(label, f"{column}, sacreBLEU", seeds, score)]
     if variant != SOFTMAX:
         cells.append(gain(label, f"{column}, gain", seeds, base, (score, score)))
         cells.append(p_value(label, f"{column}, p", seeds, base, counts="second_test_counts"))

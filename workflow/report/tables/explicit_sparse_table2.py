@@ -33,10 +33,10 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     for key, variant in TRAINED:
         label, seeds = _label(key), pick(runs, variant=variant)
         for column, name, end in SCORES:
-            cells.append(measured(label, column, seeds, f"test_{name}", column, f"est.t2.{key}.{end}"))
-        cells += [measured(label, column, seeds, f"test_{name}", column) for column, name in (*nltk, *BESIDE)]
+            cells.append(measured(label, column, seeds, f"test_{name}", f"est.t2.{key}.{end}", unit=column))
+        cells += [measured(label, column, seeds, f"test_{name}", unit=column) for column, name in (*nltk, *BESIDE)]
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", seeds, "k", "keys"))
+            cells.append(setting(label, "k", seeds, "k", unit="keys"))
             for column, name in gains:
                 quantities = (f"test_{name}", f"test_{name}")
                 cells.append(gain(label, f"{column}, gain", seeds, base, quantities, column))

@@ -41,11 +41,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _trained(label: str, runs: pd.DataFrame, published: str | None) -> list[dict]:
     return [
-        setting(label, "#params", runs, "parameters", "parameters"),
-        measured(label, "dev", runs, "dev_bpc", "bpc"),
-        measured(label, "test", runs, "test_bpc", "bpc", published),
-        measured(label, "avg. span", runs, "mean_span", "characters"),
-        measured(label, "training speed", take_cost_row(runs), "train_tokens_per_s", "characters / s"),
+        setting(label, "#params", runs, "parameters"),
+        measured(label, "dev", runs, "dev_bpc"),
+        measured(label, "test", runs, "test_bpc", published),
+        measured(label, "avg. span", runs, "mean_span"),
+        measured(label, "training speed", take_cost_row(runs), "train_tokens_per_s"),
     ]
 
 

@@ -41,9 +41,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
         for direction, paper_corpus, end in DIRECTIONS:
             published = f"{stem}.{end}" if f"{stem}.{end}" in load() else None
             seeds = pick(variant_runs, paper_corpus=paper_corpus)
-            cells.append(measured(label, direction, seeds, "test_bleu_tokenised", "BLEU", published))
+            cells.append(measured(label, direction, seeds, "test_bleu_tokenised", published))
         for phase, quantity, end in SPEEDS:
-            speed = measured(label, f"{phase} speed", take_cost_row(timed), quantity, "tokens / s", f"{stem}.{end}")
+            speed = measured(
+                label, f"{phase} speed", take_cost_row(timed), quantity, f"{stem}.{end}", unit="tokens / s"
+            )
             cells.append(speed)
         for phase, quantity, end in SPEEDS:
             cells.append(ratio(label, f"{phase} ratio", quantity, timed, base, SOFTMAX))
@@ -59,11 +61,9 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
     """What a single row has: k of top-k, the alpha that entmax has learned."""
     if variant == "top_k":
-        return [setting(label, "k", runs, "k", "keys", "est.txt.k_small")]
+        return [setting(label, "k", runs, "k", "est.txt.k_small", unit="keys")]
     if variant == "entmax_alpha":
-        return [
-            measured(label, "alpha, De-En", runs.assign(mean_alpha=runs["alpha"].map(_mean_alpha)), "mean_alpha", "")
-        ]
+        return [measured(label, "alpha, De-En", runs.assign(mean_alpha=runs["alpha"].map(_mean_alpha)), "mean_alpha")]
     return []
 
 

@@ -27,11 +27,11 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
     base = pick(runs, variant=SOFTMAX)
     for label, variant, decoding, key in ROWS:
         seeds, quantity = pick(runs, variant=variant), f"dev_bleu_tokenised{decoding}"
-        cells.append(measured(label, "dev", seeds, quantity, "BLEU", key))
+        cells.append(measured(label, "dev", seeds, quantity, key))
         if variant != SOFTMAX:
             cells.append(gain(label, "gain", seeds, base, (quantity, "dev_bleu_tokenised")))
             cells.append(analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU"))
-        cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}", "BLEU"))
+        cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}"))
         if variant != SOFTMAX:
-            cells.append(setting(label, "k", seeds, "k", "keys", "est.txt.k_small"))
+            cells.append(setting(label, "k", seeds, "k", "est.txt.k_small", unit="keys"))
     return make_table(cells)

@@ -32,7 +32,7 @@ def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
         seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
         label = f"{variant}, S = {S:.0f}"
         columns = [each for each in COLUMNS if variant != FIXED or each[1] != "above_fixed"]
-        cells += [measured(label, column, seeds, quantity, unit) for column, quantity, unit in columns]
+        cells += [measured(label, column, seeds, quantity, unit=unit) for column, quantity, unit in columns]
         if variant != FIXED:
             fixed = pick(runs, variant=FIXED, S=S)
             cells.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))

@@ -2,7 +2,10 @@
 const WIDE = 640, HIGH = 320, LEFT = 62, RIGHT = 12, LEGEND = 18, PER_LINE = 3;
 const MARKS = ["M-4,0a4,4 0 1,0 8,0a4,4 0 1,0 -8,0", "M-4,-4h8v8h-8z", "M0,-5l5,5l-5,5l-5,-5z", "M0,-5l5,9h-10z", "M-5,-1h4v-4h2v4h4v2h-4v4h-2v-4h-4z"];
 
-const NAMESPACE = document.querySelector("#chart svg").namespaceURI; // no page names an address
+const MARKED = 60; // points of a line; of more the line alone is drawn
+
+const number = (value) => (Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
+const NAMESPACE = document.querySelector("figure svg").namespaceURI; // no page names an address
 
 const svg = (name, attributes, text = "") => {
   const element = document.createElementNS(NAMESPACE, name);
@@ -21,24 +24,35 @@ function ticks(low, high) {
   return Array.from({ length: 12 }, (_, number) => (Math.ceil(low / step) + number) * step).filter((value) => value <= high);
 }
 
-// series: [{ name, colour, points: [{ value, low, high } or null, one for each row] }]; joined: whether rows are in order.
-function chart(place, { title, rows, series, joined }) {
+// The same between two logarithms: at 1, 2 and 5 of each decade, or, where few of these lie there, at round values.
+function logTicks(low, high) {
+  const decades = Array.from({ length: Math.ceil(high - Math.floor(low)) }, (_, number) => Math.floor(low) + number);
+  const found = decades.flatMap((decade) => [1, 2, 5].map((part) => decade + Math.log10(part))).filter((value) => value >= low && value <= high);
+  return found.length > 2 ? found : ticks(10 ** low, 10 ** high).map(Math.log10);
+}
+
+// series: [{ name, colour, points: [{ value, low, high } or null, one for each row] }]; joined: whether rows are in order;
+// log: whether the values stand on a logarithmic axis. A point without an interval has a value alone.
+function chart(place, { title, rows, series, joined, log }) {
+  const scaled = log ? Math.log10 : (value) => value;
   const points = series.flatMap((each) => each.points).filter(Boolean);
   place.replaceChildren();
   place.hidden = !points.length;
   if (!points.length) return;
-  const ends = [Math.min(...points.map((point) => point.low)), Math.max(...points.map((point) => point.high))];
+  const ends = [Math.min(...points.map((point) => scaled(point.low ?? point.value))), Math.max(...points.map((point) => scaled(point.high ?? point.value)))];
   const room = (ends[1] - ends[0] || Math.abs(ends[0]) || 1) * 0.08;
   const step = (WIDE - LEFT - RIGHT) / rows.length, letters = Math.max(...rows.map((row) => row.length));
   const slanted = letters * 7 > step; // names that are too long to stand side by side
   const top = 30 + LEGEND * Math.ceil(series.length / PER_LINE), foot = HIGH - (slanted ? Math.min(110, 20 + 5 * letters) : 28);
-  const y = (value) => foot - ((value - ends[0] + room) / (ends[1] - ends[0] + 2 * room)) * (foot - top);
-  const aside = Math.min(14, (step * 0.7) / series.length);
+  const height = (place) => foot - ((place - ends[0] + room) / (ends[1] - ends[0] + 2 * room)) * (foot - top);
+  const y = (value) => height(scaled(value));
+  const aside = points[0].low === undefined ? 0 : Math.min(14, (step * 0.7) / series.length);
   const x = (row, number) => LEFT + step * (row + 0.5) + aside * (number - (series.length - 1) / 2);
   const picture = svg("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, "font-family": "inherit" });
   picture.append(write(4, 14, title, "start"));
-  for (const value of ticks(ends[0] - room, ends[1] + room)) {
-    picture.append(stroke([[LEFT, y(value)], [WIDE - RIGHT, y(value)]], "var(--line)", 1), write(LEFT - 6, y(value) + 4, number(value), "end"));
+  for (const place of (log ? logTicks : ticks)(ends[0] - room, ends[1] + room)) {
+    const name = number(log ? 10 ** place : place);
+    picture.append(stroke([[LEFT, height(place)], [WIDE - RIGHT, height(place)]], "var(--line)", 1), write(LEFT - 6, height(place) + 4, name, "end"));
   }
   rows.forEach((row, number) => {
     const name = write(0, 0, row, slanted ? "end" : "middle");
@@ -53,7 +67,7 @@ function chart(place, { title, rows, series, joined }) {
     points.forEach((point, row) => {
       if (!point) return;
       if (point.high > point.low) picture.append(stroke([[x(row, order), y(point.low)], [x(row, order), y(point.high)]], colour));
-      picture.append(mark(x(row, order), y(point.value), order, colour));
+      if (points.length <= MARKED) picture.append(mark(x(row, order), y(point.value), order, colour));
     });
   });
   place.append(picture);

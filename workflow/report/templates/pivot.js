@@ -14,7 +14,6 @@ const of = (cells, axis) => {
 };
 const label = (axis, value) => (value === null ? `no ${axis}` : axis === "S" || axis === "k" ? `${axis} = ${value}` : value);
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const number = (value) => (Math.abs(value) >= 1e4 ? `${Number((value / 1e3).toPrecision(4))}k` : String(Number(value.toPrecision(4))));
 // With the decimals that two digits of a column's narrowest half interval take.
 const digits = (value, narrow) => (Math.abs(value) >= 1e4 || !Number.isFinite(narrow) ? number(value) : value.toFixed(Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(narrow))))));
 

@@ -1,4 +1,4 @@
-"""What the figures of every answer share: which lines there are, their colours and marks, panels, one legend."""
+"""What the figures of every answer share: which lines there are, their colours and marks, panels."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,6 @@ from workflow.results.registry import REGISTRY
 MARKS = "osD^vPX<>"
 LEGEND = 9  # more lines than this no legend can keep apart
 BESIDE = 0.07  # of an octave, between two lines
-LETTERS, ROW = 90, 0.22  # of a legend: letters side by side, inches of height
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,6 @@ def panels(number: int, columns: int, height: float, **options):
     for spare in axes.flat[number:]:
         spare.set_visible(False)
     return figure, axes.flat[:number]
-
-
-def add_legend(figure, panels) -> None:
-    """One for all panels, above them, in room of its own."""
-    handles = {}
-    for panel in panels:
-        for handle, name in zip(*panel.get_legend_handles_labels(), strict=True):
-            handles.setdefault(name, handle)
-    if handles:
-        columns = max(1, min(4, len(handles), LETTERS // (max(map(len, handles)) + 6)))
-        width, height = figure.get_size_inches()
-        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
-        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
 
 
 def texts_of(data: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -1,23 +1,26 @@
-"""The page of the ledger: every claim of the papers, its verdict, and the evidence in a line."""
+"""The page of the ledger: every claim of the papers, its verdict, the evidence in a line, and its numbers as text.
+
+A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot. evidence: of the
+set of results whose verdict is shown (`workflow.report.claims.ledger`).
+"""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from workflow.papers.published import find, papers
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.lines import read_lines
-from workflow.report.claims.measures import LAYERS
-from workflow.report.claims.side_by_side import speaking
-from workflow.report.claims.untested import NOT_ASKED
-from workflow.report.claims.verdicts import VERDICTS
+from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
+from workflow.report.claims.measures import LAYERS, UNITS
+from workflow.report.claims.samples import NOT_ASKED
+from workflow.report.numbers import Form, count, form_of, number
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.pages.claim_numbers import name_basis, write_details, write_numbers, write_pairs
-from workflow.report.pages.numbers import number
 from workflow.report.pages.site import Site
 from workflow.results.precomputed import precomputed
+from workflow.results.timings import WITHOUT
 
 
 @dataclass(frozen=True)
@@ -126,3 +129,64 @@ def _page(line: dict, tables: set[str]) -> str | None:
 
 def _label(value) -> str:
     return value.column if value.row == "text" else f"{value.row}, {value.column}"
+
+
+def _form(evidence: dict, unit: str) -> Form:
+    """The digits of the interval."""
+    low, high = evidence["low"], evidence["high"]
+    return form_of([evidence["effect"]], [] if low is None else [(high - low) / 2], unit)
+
+
+def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
+    """effect, low, high; its size without sign; as a share and as a factor, in the same digits; ours, than.
+
+    line: the claim's, with the unit of the effect.
+    """
+    unit, effect = line["unit"] or "", evidence["effect"]
+    form = _form(evidence, unit)
+    written = {key: form.text(evidence[key]) for key in ("effect", "low", "high")}
+    written |= {key: _write_side(line, form)(evidence[key]) for key in ("ours", "than")}
+    if effect is None:
+        return written | dict.fromkeys(("size", "share", "times"), "")
+    size = f"{form.text(abs(effect))} {unit}".strip()
+    return written | {"size": size, "share": form.text(effect), "times": f"{form.text(effect)} times"}
+
+
+def _write_side(line: dict, form: Form) -> Callable:
+    """How the values of both sides are written: of a ratio in their own unit, else in the digits of the effect."""
+    if line["by"] != "ratio":
+        return form.text
+    (unit, *others) = dict.fromkeys(UNITS[measure] for measure in line["measure"])
+    return partial(number, unit="" if others else unit)
+
+
+def write_details(evidence: dict, unit: str) -> dict:
+    """by_text, detectable: the effect on each text, and the smallest that would have shown, in the effect's digits."""
+    form = _form(evidence, unit)
+    by_text = {text: form.text(effect) for text, effect in (evidence["by_text"] or {}).items()}
+    return {"by_text": by_text, "detectable": form.text(evidence["detectable"])}
+
+
+def write_pairs(evidence: dict, line: dict) -> list[dict]:
+    """The pairs with their numbers as text. line: the claim's.
+
+    A turn of a timing is named with the reference step that it was set beside, where there is one.
+    """
+    form = _form(evidence, line["unit"] or "")
+    side = _write_side(line, form)
+    forms = {"ours": side, "than": side, "effect": form.text, "turn": _spell_turn}
+    return [pair | {key: write(pair[key]) for key, write in forms.items()} for pair in evidence["pairs"]]
+
+
+def _spell_turn(turn: int | list) -> str:
+    """Write the number of a seed or a turn; of (clock, turn) with the clock."""
+    clock, turn = turn if isinstance(turn, list | tuple) else (WITHOUT, turn)
+    return f"{turn}" if clock == WITHOUT else f"{turn}, beside {clock}"
+
+
+def name_basis(evidence: dict) -> str:
+    """What the interval is over: `3 seeds on each of 2 texts`."""
+    pairs = Counter(pair["text"] for pair in evidence["pairs"])
+    few, many = (function(pairs.values(), default=0) for function in (min, max))
+    basis = f"{few} to {many} {evidence['of']}s" if few < many else count(many, evidence["of"] or "pair")
+    return f"{basis} on each of {len(pairs)} texts" if len(pairs) > 1 else basis

@@ -1,4 +1,4 @@
-"""Numbers as text: one by one, and a column of them with the same number of decimals.
+"""Numbers as text: one by one, a column of them with the same number of decimals, and in the sentences of answers.
 
 A column has the decimals that two digits of its narrowest interval take; without intervals, those that its sizes take.
 What is counted is written out: 65,536 and never 65.54k. From a million up a suffix stands for the zeros.
@@ -8,6 +8,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import pandas as pd
+
+from workflow.results.statistics import FEWEST
+
+MINUS = "\N{MINUS SIGN}"
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 BYTES = ((2**30, " GiB"), (2**20, " MiB"))
 BITS = ("bpc", "bpb", "nats")
@@ -38,7 +43,7 @@ class Form:
     suffix: str = ""
 
     def text(self, value) -> str:
-        """Of one value of the column; text as it is, nothing for a missing value."""
+        """Write one value of the column; text as it is, nothing for a missing value."""
         if not is_number(value):
             return number(value)
         if abs(value) >= HUGE:
@@ -47,7 +52,7 @@ class Form:
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
-    """Of a column. halves: what stands behind ±; of points in place of an interval, half their distance."""
+    """Find the form of a column. halves: what stands behind ±, or half the distance of points in place of it."""
     sizes = [abs(value) for value in values if is_number(value) and value]
     if not sizes:
         return Form(3 if unit in BITS else 0)
@@ -68,7 +73,7 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
 
 
 def printed_form(values: Iterable) -> Form:
-    """Of a column of published values: as many decimals as the longest of them is printed with."""
+    """Find the form of a column of published values: as many decimals as the longest of them is printed with."""
     printed = [value for value in values if is_number(value)]
     if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
         return form_of(printed)
@@ -135,3 +140,36 @@ def percent(value) -> str:
         return ""
     places = 1 if abs(value) < 1000 else 0
     return f"{value:+.{places}f} %" if rounded(value, places) else "0 %"
+
+
+def to_digits(value: float | None, half: float | None = None) -> str:
+    """A number with the digits of its interval: two of half its width; four of its own where there is none.
+
+    >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
+    ('\u22121.235', '94.4', '2.000')
+    """
+    if value is None or pd.isna(value):
+        return ""
+    size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
+    decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)  # no minus before a zero
+
+
+def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
+    """`95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; of few pairs there is none."""
+    said = [
+        f"none (fewer than {FEWEST} pairs)"
+        if low is None
+        else f"{to_digits(low, (high - low) / 2)} to {to_digits(high, (high - low) / 2)}"
+        for low, high in bounds
+    ]
+    return f"95 % interval{'s' * (len(said) > 1)} {join(said)}"
+
+
+def join(parts: list[str]) -> str:
+    """`a, b and c`"""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,133 @@
+"""The pages about the papers: one for each, the coverage of all their tables and figures, and their formulas."""
+
+import ast
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.papers.formulas import FORMULAS
+from workflow.papers.published import Artefact, papers
+from workflow.plan.ablations import Ablation
+from workflow.report.builders import load_builder
+from workflow.report.pages import artefacts
+from workflow.report.pages.artefacts import read_table
+from workflow.report.pages.index import ablations_in
+from workflow.report.pages.site import Site
+from workflow.report.tables import analytic
+from workflow.report.texts import name_badges
+from workflow.results.runs_table import describe_runs
+
+SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", " / ": "/"}  # as a paper writes them
+
+
+def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
+    """runs: those of the paper's ablations."""
+    ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
+    return {
+        "title": papers()[name].title,
+        "provenance": describe_runs(runs, name_badges(runs)),
+        "sections": [
+            {
+                "name": key,
+                "question": ablation.question,
+                "tables": [artefacts.table(site, table, key) for table in ablation.tables],
+                "figures": [artefacts.figure(site, figure, key) for figure in ablation.figures],
+            }
+            for key, ablation in sorted(ablations.items(), key=lambda item: order_in_paper(item[1]))
+        ],
+    }
+
+
+def order_in_paper(ablation: Ablation) -> tuple[int, str]:
+    """Questions that the paper asks come before ours: by their first table, those without one by their first figure."""
+    own = [[name for name in names if name.startswith(ablation.paper)] for names in (ablation.tables, ablation.figures)]
+    return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
+
+
+def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
+    """A line for each: title, links, cells measured, failed and not run, or why there are none.
+
+    ablations: those that were run; a table or figure of another has no page to lead to.
+    """
+    available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
+    sections = [
+        {"title": paper.title, "lines": [_line(site, name, *item, available) for item in paper.artefacts.items()]}
+        for name, paper in papers().items()
+        if paper.artefacts
+    ]
+    return {"title": "Every table and figure of the papers", "sections": sections}
+
+
+def _line(site: Site, paper: str, title: str, artefact: Artefact, available: set[str]) -> dict:
+    paths = {("table", name): site.results / "tables" / f"{name}.json" for name in artefact.tables}
+    paths |= {("figure", name): site.results / "figures" / f"{name}.svg" for name in artefact.figures}
+    present = {key: path for key, path in paths.items() if key[1] in available and path.exists()}
+    return {
+        "title": title,
+        "links": [(f"papers/{paper}.html#{kind}-{name}", _title(kind, name)) for kind, name in present],
+        "absent": [_title(kind, name) for kind, name in paths if (kind, name) not in present],
+        "cells": _count_cells([path for (kind, _), path in present.items() if kind == "table"]),
+        "drawing": artefact.drawing,
+    }
+
+
+def _title(kind: str, name: str) -> str:
+    return load_builder(f"{kind}s", name).TITLE
+
+
+def _count_cells(paths: list[Path]) -> dict[str, int]:
+    """How many measured cells there are by status."""
+    counts = {"ok": 0, "failed": 0, "not run": 0}
+    for path in paths:
+        for cell in read_table(path)["cells"]:
+            if cell["kind"] == "measured":
+                counts[cell["status"]] += 1
+    return counts
+
+
+def analytic_page() -> dict:
+    """formulas: each with what it computes, its text and its numbers. open: numbers without one. counts add up."""
+    built = analytic.build()
+    rows = built.astype(object).where(built.notna(), None).to_dict("records")
+    used = dict.fromkeys(row["formula"] for row in rows if row["formula"])
+    return {
+        "title": analytic.TITLE,
+        "formulas": [
+            {"name": name, **explain(name), "rows": [row for row in rows if row["formula"] == name]} for name in used
+        ],
+        "open": [row for row in rows if not row["formula"]],
+        "counts": count(rows),
+    }
+
+
+def count(rows: list[dict]) -> dict[str, int]:
+    """all = printed + inferred; printed = as_printed + otherwise + open."""
+    printed = [row for row in rows if row["source"] == "published"]
+    return {
+        "all": len(rows),
+        "printed": len(printed),
+        "inferred": len(rows) - len(printed),
+        "as_printed": sum(row["rounds_to_paper"] is True for row in printed),
+        "otherwise": sum(row["rounds_to_paper"] is False for row in printed),
+        "open": sum(row["formula"] is None for row in printed),
+    }
+
+
+def explain(name: str) -> dict[str, str]:
+    """about: what a formula computes; text: how, from workflow/papers/formulas.py; usual: its own inputs."""
+    function = ast.parse(inspect.getsource(FORMULAS[name])).body[0]
+    *parts, result = [node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)]
+    defaults = {each.name: each.default for each in inspect.signature(FORMULAS[name]).parameters.values()}
+    text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
+    text += (", where " if parts else "") + ", ".join(map(_written, parts))
+    usual = ", ".join(f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float))
+    return {"about": ast.get_docstring(function).replace("`", ""), "text": text, "usual": usual}
+
+
+def _written(node: ast.AST) -> str:
+    text = ast.unparse(node)
+    for code, sign in SIGNS.items():
+        text = text.replace(code, sign)
+    return text
