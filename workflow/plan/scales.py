@@ -149,7 +149,8 @@ def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, d
     content = read_yaml(config_file(place))
     based_on = content.get("based_on")
     if based_on is None:
-        return {shared: read_yaml(config_file(shared)), place: content}
+        base = {shared: read_yaml(config_file(shared))} if config_file(shared).exists() else {}
+        return base | {place: content}
     others = set(known_scales()) - {scale, *above}
     check_known(f"scale in config/{place}, based_on:", based_on, others)
     return {**_files_of(based_on, task, (*above, scale)), place: content}
