@@ -8,6 +8,7 @@ from workflow.config.strict import read_yaml
 from workflow.results.registry import COSTS, REGISTRY
 
 FORMULAS = "formulas"  # in place of an ablation: claims that a formula recomputes
+LAYERS = "layers"  # the same: claims about layers that were measured without a run
 
 
 def known_claims() -> list[str]:

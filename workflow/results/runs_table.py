@@ -96,20 +96,30 @@ class Frames:
 
 def read_frames(paths: Iterable[Path]) -> Frames:
     """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
-    paths, rows = list(paths), defaultdict(list)
+    paths = list(paths)
+    return join_frames(collect_rows(paths), ", ".join(map(str, paths)))
+
+
+def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
+    """The rows of several files, by what they are rows of."""
+    rows = defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
         rows[kind] += check_layers(content, path) if kind == "layers" else content
+    return dict(rows)
+
+
+def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
+    """Rows by kind as frames; `ConfigError` where they are not this suite's. where: what they were read from."""
     layers = as_layers(rows["layers"]) if "layers" in rows else None
-    best_reader = pd.DataFrame(rows["best_reader"], columns=list(BEST_READER))
-    of_texts = (best_reader, pd.DataFrame(rows["topic_borders"], columns=list(TOPIC_BORDERS)))
+    best_reader = pd.DataFrame(rows.get("best_reader", []), columns=list(BEST_READER))
+    of_texts = (best_reader, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
     if "runs" not in rows:
         return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
         return Frames(as_frame(rows["runs"], costs), layers, *of_texts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        where = ", ".join(map(str, paths))
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
 
 

@@ -1,55 +1,42 @@
-rule table:
-    """Build one table, of a paper or of a further question."""
-    input:
-        lambda w: targets.files_read("tables", w.name),
-    output:
-        csv=report(
-            "results/{scale}/tables/{name}.csv",
-            caption="../report/captions/table.rst",
-            category=lambda w: title_of_paper(targets.paper_with("tables", w.name)),
-            subcategory="Tables",
-            labels=lambda w: {"table": w.name, "shows": title_of_artefact("tables", w.name)},
-        ),
-        tex="results/{scale}/tables/{name}.tex",
-        json="results/{scale}/tables/{name}.json",
-    log:
-        "logs/{scale}/table/{name}.log",
-    wildcard_constraints:
-        name=pattern(targets.artefacts("tables")),
-    conda:
-        "../../environment.yml"
-    params:
-        source=lambda w: targets.code.of_artefact("tables", w.name),
-        title=lambda w: title_of_artefact("tables", w.name),
-    message:
-        "build the table {wildcards.name}"
-    shell:
-        "python -m workflow.scripts.table {wildcards.name} {output.json} {input} > {log} 2>&1"
+def shown(kind, name):
+    """Return the files of a table or figure; Snakemake's own report shows the first."""
+    first, *others = targets.files_of(kind, name)
+    paper = targets.ablations[targets.question_with(kind, name)].paper
+    labels = {kind.removesuffix("s"): name, "shows": title_of_artefact(kind, name)}
+    caption = f"../report/captions/{kind.removesuffix('s')}.rst"
+    return [
+        report(first, caption=caption, category=title_of_paper(paper), subcategory=kind.title(), labels=labels),
+        *others,
+    ]
 
 
-rule figure:
-    """Draw one figure, of a paper or of a further question."""
-    input:
-        lambda w: targets.files_read("figures", w.name),
-    output:
-        svg=report(
-            "results/{scale}/figures/{name}.svg",
-            caption="../report/captions/figure.rst",
-            category=lambda w: title_of_paper(targets.paper_with("figures", w.name)),
-            subcategory="Figures",
-            labels=lambda w: {"figure": w.name, "shows": title_of_artefact("figures", w.name)},
-        ),
-        others=multiext("results/{scale}/figures/{name}", ".pdf", ".png", ".csv"),
-    log:
-        "logs/{scale}/figure/{name}.log",
-    wildcard_constraints:
-        name=pattern(targets.artefacts("figures")),
-    conda:
-        "../../environment.yml"
-    params:
-        source=lambda w: targets.code.of_artefact("figures", w.name),
-        title=lambda w: title_of_artefact("figures", w.name),
-    message:
-        "draw the figure {wildcards.name}"
-    shell:
-        "python -m workflow.scripts.figure {wildcards.name} {output.svg} {input} > {log} 2>&1"
+for name, question in targets.ablations.items():
+
+    rule:
+        """Answer a question: collect its runs, build its tables, draw its figures, compare its claims, write its page."""
+        name:
+            name
+        input:
+            plan=ancient(f"{targets.results}/plan.json"),
+            records=lambda w, name=name: targets.runs.records_of(name),
+            costs=lambda w, name=name: targets.costs_of(name),
+        output:
+            targets.rows_of(name),
+            targets.claims_of(name),
+            targets.page_of(name),
+            [shown("tables", each) for each in question.tables],
+            [shown("figures", each) for each in question.figures],
+        log:
+            f"logs/{targets.folder}/question/{name}.log",
+        group:
+            "report"
+        conda:
+            "../../environment.yml"
+        params:
+            scale=targets.folder,
+            rows=targets.runs.digest_of(name),
+            source=targets.code.of_question(name),
+        message:
+            f"answer {name}: {question.question}"
+        shell:
+            "python -m workflow.scripts.question {rule} {input.costs} --scale {params.scale} > {log} 2>&1"

@@ -1,23 +1,34 @@
-"""Judge all claims together: `python -m workflow.scripts.ledger OUT.json --set NAME --scale SCALE EVIDENCE...`
+"""Write what stands on all questions: `python -m workflow.scripts.report --scale SCALE --rows ... --evidence ...`
 
-EVIDENCE: what `workflow.scripts.claims` wrote, a file for each group, and `workflow.scripts.evidence`, one for each set
-that stands beside. Writes OUT.json and OUT.csv. The ledger holds every claim; one about what was not run says so.
+Judges all claims, writes all runs as one table, and the index with the pages beside it.
 """
 
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
-from workflow.report.claims.together import write_ledger
+from workflow.config.errors import ConfigError
+from workflow.report.pages.root import write_root
+from workflow.report.pages.shared import write_together
+from workflow.report.pages.site import Site
+from workflow.results.columns import write_run_files
+from workflow.results.runs_table import read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="ledger", description="Judge all claims together.")
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--set", required=True, help="the name of these results")
-    parser.add_argument("--scale", required=True, help="that they were made at")
-    parser.add_argument("evidence", type=Path, nargs="*")
-    options = parser.parse_intermixed_args(argv)
-    write_ledger(options.out, (options.set, options.scale), options.evidence)
+    parser = Parser(prog="report", description="Judge all claims and write the pages that all questions share.")
+    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
+    parser.add_argument("--rows", type=Path, nargs="+", required=True, help="files of runs, their costs, and layers")
+    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims of questions and of other results")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_args(argv)
+    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    frames = read_frames(options.rows)
+    if frames.runs is None:
+        raise ConfigError("report: no runs among the rows")
+    write_run_files(site.results, frames.runs)
+    write_together(site, frames, options.evidence)
+    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
 if __name__ == "__main__":

@@ -15,9 +15,9 @@ def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dic
     content = read_json(path)
     missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
     if missing:
-        raise ConfigError(f"{path}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+        raise ConfigError(f"{path}: expected evidence as the workflow writes it: no '{min(missing)}'")
     for number, line in enumerate(content["claims"] if isinstance(content["claims"], list) else ["?"]):
         if missing := {*LINE, *more} - set(line if isinstance(line, dict) else ()):
             where = f"{path}: claim {number}"
-            raise ConfigError(f"{where}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+            raise ConfigError(f"{where}: expected evidence as the workflow writes it: no '{min(missing)}'")
     return content

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from workflow.plan.claims import LAYERS
 from workflow.results.registry import REGISTRY, SPLITS
 
-LAYERS = "layers"  # in place of an ablation: layers that were measured without a run
 SPANS = REGISTRY["mean_span"].tasks
 DERIVED = {  # measure: title, unit, and the tasks that have it
     "span_share": ("avg. span as a share of S", "of S", SPANS),

@@ -5,24 +5,33 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.plan.claims import known_claims
+from workflow.plan.claims import ablation_of, known_claims
 from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
+from workflow.report.texts import name_badges
 from workflow.results.csv_text import csv_text
 from workflow.results.record import write_text
-from workflow.results.runs_table import Frames
+from workflow.results.runs_table import Frames, describe
 
 
-def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path]) -> None:
-    """out: of the JSON. own: name and scale of the results that it is about. evidence: files of groups and of sets.
+def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
+    """Compare the claims about an ablation with what was measured; the ledger gives the verdicts."""
+    names = [name for name in known_claims() if ablation_of(name) == ablation]
+    lines = [collect_evidence(name, load_claim(name), frames) for name in names]
+    origin = describe(frames.runs, name_badges(frames.runs))
+    write_text(out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 
-    It holds every claim; one about what was not run says so.
+
+def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
+    """Judge every claim; one about what was not run says so, and one about layers or formulas needs no evidence.
+
+    out: of the JSON. own: name and scale of the results that it is about. evidence: files of ablations and of sets.
     """
     lines, origins, others = read_evidence(evidence)
     for name in known_claims():
-        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, None)))
+        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, layers)))
     claims = stand_side_by_side(judge_all([lines[name] for name in sorted(lines)]), own, others)
     beside = [{key: other[key] for key in ("set", "scale", "provenance")} for other in others]
     content = {"set": own[0], "provenance": sorted(set(origins.values())), "beside": beside, "claims": claims}
