@@ -1,8 +1,11 @@
 """Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
 
+from collections.abc import Iterable
+
 from workflow.config.errors import ConfigError
 from workflow.plan import sources
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.ablations import load_ablation
+from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results.record import read_record
 from workflow.tasks.spec import TASKS
@@ -52,29 +55,35 @@ class Code:
         models = sources.files_under("models/**/*.py", "benchmarks/test_engine.py")
         return sources.digest(sources.of_script("engine") | models)
 
-    def of_report_script(self, name: str) -> str:
-        return sources.digest(sources.of_report(name))
-
-    def of_artefact(self, kind: str, name: str) -> str:
-        """kind: tables | figures."""
-        builder = f"workflow/report/{kind}/{name}.py"
-        files = sources.of_report(kind.removesuffix("s"), builder)
-        return f"{sources.digest(files)} {sources.config_digest(*TEXTS, *sources.published_places())}"
-
-    def of_claims(self, group: str) -> str:
-        return self._of_judging("claims", [name for name in known_claims() if ablation_of(name) == group])
+    def of_question(self, name: str) -> str:
+        """The code and config behind the tables, figures, claims and pages of a question."""
+        ablation = load_ablation(name)
+        builders = [f"workflow/report/tables/{table}.py" for table in ablation.tables]
+        builders += [f"workflow/report/figures/{figure}.py" for figure in ablation.figures]
+        return self._of_report("question", builders, [f"ablations/{name}.yaml", *_claim_places(claims_about(name))])
 
     def of_evidence(self) -> str:
-        return self._of_judging("evidence", known_claims())
+        return self._of_report("evidence", [], _claim_places(known_claims()))
 
-    def _of_judging(self, script: str, claims: list[str]) -> str:
-        places = [*TEXTS, *sources.published_places(), *(f"claims/{name}.yaml" for name in claims)]
-        return f"{sources.digest(sources.of_report(script))} {sources.config_digest(*places)}"
+    def of_report(self, ablations: Iterable[str]) -> str:
+        """The same of what stands on all questions."""
+        return self._of_report("report", [], [*_ablation_places(ablations), *_claim_places(known_claims())])
 
     def of_page(self, *ablations: str) -> str:
-        places = [*TEXTS, *sources.published_places(), *(f"ablations/{name}.yaml" for name in ablations)]
-        files = sources.of_report("page") | sources.page_files()
-        return f"{sources.digest(files)} {sources.config_digest(*places)}"
+        """The same of a page that stands on some questions."""
+        return self._of_report("paper", [], _ablation_places(ablations))
+
+    def _of_report(self, script: str, builders: list[str], places: list[str]) -> str:
+        files = sources.of_report(script, *builders) | (sources.page_files() if script != "evidence" else frozenset())
+        return f"{sources.digest(files)} {sources.config_digest(*TEXTS, *sources.published_places(), *places)}"
+
+
+def _ablation_places(names: Iterable[str]) -> list[str]:
+    return [f"ablations/{name}.yaml" for name in names]
+
+
+def _claim_places(names: Iterable[str]) -> list[str]:
+    return [f"claims/{name}.yaml" for name in names]
 
 
 def _made_from(digest: str) -> dict[str, str]:

@@ -1,13 +1,9 @@
-"""Name runs, configurations and groups for Snakemake: in messages, in names of files and in wildcards.
-
-Snakemake formats a message with the job's wildcards, so a label is looked up by a format:
-"{run_label:{wildcards.digest}}".
-"""
+"""What a run, a configuration or a job of the workflow is, in words, for messages."""
 
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from workflow.plan.plan import PlanRow
 from workflow.plan.sources import DIGITS
@@ -16,34 +12,24 @@ LONGEST_NAME = 80  # of a file that is named after several ablations
 DIGEST = "[0-9a-f]{12}"
 
 
-class Label:
-    """Formats a key as the words for it; one that is not of this plan stays as it is."""
-
-    def __init__(self, rows: dict[str, list[PlanRow]], words: Callable[[list[PlanRow]], str]):
-        self.rows, self.words = rows, words
-
-    def __format__(self, key: str) -> str:
-        return self.words(self.rows[key]) if key in self.rows else key
-
-
 class Labels:
-    """run: by digest, e.g. `adaptive, S = 128, seed 2 (span_limit)`; configuration: the same without a seed."""
+    """Runs and configurations in words, from the rows that ask for them."""
 
     def __init__(self, rows: list[PlanRow]):
-        by_digest, by_configuration = defaultdict(list), defaultdict(list)
+        self._runs, self._configurations = defaultdict(list), defaultdict(list)
         for row in rows:
-            by_digest[row.job.digest].append(row)
-            by_configuration[row.job.configuration].append(row)
-        self.run = Label(by_digest, _describe_run)
-        self.configuration = Label(by_configuration, _describe_configuration)
+            self._runs[row.job.digest].append(row)
+            self._configurations[row.job.configuration].append(row)
 
+    def run(self, digest: str) -> str:
+        """Describe a run, e.g. `adaptive on enwik8, S = 128, seed 2 (span_limit)`."""
+        rows = self._runs[digest]
+        return f"{_name_cell(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
 
-def _describe_run(rows: list[PlanRow]) -> str:
-    return f"{_name_cell(rows[0])}, seed {rows[0].job.seed} ({_askers(rows)})"
-
-
-def _describe_configuration(rows: list[PlanRow]) -> str:
-    return f"{_name_cell(rows[0])} ({_askers(rows)})"
+    def configuration(self, digest: str) -> str:
+        """Describe a configuration: the same without a seed."""
+        rows = self._configurations[digest]
+        return f"{_name_cell(rows[0])} ({_askers(rows)})"
 
 
 def _name_cell(row: PlanRow) -> str:

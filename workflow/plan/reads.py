@@ -9,7 +9,8 @@ from functools import cache
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
-from workflow.plan.ablations import builder_names
+from workflow.plan.ablations import builder_names, load_ablation
+from workflow.plan.claims import costs_claimed
 from workflow.results.registry import COSTS, OF_TEXTS
 
 MAPS = "maps"
@@ -28,3 +29,10 @@ def reads(kind: str, name: str) -> tuple[str, ...]:
                 check_known(f"entry of READS in {place}", each, READABLE)
             return wanted
     raise ConfigError(f'{place}: does not say what it reads; expected a line such as READS = ("runs",)')
+
+
+def costs_shown(ablation: str) -> list[str]:
+    """List the costs on an ablation's page: all, and the longest span where a table or claim of it reads that."""
+    readers = [reads("tables", name) for name in load_ablation(ablation).tables]
+    longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(ablation)))
+    return [kind for kind in COSTS if kind != "longest_span" or longest]

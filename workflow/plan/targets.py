@@ -1,26 +1,27 @@
 """What the Snakefile needs to know of the config: which file stands on which others. Imports no torch.
 
-Every table, figure, claim and page depends on the runs, costs and code that it reads, and on no others.
+A question's tables, figures, claims and pages are made together, from its own runs and the costs and code that they
+read; what stands on several questions is made from theirs.
 """
 
 from dataclasses import dataclass
 from functools import cached_property
 
 from workflow.plan.ablations import Ablation, check_owners
-from workflow.plan.claims import FORMULAS, ablation_of, costs_claimed, known_claims
+from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles
-from workflow.plan.reads import reads
+from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
 from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.registry import COSTS, OF_TEXTS
 
+ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
 SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written together: they lead to each other
-LAYERS = "layers"  # in place of an ablation: claims about the layers of Attention Is All You Need, Table 1
 
 
 @dataclass(frozen=True)
@@ -77,53 +78,65 @@ class Targets:
         names |= dict.fromkeys(OF_TEXTS, self.runs.texts_of_topics(ablation))
         return [f"{self.results}/{kind}/{name}.json" for kind in kinds for name in names[kind]]
 
-    # tables and figures
+    # questions
 
     def artefacts(self, kind: str) -> list[str]:
         """kind: tables | figures."""
         return sorted({name for ablation in self.ablations.values() for name in getattr(ablation, kind)})
 
-    def ablation_with(self, kind: str, name: str) -> str:
-        """The ablation that a table, or figure, answers."""
+    def question_with(self, kind: str, name: str) -> str:
+        """Name the question that a table, or figure, answers."""
         return next(each for each, ablation in self.ablations.items() if name in getattr(ablation, kind))
 
-    def paper_with(self, kind: str, name: str) -> str:
-        return self.ablations[self.ablation_with(kind, name)].paper
+    def kinds_read(self, name: str) -> set[str]:
+        """List the kinds of rows that a question's tables, figures, claims and page read."""
+        ablation = self.ablations[name]
+        read = {kind for table in ablation.tables for kind in reads("tables", table)}
+        read |= {kind for figure in ablation.figures for kind in reads("figures", figure)}
+        return {*read, *costs_claimed(name), *costs_shown(name)}
 
-    def files_read(self, kind: str, name: str) -> list[str]:
-        """What a table or figure stands on."""
-        return self._files(self.ablation_with(kind, name), reads(kind, name))
+    def costs_of(self, name: str) -> list[str]:
+        """List the files that a question reads beside its records."""
+        wanted = self.kinds_read(name)
+        files = self.cost_files(name, *(kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted))
+        return files + ([self.layers] if "layers" in wanted else [])
 
-    def _files(self, ablation: str, wanted: tuple[str, ...]) -> list[str]:
-        files = [f"{self.results}/ablations/{ablation}.json"] if "runs" in wanted else []
-        files += self.cost_files(ablation, *(kind for kind in (*COSTS, *OF_TEXTS) if kind in wanted))
-        return files + ([f"{self.results}/layers.json"] if "layers" in wanted else [])
+    @property
+    def layers(self) -> str:
+        """Name the file of the layers of Attention Is All You Need, Table 1."""
+        return f"{self.results}/layers.json"
 
-    def artefact_files(self, ablation: str) -> list[str]:
-        """The tables and figures of an ablation."""
-        tables = [f"{self.results}/tables/{name}.json" for name in self.ablations[ablation].tables]
-        return tables + [f"{self.results}/figures/{name}.svg" for name in self.ablations[ablation].figures]
+    @property
+    def reads_layers(self) -> bool:
+        return any("layers" in self.kinds_read(name) for name in self.ablations)
+
+    def rows_of(self, name: str) -> str:
+        """Name the file with the runs of a question."""
+        return f"{self.results}/ablations/{name}.json"
+
+    def page_of(self, name: str) -> str:
+        return f"{self.reports}/ablations/{name}/index.html"
+
+    def claims_of(self, name: str) -> str:
+        return f"{self.results}/claims/{name}.json"
+
+    def files_of(self, kind: str, name: str) -> list[str]:
+        """List the files of a table or figure, first the one that Snakemake's report shows."""
+        return [f"{self.results}/{kind}/{name}.{ending}" for ending in ENDINGS[kind]]
 
     # claims
 
-    @cached_property
-    def claim_groups(self) -> list[str]:
-        """The ablations whose claims are held against their runs, and the groups that belong to none."""
-        claimed = {ablation_of(name) for name in known_claims()}
-        layers = any("layers" in reads("tables", name) for name in self.artefacts("tables"))
-        return [*(name for name in self.ablations if name in claimed), FORMULAS, *([LAYERS] if layers else [])]
+    def claim_files(self, name: str) -> list[str]:
+        """List what a claim is judged by, and the page of its question; a formula needs no run."""
+        about = ablation_of(name)
+        if about == FORMULAS:
+            return []
+        return [*([self.layers] if about == LAYERS else [self.page_of(about)]), *self.evidence_files]
 
-    def claim_inputs(self, group: str) -> list[str]:
-        """What the claims of a group stand on."""
-        if group in (LAYERS, FORMULAS):
-            return [f"{self.results}/layers.json"] if group == LAYERS else []
-        return self._files(group, ("runs", *costs_claimed(group)))
-
-    def claim_files(self, group: str) -> list[str]:
-        """What a claim of this group is judged by, and the page of its question; a formula needs no other results."""
-        others = [] if group == FORMULAS else self.evidence_files
-        pages = [self.page_of(group)] if group in self.ablations else []
-        return [f"{self.results}/claims/{group}.json", *others, *pages]
+    def is_judged(self, claim: str) -> bool:
+        """Tell whether what a claim is about is asked here."""
+        about = ablation_of(claim)
+        return about in self.ablations or about == FORMULAS or (about == LAYERS and self.reads_layers)
 
     @cached_property
     def other_results(self) -> dict[str, OtherResults]:
@@ -134,26 +147,7 @@ class Targets:
     def evidence_files(self) -> list[str]:
         return [f"{self.results}/evidence/{name}.json" for name in self.other_results]
 
-    @property
-    def ledger_inputs(self) -> list[str]:
-        return [*(f"{self.results}/claims/{group}.json" for group in self.claim_groups), *self.evidence_files]
-
     # pages
-
-    def costs_shown(self, ablation: str) -> list[str]:
-        """The costs on an ablation's page: all, and the longest span where a table or claim of it reads that."""
-        readers = [reads("tables", name) for name in self.ablations[ablation].tables]
-        longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(ablation)))
-        return [kind for kind in COSTS if kind != "longest_span" or longest]
-
-    def page_of(self, ablation: str) -> str:
-        return f"{self.reports}/ablations/{ablation}/index.html"
-
-    def ablation_page_inputs(self, ablation: str) -> list[str]:
-        """What an ablation's page and the pages of its runs stand on."""
-        claims = [f"{self.results}/claims/{ablation}.json"] if ablation in self.claim_groups else []
-        rows = self._files(ablation, ("runs", *self.costs_shown(ablation)))
-        return [*rows, *self.artefact_files(ablation), *claims, *self.runs.records_of(ablation)]
 
     def ablations_of(self, paper: str) -> list[str]:
         return [name for name, ablation in self.ablations.items() if ablation.paper == paper]
@@ -162,27 +156,24 @@ class Targets:
     def papers(self) -> list[str]:
         return sorted({ablation.paper for ablation in self.ablations.values()})
 
-    def paper_page_inputs(self, paper: str) -> list[str]:
-        names = self.ablations_of(paper)
-        artefacts = [file for name in names for file in self.artefact_files(name)]
-        rows = [f"{self.results}/ablations/{name}.json" for name in names]
-        return [*rows, *artefacts, *(self.page_of(name) for name in names)]
-
     @property
     def all_rows(self) -> list[str]:
-        """The runs of all ablations, and the costs that their pages show."""
-        files = [file for name in self.ablations for file in self._files(name, ("runs", *self.costs_shown(name)))]
-        return list(dict.fromkeys(files))
+        """List the runs of all questions, the costs that their pages show, and the layers."""
+        files = [file for name in self.ablations for file in self._rows_shown(name)]
+        return list(dict.fromkeys([*files, *([self.layers] if self.reads_layers else [])]))
 
-    @property
-    def shared_page_inputs(self) -> list[str]:
-        """What the index and the pages beside it stand on."""
-        artefacts = [file for name in self.ablations for file in self.artefact_files(name)]
-        return [*self.all_rows, *artefacts, f"{self.results}/ledger.json", f"{self.results}/runs.csv"]
+    def _rows_shown(self, name: str) -> list[str]:
+        return [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
 
     @property
     def shared_pages(self) -> list[str]:
         return [f"{self.reports}/{name}.html" for name in SHARED_PAGES]
+
+    @property
+    def report_files(self) -> list[str]:
+        """List what is made of all questions together: the ledger, all runs as one table, and the shared pages."""
+        names = ("ledger.json", "ledger.csv", "runs.csv", "runs.parquet", "runs_columns.csv")
+        return [*(f"{self.results}/{name}" for name in names), *self.shared_pages]
 
     @property
     def pages(self) -> list[str]:
@@ -195,12 +186,11 @@ class Targets:
     def named(self) -> dict[str, list[str]]:
         """What can be asked for by name -> its files: tables, figures, claims, ablations, papers."""
         names: dict[str, list[str]] = {}
-        for kind, ending in (("tables", "csv"), ("figures", "svg")):
+        for kind in ENDINGS:
             for name in self.artefacts(kind):
-                names.setdefault(name, []).append(f"{self.results}/{kind}/{name}.{ending}")
-        for name in known_claims():
-            if (group := ablation_of(name)) in self.claim_groups:
-                names.setdefault(name, []).extend(self.claim_files(group))
+                names.setdefault(name, []).append(self.files_of(kind, name)[0])
+        for name in filter(self.is_judged, known_claims()):
+            names.setdefault(name, []).extend(self.claim_files(name))
         for name in self.ablations:
             names.setdefault(name, []).append(self.page_of(name))
         return names | {paper: [f"{self.reports}/papers/{paper}.html"] for paper in self.papers}

@@ -4,12 +4,15 @@ Numbers, and what says which run they are of. Curves, spans of single heads and 
 """
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
+from workflow.config.files import atomic_write
+from workflow.results.record import write_text
 from workflow.results.registry import COSTS, REGISTRY, Quantity, Source
-from workflow.results.runs_table import SHAPE
+from workflow.results.runs_table import SHAPE, csv_text
 from workflow.tasks.spec import TASKS
 
 TYPES = {"text": "str", "integer": "Int64", "number": "float64"}  # of pandas; what is missing is missing in each
@@ -107,6 +110,15 @@ def flat_runs(runs: pd.DataFrame) -> pd.DataFrame:
     listed = runs.assign(apply_to=[" ".join(names or ()) for names in runs["apply_to"]])
     wanted = listed.reindex(columns=[each.column for each in COLUMNS])
     return wanted.astype({each.column: TYPES[each.type] for each in COLUMNS})
+
+
+def write_run_files(folder: Path, runs: pd.DataFrame) -> None:
+    """Write runs with their costs as one CSV and one Parquet file, and what each column holds, in which unit."""
+    flat = flat_runs(runs)
+    write_text(folder / "runs.csv", csv_text(flat))
+    with atomic_write(folder / "runs.parquet") as file:
+        flat.to_parquet(file, engine="pyarrow", index=False)
+    write_text(folder / "runs_columns.csv", dictionary().to_csv(index=False))
 
 
 def dictionary() -> pd.DataFrame:

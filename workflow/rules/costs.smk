@@ -17,8 +17,9 @@ rule costs:
     params:
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("costs", w.configuration),
+        label=lambda w, output: targets.runs.labels.configuration(w.configuration),
     message:
-        "measure multiply-adds and memory of {configuration_label:{wildcards.configuration}}"
+        "measure multiply-adds and memory of {params.label}"
     shell:
         "python -m workflow.scripts.costs {input} --flops {output.flops} --memory {output.memory} {params.options}"
         " > {log} 2>&1"
@@ -46,8 +47,9 @@ rule longest_span:
         measure=lambda w: targets.shared.measure_of(targets.runs.job_of(w.configuration).task),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_cost("longest_span", w.configuration),
+        label=lambda w, output: targets.runs.labels.configuration(w.configuration),
     message:
-        "find the longest S of {configuration_label:{wildcards.configuration}}"
+        "find the longest S of {params.label}"
     shell:
         "python -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
         " > {log} 2>&1"

@@ -1,56 +1,72 @@
-rule ablation_page:
-    """Write the page of one ablation, and a page for each of its runs."""
-    input:
-        lambda w: targets.ablation_page_inputs(w.ablation),
+rule evidence:
+    """Judge all claims by another set of results: one that came with the project, or one that the config names."""
     output:
-        "reports/{scale}/ablations/{ablation}/index.html",
+        "results/{scale}/evidence/{name}.json",
     log:
-        "logs/{scale}/page/{ablation}.log",
+        "logs/{scale}/evidence/{name}.log",
+    wildcard_constraints:
+        name=pattern(targets.other_results),
+    group:
+        "report"
     conda:
         "../../environment.yml"
     params:
-        source=lambda w: targets.code.of_page(w.ablation),
+        path=lambda w: targets.other_results[w.name].path,
+        stamp=lambda w: targets.other_results[w.name].stamp,
+        source=targets.code.of_evidence(),
     message:
-        "write the page of {wildcards.ablation} and of its runs"
+        "judge the claims by the results of {wildcards.name}"
     shell:
-        "python -m workflow.scripts.page ablation {wildcards.ablation} --scale {wildcards.scale} {input} > {log} 2>&1"
+        "python -m workflow.scripts.evidence {wildcards.name:q} {params.path:q} {output} > {log} 2>&1"
 
 
-rule paper_page:
-    """Write the page of one paper: its tables and figures next to ours."""
+for name in targets.papers:
+
+    rule:
+        """Write the page of a paper: its tables and figures next to ours."""
+        name:
+            name
+        input:
+            rows=[targets.rows_of(each) for each in targets.ablations_of(name)],
+            pages=[targets.page_of(each) for each in targets.ablations_of(name)],
+        output:
+            f"{targets.reports}/papers/{name}.html",
+        log:
+            f"logs/{targets.folder}/page/{name}.log",
+        group:
+            "report"
+        conda:
+            "../../environment.yml"
+        params:
+            scale=targets.folder,
+            source=targets.code.of_page(*targets.ablations_of(name)),
+        message:
+            "write the page of the paper {rule}"
+        shell:
+            "python -m workflow.scripts.paper {rule} {input.rows} --scale {params.scale} > {log} 2>&1"
+
+
+rule report:
+    """Judge all claims, write all runs as one table, and the index with the pages beside it."""
     input:
-        lambda w: targets.paper_page_inputs(w.paper),
+        rows=targets.all_rows,
+        evidence=[*map(targets.claims_of, targets.ablations), *targets.evidence_files],
     output:
-        "reports/{scale}/papers/{paper}.html",
+        targets.report_files,
     log:
-        "logs/{scale}/page/{paper}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        source=lambda w: targets.code.of_page(*targets.ablations_of(w.paper)),
-    message:
-        "write the page of the paper {wildcards.paper}"
-    shell:
-        "python -m workflow.scripts.page paper {wildcards.paper} --scale {wildcards.scale} {input} > {log} 2>&1"
-
-
-rule shared_pages:
-    """Write the index and the pages next to it: status, pivot table, formulas."""
-    input:
-        targets.shared_page_inputs,
-    output:
-        targets.shared_pages,
-    log:
-        f"logs/{targets.folder}/page/index.log",
+        f"logs/{targets.folder}/report.log",
+    group:
+        "report"
     conda:
         "../../environment.yml"
     params:
         scale=targets.folder,
-        source=targets.code.of_page(*targets.ablations),
+        source=targets.code.of_report(targets.ablations),
     message:
-        "write the index of scale {params.scale}"
-    shell:
-        "python -m workflow.scripts.page shared --scale {params.scale} {input} > {log} 2>&1"
+        "judge the claims and write the index of scale {params.scale}"
+    shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
+        "python -m workflow.scripts.report --scale {params.scale} --rows {input.rows} --evidence {input.evidence}"
+        " > {log} 2>&1"
 
 
 rule bundle_archive:

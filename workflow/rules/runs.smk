@@ -34,6 +34,8 @@ rule train:
         "results/runs/{digest}/benchmark.tsv"
     wildcard_constraints:
         digest=digests(targets.runs.trained, targets.runs.precomputed),
+    group:
+        requests.group
     conda:
         "../../environment.yml"
     threads: lambda w: targets.runs.jobs[w.digest].training.cores
@@ -42,8 +44,9 @@ rule train:
     params:
         options=lambda w: f"{targets.config.computing} --devices {targets.runs.devices_of(w.digest)}",
         source=lambda w: targets.code.of_run(w.digest),
+        label=lambda w, output: targets.runs.labels.run(w.digest),  # it takes the output: no reason to train again
     message:
-        "train {run_label:{wildcards.digest}}"
+        "train {params.label}"
     shell:  # exec: a signal to all that a job has started reaches the run, and no shell that dies of it
         "exec python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
 
@@ -62,42 +65,3 @@ rule precomputed:
         "take what came with the project"
     shell:
         "python -m workflow.scripts.precomputed > {log} 2>&1"
-
-
-rule runs_table:
-    """Collect the records of one ablation as a table of runs."""
-    input:
-        lambda w: targets.runs.records_of(w.ablation),
-    output:
-        "results/{scale}/ablations/{ablation}.json",
-    log:
-        "logs/{scale}/runs_table/{ablation}.log",
-    conda:
-        "../../environment.yml"
-    params:
-        rows=lambda w: targets.runs.digest_of(w.ablation),
-        source=targets.code.of_report_script("runs_table"),
-    message:
-        "collect the runs of {wildcards.ablation}"
-    shell:
-        "python -m workflow.scripts.runs_table {wildcards.ablation} {output} > {log} 2>&1"
-
-
-rule run_files:
-    """Write all runs of the scale with their costs as one CSV and one Parquet file, and what their columns hold."""
-    input:
-        targets.all_rows,
-    output:
-        csv=f"{targets.results}/runs.csv",
-        parquet=f"{targets.results}/runs.parquet",
-        dictionary=f"{targets.results}/runs_columns.csv",
-    log:
-        f"logs/{targets.folder}/run_files.log",
-    conda:
-        "../../environment.yml"
-    params:
-        source=targets.code.of_report_script("run_files"),
-    message:
-        "write all runs as one table"
-    shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
-        "python -m workflow.scripts.run_files {output} {input} > {log} 2>&1"

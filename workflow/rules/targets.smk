@@ -34,16 +34,18 @@ rule unknown_target:
         "exit 2"
 
 
-for name, files in targets.named.items():
-
-    rule:
-        name:
-            name
-        input:
-            files,
-            f"{targets.results}/plan.json",
-
-
 descriptions = describe(targets)
-for each in workflow.rules:  # Snakemake's parser takes a literal alone for the docstring of a rule
-    each.docstring = descriptions.get(each.name, each.docstring)
+for name, files in targets.named.items():
+    if name not in (*targets.ablations, *targets.papers):  # which have rules of their own
+
+        rule:
+            """A table, figure or claim by its name: files of the question that it belongs to."""
+            name:
+                name
+            input:
+                files,
+                f"{targets.results}/plan.json",
+            params:
+                about=descriptions[name],
+            message:
+                "{params.about}"

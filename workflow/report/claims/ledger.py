@@ -8,7 +8,7 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
-from workflow.plan.claims import known_claims
+from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.scales import strength
 from workflow.report.claims.evidence import (
     ALWAYS,
@@ -21,8 +21,9 @@ from workflow.report.claims.schema import (
     is_as_claimed,
     load_claim,
 )
+from workflow.report.texts import name_badges
 from workflow.results.record import write_text
-from workflow.results.runs_table import Frames, csv_text
+from workflow.results.runs_table import Frames, csv_text, describe_runs
 from workflow.results.statistics import (
     LEVEL,
     holm,
@@ -86,11 +87,11 @@ def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dic
     content = read_json(path)
     missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
     if missing:
-        raise ConfigError(f"{path}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+        raise ConfigError(f"{path}: expected evidence as the workflow writes it: no '{min(missing)}'")
     for number, line in enumerate(content["claims"] if isinstance(content["claims"], list) else ["?"]):
         if missing := {*LINE, *more} - set(line if isinstance(line, dict) else ()):
             where = f"{path}: claim {number}"
-            raise ConfigError(f"{where}: expected evidence as workflow.scripts.claims writes it: no '{min(missing)}'")
+            raise ConfigError(f"{where}: expected evidence as the workflow writes it: no '{min(missing)}'")
     return content
 
 
@@ -138,14 +139,21 @@ def texts_otherwise(line: dict) -> list[str]:
     return [text for text, agrees in as_claimed.items() if agrees == (line["verdict"] == "not reproduced")]
 
 
-def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path]) -> None:
-    """out: of the JSON. own: name and scale of the results that it is about. evidence: files of groups and of sets.
+def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
+    """Compare the claims about an ablation with what was measured; the ledger gives the verdicts."""
+    lines = [collect_evidence(name, load_claim(name), frames) for name in claims_about(ablation)]
+    origin = describe_runs(frames.runs, name_badges(frames.runs))
+    write_text(out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 
-    It holds every claim; one about what was not run says so.
+
+def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
+    """Judge every claim; one about what was not run says so, and one about layers or formulas needs no evidence.
+
+    out: of the JSON. own: name and scale of the results that it is about. evidence: files of ablations and of sets.
     """
     lines, origins, others = read_evidence(evidence)
     for name in known_claims():
-        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, None)))
+        lines.setdefault(name, collect_evidence(name, load_claim(name), Frames(None, layers)))
     claims = stand_side_by_side(judge_all([lines[name] for name in sorted(lines)]), own, others)
     beside = [{key: other[key] for key in ("set", "scale", "provenance")} for other in others]
     content = {"set": own[0], "provenance": sorted(set(origins.values())), "beside": beside, "claims": claims}

@@ -5,13 +5,13 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from workflow.plan.claims import LAYERS
 from workflow.report.tables._cells import MEASURED_BY
 from workflow.report.tables._layers import values_of
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS, clocks, split_turns
 from workflow.tasks.task import SCORED
 
-LAYERS = "layers"  # in place of an ablation: layers that were measured without a run
 SPANS = REGISTRY["mean_span"].tasks
 DERIVED = {  # measure: title, unit, and the tasks that have it
     "span_share": ("avg. span as a share of S", "of S", SPANS),

@@ -20,11 +20,11 @@ def runs_at(ablation: str) -> str:
 
 
 def read_table(path: Path) -> dict:
-    """What `workflow.scripts.table` wrote."""
+    """What `workflow.report.table_files` wrote."""
     content = read_json(path)
     for key in ("cells", "texts", "title"):
         if not isinstance(content, dict) or key not in content:
-            raise ConfigError(f"{path}: expected a table as workflow.scripts.table writes it: no '{key}'")
+            raise ConfigError(f"{path}: expected a table as the workflow writes it: no '{key}'")
     return content
 
 

@@ -9,16 +9,15 @@ from pathlib import Path
 import pandas as pd
 
 from workflow.plan.ablations import known_ablations
-from workflow.plan.claims import FORMULAS
+from workflow.plan.plan import read_plan
 from workflow.report.claims.ledger import write_ledger
-from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.papers import analytic_page, paper_page, status_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.site import Site
 from workflow.results.registry import COSTS
-from workflow.results.runs_table import read_frames
+from workflow.results.runs_table import Frames, read_frames
 
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
@@ -35,19 +34,36 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 
 
+def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
+    """The ledger, then the pages that show it. frames: runs with their costs, and layers where they were measured."""
+    scale = frames.runs["scale"].iloc[0]
+    write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
+    write_shared(site, frames.runs)
+
+
 def write_made(site: Site) -> None:
-    """The ledger, the papers' pages and the shared ones, of the questions whose page is there; nothing without any."""
+    """The ledger, the papers' pages and the shared ones, of the questions that have a page; the ledger without any."""
     made = [name for name in known_ablations() if _is_made(site, name)]
-    if not made:
-        return
     costs = [path for kind in COSTS for path in sorted((site.results / kind).glob("*.json"))]
-    runs = read_frames([*(_rows(site, name) for name in made), *costs]).runs
-    claims = [site.results / "claims" / f"{group}.json" for group in (*made, LAYERS, FORMULAS)]
-    evidence = [path for path in (*claims, *sorted((site.results / "evidence").glob("*.json"))) if path.exists()]
-    write_ledger(site.results / "ledger.json", (site.results.name, runs["scale"].iloc[0]), evidence)
-    for paper in sorted(set(runs["paper"])):
-        site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs[runs["paper"] == paper]))
-    write_shared(site, runs)
+    layers = [path for path in [site.results / "layers.json"] if path.exists()]
+    others = sorted((site.results / "evidence").glob("*.json"))
+    if not made:
+        write_ledger_alone(site, others, layers)
+        return
+    frames = read_frames([*(_rows(site, name) for name in made), *costs, *layers])
+    for paper in sorted(set(frames.runs["paper"])):
+        runs = frames.runs[frames.runs["paper"] == paper]
+        site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs))
+    write_together(site, frames, [*(site.results / "claims" / f"{name}.json" for name in made), *others])
+
+
+def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> None:
+    """The ledger and its page, as long as no question has one: claims about formulas and layers stand on none."""
+    path, plan = site.results / "ledger.json", site.results / "plan.json"
+    if plan.exists():
+        own = (site.results.name, read_plan(plan)[0]["job"]["scale"])
+        write_ledger(path, own, evidence, read_frames(layers).layers)
+        site.write("ledger.html.j2", "ledger.html", **ledger_page(site, read_ledger(path), ()))
 
 
 def _rows(site: Site, ablation: str) -> Path:

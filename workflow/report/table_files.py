@@ -1,18 +1,17 @@
-"""Build one table: `python -m workflow.scripts.table NAME OUT.json INPUTS...` writes OUT.csv, OUT.tex and OUT.json."""
+"""The files of a table: JSON for pages, CSV for people, LaTeX for papers."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.command_line import Parser, run
 from workflow.papers.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.numbers import percent
 from workflow.report.texts import badges_of_columns, texts_of_cells
 from workflow.results.record import write_text
-from workflow.results.runs_table import csv_text, read_frames
+from workflow.results.runs_table import Frames, csv_text
 
 # the column of a cell -> its name in the CSV, in the order of the CSV
 CSV_COLUMNS = {
@@ -95,25 +94,16 @@ def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="table", description="Build one table.")
-    parser.add_argument("name")
-    parser.add_argument("out", type=Path, help="OUT.json; the CSV and the LaTeX are written next to it")
-    parser.add_argument("inputs", type=Path, nargs="*", help="what the table's READS names")
-    options = parser.parse_args(argv)
-    builder = load_builder("tables", options.name)
-    frames = read_frames(options.inputs)
-    cells = join(builder.build(*builder_inputs("tables", options.name, frames)))
+def write_table(out: Path, name: str, frames: Frames) -> None:
+    """Build a table and write it as JSON to `out`, as CSV and LaTeX beside it."""
+    builder = load_builder("tables", name)
+    cells = join(builder.build(*builder_inputs("tables", name, frames)))
     used = None if frames.runs is None else pick_used(cells, frames.runs)
     cells = cells.assign(texts=texts_of_cells(cells, used))
     origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
     about["texts"] = badges_of_columns(cells, used)
-    write_text(options.out.with_suffix(".csv"), csv_text(as_lines(cells, origin)))
-    write_text(options.out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
+    write_text(out.with_suffix(".csv"), csv_text(as_lines(cells, origin)))
+    write_text(out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}
-    write_text(options.out.with_suffix(".json"), json.dumps(content, indent=1))
-
-
-if __name__ == "__main__":
-    run(main)
+    write_text(out.with_suffix(".json"), json.dumps(content, indent=1))

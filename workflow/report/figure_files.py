@@ -1,13 +1,11 @@
-"""Draw one figure: `python -m workflow.scripts.figure NAME OUT.svg INPUTS...`
+"""The files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and the numbers behind it as CSV.
 
-Writes OUT.svg, OUT.pdf, OUT.png, each with scale, device and seeds at its foot, and the numbers behind it as OUT.csv.
-The three carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
+The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
 
 import textwrap
 from pathlib import Path
 
-from workflow.config.command_line import Parser, run
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figures._colours import GREY
@@ -15,7 +13,7 @@ from workflow.report.figures._style import lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text
-from workflow.results.runs_table import csv_text, read_frames
+from workflow.results.runs_table import Frames, csv_text
 
 
 def add_foot(figure, origin: str) -> None:
@@ -31,21 +29,12 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
             figure.savefig(file, format=ending, metadata=metadata, dpi=160)
 
 
-def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="figure", description="Draw one figure.")
-    parser.add_argument("name")
-    parser.add_argument("out", type=Path, help="OUT.svg; the other formats and the data are written next to it")
-    parser.add_argument("inputs", type=Path, nargs="*", help="what the figure's READS names")
-    options = parser.parse_args(argv)
-    builder, frames = load_builder("figures", options.name), read_frames(options.inputs)
-    inputs = builder_inputs("figures", options.name, frames)
-    numbers = builder.data(*inputs)
-    write_text(options.out.with_suffix(".csv"), csv_text(numbers))
+def write_figure(out: Path, name: str, frames: Frames) -> None:
+    """Draw a figure and write it as SVG to `out`, in the other formats and as numbers beside it."""
+    builder = load_builder("figures", name)
+    numbers = builder.data(*builder_inputs("figures", name, frames))
+    write_text(out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)
     trace = provenance.trace_of(used, origin, badges(used), numbers, commits)
-    save(builder.draw(numbers), options.out, builder.TITLE, origin, trace)
-
-
-if __name__ == "__main__":
-    run(main)
+    save(builder.draw(numbers), out, builder.TITLE, origin, trace)

@@ -1,0 +1,41 @@
+def shown(kind, name):
+    """Return the files of a table or figure; Snakemake's own report shows the first."""
+    first, *others = targets.files_of(kind, name)
+    paper = targets.ablations[targets.question_with(kind, name)].paper
+    labels = {kind.removesuffix("s"): name, "shows": title_of_artefact(kind, name)}
+    caption = f"../report/captions/{kind.removesuffix('s')}.rst"
+    category = title_of_paper(paper)
+    marked = report(first, caption=caption, category=category, subcategory=kind.title(), labels=labels)
+    return [marked, *others]
+
+
+for name, question in targets.ablations.items():
+
+    rule:
+        """Answer a question: collect its runs, build its tables, draw its figures, compare its claims, write its page."""
+        name:
+            name
+        input:
+            plan=ancient(f"{targets.results}/plan.json"),
+            records=lambda w, name=name: targets.runs.records_of(name),
+            costs=lambda w, name=name: targets.costs_of(name),
+        output:
+            targets.rows_of(name),
+            targets.claims_of(name),
+            targets.page_of(name),
+            [shown("tables", each) for each in question.tables],
+            [shown("figures", each) for each in question.figures],
+        log:
+            f"logs/{targets.folder}/question/{name}.log",
+        group:
+            "report"
+        conda:
+            "../../environment.yml"
+        params:
+            scale=targets.folder,
+            rows=targets.runs.digest_of(name),
+            source=targets.code.of_question(name),
+        message:
+            f"answer {name}: {question.question}"
+        shell:
+            "python -m workflow.scripts.question {rule} {input.costs} --scale {params.scale} > {log} 2>&1"

@@ -1,0 +1,89 @@
+"""Answer one question: `python -m workflow.scripts.question NAME --scale SCALE COSTS...`
+
+Collects the question's runs as the plan has them, builds its tables, draws its figures, compares the claims about it
+with what was measured, and writes its page and a page for each of its runs.
+COSTS: files of what else these read: costs of its configurations, layers, what belongs to its texts.
+"""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pandas as pd
+
+from workflow.config.command_line import Parser, run
+from workflow.config.errors import ConfigError, check_known
+from workflow.plan.ablations import known_ablations, load_ablation
+from workflow.plan.claims import claims_about, costs_claimed
+from workflow.plan.plan import read_plan
+from workflow.plan.reads import costs_shown, reads
+from workflow.report.claims.ledger import write_evidence
+from workflow.report.claims.schema import load_claim
+from workflow.report.figure_files import write_figure
+from workflow.report.pages.ablation import ablation_page
+from workflow.report.pages.index import write_root
+from workflow.report.pages.run import find_uses, run_page
+from workflow.report.pages.site import Site
+from workflow.report.table_files import write_table
+from workflow.results.record import read_record, write_text
+from workflow.results.rows import write_rows
+from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
+
+
+def collect_runs(site: Site, name: str) -> Path:
+    """Write the runs of a question with what their records say; the path of that file."""
+    plan, out = site.results / "plan.json", site.results / "ablations" / f"{name}.json"
+    rows = [row for row in read_plan(plan) if row["ablation"] == name]
+    if not rows:
+        raise ConfigError(f"{plan}: has no run of {name}")
+    records = {row["digest"]: read_record(site.runs / row["digest"] / "record.json") for row in rows}
+    write_text(out, write_rows("runs", build_rows(rows, records)))
+    return out
+
+
+def write_answer(site: Site, name: str, files: list[Path]) -> None:
+    """The tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
+    rows, places, ablation = collect_rows(files), ", ".join(map(str, files)), load_ablation(name)
+
+    def frames(kinds: Iterable[str]) -> Frames:
+        return join_frames({kind: rows[kind] for kind in kinds if kind in rows}, places)
+
+    for table in ablation.tables:
+        write_table(site.results / "tables" / f"{table}.json", table, frames(reads("tables", table)))
+    for figure in ablation.figures:
+        write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(reads("figures", figure)))
+    write_evidence(site.results / "claims" / f"{name}.json", name, frames(("runs", *costs_claimed(name))))
+    write_pages(site, name, frames(("runs", *costs_shown(name))).runs)
+
+
+def write_pages(site: Site, name: str, runs: pd.DataFrame) -> None:
+    """The pages of its runs, then its own, which leads to them. Pages of runs that it no longer has are removed."""
+    rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
+    for digest, uses in find_uses(site, name, runs).items():
+        record = read_record(site.runs / digest / "record.json")
+        context = run_page(record, uses, rows[digest])
+        site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
+    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))
+    for page in (site.reports / "ablations" / name).glob("*.html"):
+        if page.stem not in (*rows, "index"):
+            page.unlink()
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = Parser(prog="question", description="Answer one question: tables, figures, claims and pages.")
+    parser.add_argument("name")
+    parser.add_argument("costs", type=Path, nargs="*", help="files of rows that its tables, figures and claims read")
+    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_intermixed_args(argv)
+    check_known("ablation", options.name, known_ablations())
+    for claim in claims_about(options.name):
+        load_claim(claim)  # a mistake in one ends here, before anything is written
+    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    write_answer(site, options.name, [collect_runs(site, options.name), *options.costs])
+    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
+
+
+if __name__ == "__main__":
+    run(main)
