@@ -13,7 +13,7 @@ from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
 from workflow.report.answers.effects import beside, variant_table
-from workflow.report.claims.ledger import speaking
+from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages import headlines
@@ -23,7 +23,7 @@ from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
-from workflow.scripts import evidence, ledger
+from workflow.scripts import evidence
 from workflow.tasks.spec import TASKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
@@ -40,9 +40,8 @@ def judged(tmp_path_factory) -> dict:
         own = [line | {"verdict": line["verdict"] if line["p"] is None else None} for line in content["claims"]]
         write_text(folder / "claims.json", json.dumps({"provenance": content["provenance"], "claims": own}))
     for scale, folder in folders.items():
-        others = [str(other / "evidence.json") for name, other in folders.items() if name != scale]
-        words = ["--set", scale, "--scale", scale, str(folder / "claims.json"), *others]
-        ledger.main([str(folder / "ledger.json"), *words])
+        others = [other / "evidence.json" for name, other in folders.items() if name != scale]
+        write_ledger(folder / "ledger.json", (scale, scale), [folder / "claims.json", *others], None)
     return folders
 
 
