@@ -36,7 +36,7 @@ def copy_records(targets: Targets, results: Path) -> None:
 def find_drawn(targets: Targets) -> set[str]:
     """Digests of the first seed of the ablations whose attention a figure draws."""
     drawn = {
-        targets.ablation_with("figures", name)
+        targets.question_with("figures", name)
         for name in targets.artefacts("figures")
         if MAPS in reads("figures", name)
     }
