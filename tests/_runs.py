@@ -222,11 +222,11 @@ def of_texts() -> dict[str, list[dict]]:
     return {"best_reader": as_rows(best_reader()), "topic_borders": as_rows(topic_borders())}
 
 
-def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[str]:
+def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[Path]:
     """The files that a table or figure is made from: runs, each kind of cost, and what belongs to no run."""
     runs, costs = split_costs(every_run() if rows is None else rows)
     kinds = {"runs": runs, **costs, "layers": as_rows(layers()), **of_texts()}
     folder.mkdir(parents=True, exist_ok=True)
     for kind, content in kinds.items():
         (folder / f"{kind}.json").write_text(write_rows(kind, content))
-    return [str(folder / f"{kind}.json") for kind in kinds]
+    return [folder / f"{kind}.json" for kind in kinds]

@@ -14,15 +14,19 @@ from tests._runs import every_run, of_texts
 from tests._training import origin
 from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation
-from workflow.plan.claims import FORMULAS, ablation_of, known_claims
 from workflow.plan.reads import reads
-from workflow.report.claims.measures import LAYERS
+from workflow.report import figure_files
+from workflow.report.claims.together import write_evidence
+from workflow.report.figure_files import write_figure
 from workflow.report.pages import learning
+from workflow.report.pages.site import Site
+from workflow.report.table_files import write_table
 from workflow.results import provenance
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
-from workflow.scripts import claims, figure, ledger, page, run_files, summary, table
+from workflow.results.runs_table import read_frames
+from workflow.scripts import page, question, report, summary
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
@@ -64,20 +68,13 @@ def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = 
     write_rows_of(scale, rows)
     for name in ablations or dict.fromkeys(row["ablation"] for row in rows):
         write_artefacts(scale, name, load_ablation(name))
-    groups = [group for group in dict.fromkeys(map(ablation_of, known_claims())) if _has_group(scale, group)]
-    for group in groups:
-        claims.main([group, str(scale / "claims" / f"{group}.json"), *inputs(scale, group)])
-    write_text(
-        scale / "evidence" / "overnight.json", json.dumps(other_evidence(scale / "claims" / f"{groups[0]}.json"))
-    )
-    files = [scale / "evidence" / "overnight.json", *(scale / "claims" / f"{group}.json" for group in groups)]
-    ledger.main([str(scale / "ledger.json"), "--set", SCALE, "--scale", "laptop", *map(str, files)])
+    names = dict.fromkeys(row["ablation"] for row in rows)
+    for name in names:
+        write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
+    others = other_evidence(scale / "claims" / f"{min(names)}.json")
+    write_text(scale / "evidence" / "overnight.json", json.dumps(others))
     for name in ("engine", "steps"):
         write_text(scale / f"{name}.json", json.dumps(measured()))
-    tables = dict.fromkeys(
-        path for name in dict.fromkeys(row["ablation"] for row in rows) for path in inputs(scale, name)
-    )
-    run_files.main([*(str(scale / name) for name in ("runs.csv", "runs.parquet", "runs_columns.csv")), *tables])
 
 
 def other_evidence(path: Path) -> dict:
@@ -110,12 +107,8 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
         write_text(scale / f"{place}.json", write_rows(kind, content))
 
 
-def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[str]:
-    """The files of rows that something about an ablation stands on; LAYERS and FORMULAS have theirs."""
-    if ablation == LAYERS:
-        return [str(scale / "layers.json")]
-    if ablation == FORMULAS or not wanted:
-        return []
+def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
+    """The files of rows that something about an ablation stands on."""
     runs = scale / "ablations" / f"{ablation}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = [runs] if "runs" in wanted else []
@@ -123,19 +116,19 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
         places += [scale / kind / f"{name}.json" for name in configurations]
     places += [scale / "layers.json"] if "layers" in wanted else []
     places += [scale / kind / "topics.json" for kind in OF_TEXTS if kind in wanted]
-    return [str(path) for path in places if path.exists()]
+    return [path for path in places if path.exists()]
 
 
 def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
     """Its tables and figures."""
     for artefact in ablation.tables:
-        out = scale / "tables" / f"{artefact}.json"
-        table.main([artefact, str(out), *inputs(scale, name, reads("tables", artefact))])
+        frames = read_frames(inputs(scale, name, reads("tables", artefact)))
+        write_table(scale / "tables" / f"{artefact}.json", artefact, frames)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(figure, "save", save_svg)
+        patch.setattr(figure_files, "save", save_svg)
         for artefact in ablation.figures:
-            out = scale / "figures" / f"{artefact}.svg"
-            figure.main([artefact, str(out), *inputs(scale, name, reads("figures", artefact))])
+            frames = read_frames(inputs(scale, name, reads("figures", artefact)))
+            write_figure(scale / "figures" / f"{artefact}.svg", artefact, frames)
 
 
 def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
@@ -144,11 +137,6 @@ def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
         drawing.savefig(file, format="svg", metadata=provenance.metadata(title, origin, trace)["svg"])
     for ending in (".pdf", ".png"):
         write_text(out.with_suffix(ending), ending)
-
-
-def _has_group(scale: Path, group: str) -> bool:
-    place = {LAYERS: "layers.json", FORMULAS: "plan.json"}.get(group, f"ablations/{group}.json")
-    return (scale / place).exists()
 
 
 def record(row: dict) -> Record:
@@ -169,8 +157,12 @@ def record(row: dict) -> Record:
     )
 
 
-def write_page(folder: Path, kind: str, *words: str) -> None:
-    """Pages of one kind. The runs of a task share one curve here, so it is drawn once."""
+def site_of(folder: Path) -> Site:
+    return Site(folder / "results" / SCALE, folder / "reports" / SCALE, folder / "results" / "runs")
+
+
+def write_question(folder: Path, name: str) -> None:
+    """The pages of a question and of its runs. The runs of a task share one curve here, so it is drawn once."""
     drawn = {}
 
     def curve(record, draw=learning.draw_curve):
@@ -179,9 +171,19 @@ def write_page(folder: Path, kind: str, *words: str) -> None:
             drawn[task] = draw(record)
         return drawn[task]
 
+    site = site_of(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "draw_curve", curve)
-        page.main([kind, *words, "--scale", SCALE, *where(folder)])
+        patch.setattr(question, "draw_curve", curve)
+        question.write_pages(site, name, read_frames(inputs(site.results, name)).runs)
+
+
+def write_report(folder: Path, *names: str) -> None:
+    """The ledger, all runs as one table, and the pages that these questions share."""
+    scale = folder / "results" / SCALE
+    rows = dict.fromkeys(path for name in names for path in inputs(scale, name, ("runs", *COSTS, "layers")))
+    evidence = [path for kind in ("claims", "evidence") for path in sorted((scale / kind).glob("*.json"))]
+    words = ["--rows", *map(str, rows), "--evidence", *map(str, evidence)]
+    report.main(["--scale", SCALE, *words, *where(folder)])
 
 
 def where(folder: Path) -> list[str]:
@@ -193,11 +195,11 @@ def write_pages(folder: Path) -> None:
     scale = folder / "results" / SCALE
     ablations = sorted(path.stem for path in (scale / "ablations").glob("*.json"))
     for name in ablations:
-        write_page(folder, "ablation", name, *inputs(scale, name))
+        write_question(folder, name)
     papers = {name: load_ablation(name).paper for name in ablations}
     for paper in dict.fromkeys(papers.values()):
         tables = [str(scale / "ablations" / f"{name}.json") for name in ablations if papers[name] == paper]
-        write_page(folder, "paper", paper, *tables)
-    write_page(folder, "shared", *(path for name in ablations for path in inputs(scale, name)))
-    write_page(folder, "engine")
+        page.main(["paper", paper, *tables, "--scale", SCALE, *where(folder)])
+    write_report(folder, *ablations)
+    page.main(["engine", "--scale", SCALE, *where(folder)])
     summary.main([SCALE, *where(folder)])

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,13 @@ from tests._training import write_job
 from tests.failures._real import leave_free, line_of, mounted, train
 from workflow.config.command_line import run
 from workflow.data.text import store
+from workflow.report.figure_files import write_figure
+from workflow.report.pages.site import Site
+from workflow.report.table_files import write_table
+from workflow.results.columns import write_run_files
+from workflow.results.runs_table import read_frames
 from workflow.scripts import corpus as corpus_script
-from workflow.scripts import figure, page, plan, run_files, table
+from workflow.scripts import plan, question
 from workflow.scripts import train as train_script
 
 pytestmark = pytest.mark.slow
@@ -30,10 +36,10 @@ def disk(tmp_path):
 def refused(disk, capsys, monkeypatch):
     """Run a script until it refuses; the name of the file in its line."""
 
-    def refuse(main, *words: str) -> str:
-        monkeypatch.setattr(sys, "argv", [main.__module__, *words])
+    def refuse(work, *words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["script", *words])
         with pytest.raises(SystemExit) as ended:
-            run(main)
+            run(work)
         line = capsys.readouterr().err.strip().splitlines()[-1]
         assert ended.value.code == 1 and line.endswith(f": {FULL}"), line
         assert not list(disk.rglob(".*")), "something was left half-written"
@@ -77,29 +83,29 @@ def test_a_run_by_its_command(disk, tmp_path):
 @pytest.mark.parametrize("kind", ["json", "csv", "tex"])
 def test_a_table(kind, suite, disk, refused):
     scale = suite / "results" / SCALE
-    words = ["adaptive_span_table3", str(disk / "table.json"), *inputs(scale, "dynamic_span")]
-    table.main(words)
+    frames = read_frames(inputs(scale, "dynamic_span"))
+    build = partial(write_table, disk / "table.json", "adaptive_span_table3", frames)
+    build()
     sizes = {path.suffix[1:]: -(-path.stat().st_size // 4096) * 4096 for path in disk.iterdir()}
     for path in disk.iterdir():
         path.unlink()
     before = {"csv": 0, "tex": sizes["csv"], "json": sizes["csv"] + sizes["tex"]}[kind]
     leave_free(disk, before)
-    assert refused(table.main, *words) == f"table.{kind}"
+    assert refused(build) == f"table.{kind}"
 
 
 def test_a_figure(suite, disk, refused):
     scale = suite / "results" / SCALE
     leave_free(disk, 8192)
-    words = ["adaptive_span_figure4", str(disk / "figure.svg"), *inputs(scale, "head_spans")]
-    assert refused(figure.main, *words) in ("figure.svg", "figure.pdf", "figure.png")
+    draw = partial(write_figure, disk / "figure.svg", "adaptive_span_figure4", read_frames(inputs(scale, "head_spans")))
+    assert refused(draw) in ("figure.svg", "figure.pdf", "figure.png")
 
 
 def test_a_page(suite, disk, refused):
-    scale = suite / "results" / SCALE
+    site = Site(suite / "results" / SCALE, disk, suite / "results" / "runs")
+    runs = read_frames(inputs(site.results, "dynamic_span")).runs
     leave_free(disk, 8192)
-    words = ["ablation", "dynamic_span", "--scale", SCALE, *inputs(scale, "dynamic_span")]
-    words += ["--results", str(suite / "results"), "--reports", str(disk)]
-    assert refused(page.main, *words).endswith(".html")
+    assert refused(partial(question.write_pages, site, "dynamic_span", runs)).endswith(".html")
 
 
 def test_a_text(disk, refused):
@@ -118,5 +124,5 @@ def test_a_plan_and_its_jobs(disk, refused):
 def test_a_table_of_runs_and_all_runs(suite, disk, refused):
     scale = suite / "results" / SCALE
     leave_free(disk, 0)
-    words = [str(disk / name) for name in ("runs.csv", "runs.parquet", "columns.csv")]
-    assert refused(run_files.main, *words, *inputs(scale, "dynamic_span")) == "runs.csv"
+    runs = read_frames(inputs(scale, "dynamic_span")).runs
+    assert refused(partial(write_run_files, disk, runs)) == "runs.csv"

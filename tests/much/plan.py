@@ -19,9 +19,9 @@ def read_all(config: dict):
     runs = targets.runs
     asked = [targets.all_files, targets.all_rows, targets.named, runs.digest, runs.without_job_file, runs.records]
     asked += [targets.precomputed.missing, digests(runs.trained, runs.precomputed)]
-    asked += [(runs.data_of(each), targets.code.of_run(each), f"{runs.labels.run:{each}}") for each in runs.jobs]
+    asked += [(runs.data_of(each), targets.code.of_run(each), f"{runs.labels.run(each)}") for each in runs.jobs]
     for name in targets.ablations:
-        asked += [targets.ablation_page_inputs(name), runs.groups_of(name)]
+        asked += [targets.costs_of(name), runs.groups_of(name)]
     asked += [(runs.nets_of(group), targets.code.of_throughput(group)) for group in runs.groups]
     return targets, asked
 

@@ -18,7 +18,8 @@ from playwright.sync_api import sync_playwright
 from tests import _site
 from tests._costs import LONGEST
 from tests._runs import run
-from workflow.scripts import page
+from workflow.results.runs_table import read_frames
+from workflow.scripts import question
 
 VARIANTS, LIMITS = ("fixed", "adaptive"), (32, 64, 128, 256)
 
@@ -65,13 +66,10 @@ def main(records: int) -> None:
         os.chdir(folder)
         made = rows(records)
         lap(f"{len(made)} records written", lambda: _site.write_results(folder, made))
-        scale = folder / "results" / _site.SCALE
-        inputs, where = _site.inputs(scale, "span_limit"), _site.where(folder)
-        lap(
-            "page of the question, and of its runs",
-            lambda: page.main(["ablation", "span_limit", *inputs, "--scale", _site.SCALE, *where]),
-        )
-        lap("index and the pages beside it", lambda: page.main(["shared", *inputs, "--scale", _site.SCALE, *where]))
+        site = _site.site_of(folder)
+        runs = read_frames(_site.inputs(site.results, "span_limit")).runs
+        lap("page of the question, and of its runs", lambda: question.write_pages(site, "span_limit", runs))
+        lap("index and the pages beside it", lambda: _site.write_report(folder, "span_limit"))
         open_page(folder / "reports" / _site.SCALE / "index.html")
         sizes = {path.name: path.stat().st_size for path in (folder / "reports").rglob("*.html")}
         print(f"{len(sizes)} pages, {sum(sizes.values()) >> 20} MiB, the largest {max(sizes.values()) >> 10} KiB")

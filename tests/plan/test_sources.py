@@ -83,19 +83,19 @@ def test_changes_that_run_in_a_circle_end(accepted):
     assert sources.accepted_digest("a.py", A) in (A, B)
 
 
-def test_tables_depend_on_their_own_builder_alone():
-    files = sources.of_report("table", "workflow/report/tables/adaptive_span_table3.py")
+def test_a_question_depends_on_its_own_builders_alone():
+    files = sources.of_report("question", "workflow/report/tables/adaptive_span_table3.py")
     builders = {file for file in files if file.startswith("workflow/report/tables/") and "/_" not in file}
     assert "workflow/report/tables/adaptive_span_table3.py" in builders
     assert not any("adaptive_span_table1" in file or "figures/adaptive" in file for file in files)
 
 
 def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_changed(tmp_path, monkeypatch):
-    """The own claims, and by other results; a claim of one group leaves those of other groups alone."""
+    """The own claims, and by other results; a claim about one question leaves those about others alone."""
 
     def digests() -> dict[str, str]:
         code = Code(runs=None)
-        return {"models": code.of_claims("models"), "top_k": code.of_claims("top_k"), "evidence": code.of_evidence()}
+        return {name: code.of_question(name) for name in ("models", "top_k")} | {"evidence": code.of_evidence()}
 
     def change(place: str) -> set[str]:
         """What is made again once a line is added to a file of the config."""

@@ -63,7 +63,7 @@ def variant(says: str, **changes) -> Kind:
 
 
 def claim(says: str, **changes) -> Kind:
-    return Kind("scripts.claims models out.json", says, {"config/claims/mine.yaml": {**CLAIM, **changes}})
+    return Kind("scripts.question models --scale none", says, {"config/claims/mine.yaml": {**CLAIM, **changes}})
 
 
 def text(says: str, **changes) -> Kind:

@@ -8,8 +8,10 @@ from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
 from workflow.config.files import atomic_write
+from workflow.report.claims.together import write_evidence
 from workflow.results.record import write_record, write_text
-from workflow.scripts import claims, summary
+from workflow.results.runs_table import read_frames
+from workflow.scripts import summary
 
 MINE, OTHER, CLAIM = "dynamic_span", "span_limit", "dynamic_equals_adaptive"
 BPC = {"adaptive": 2.0, "dynamic": 2.0, "fixed": 1.9}
@@ -26,8 +28,8 @@ def folder(tmp_path_factory):
     for row in (*rows, *others):
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
     _site.write_rows_of(scale, rows)
-    claims.main([MINE, str(scale / "claims" / f"{MINE}.json"), *_site.inputs(scale, MINE)])
-    _site.write_page(folder, "ablation", MINE, *_site.inputs(scale, MINE))
+    write_evidence(scale / "claims" / f"{MINE}.json", MINE, read_frames(_site.inputs(scale, MINE)))
+    _site.write_question(folder, MINE)
     return folder
 
 

@@ -17,6 +17,7 @@ from workflow.report.answers.variants import variant_table
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import speaking
+from workflow.report.claims.together import write_ledger
 from workflow.report.pages import headlines
 from workflow.report.pages.ledger import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
@@ -24,7 +25,7 @@ from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
 from workflow.results.statistics import mean_interval, mean_of
-from workflow.scripts import evidence, ledger
+from workflow.scripts import evidence
 from workflow.tasks.spec import TASKS
 
 SCALES = [folder.name for folder in sorted(PRECOMPUTED.glob("*")) if folder.is_dir()]
@@ -42,9 +43,8 @@ def judged(tmp_path_factory) -> dict:
         own = [line | {"verdict": line["verdict"] if line["p"] is None else None} for line in content["claims"]]
         write_text(folder / "claims.json", json.dumps({"provenance": content["provenance"], "claims": own}))
     for scale, folder in folders.items():
-        others = [str(other / "evidence.json") for name, other in folders.items() if name != scale]
-        words = ["--set", scale, "--scale", scale, str(folder / "claims.json"), *others]
-        ledger.main([str(folder / "ledger.json"), *words])
+        others = [other / "evidence.json" for name, other in folders.items() if name != scale]
+        write_ledger(folder / "ledger.json", (scale, scale), [folder / "claims.json", *others], None)
     return folders
 
 

@@ -7,6 +7,7 @@ from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, write_inputs
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
+from workflow.report.figure_files import write_figure
 from workflow.report.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
@@ -18,8 +19,7 @@ from workflow.report.figures import (
     top_k_adaptive_span_curves,
 )
 from workflow.report.figures._style import plt
-from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import figure as script
+from workflow.results.runs_table import Frames, as_frame, read_frames
 
 
 @pytest.fixture(autouse=True)
@@ -121,8 +121,8 @@ def test_curves_stand_beside_the_released_logs():
 
 @pytest.mark.slow
 def test_the_same_data_give_the_same_bytes(tmp_path):
-    files = write_inputs(tmp_path / "inputs")
+    frames = read_frames(write_inputs(tmp_path / "inputs"))
     for name in ("a", "b"):
-        script.main(["adaptive_span_figure3_left", str(tmp_path / f"{name}.svg"), *files])
+        write_figure(tmp_path / f"{name}.svg", "adaptive_span_figure3_left", frames)
     for ending in ("svg", "pdf", "png"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()

@@ -20,12 +20,12 @@ from workflow.papers.published import load as printed
 from workflow.plan.scales import read_measure
 from workflow.plan.targets import Targets
 from workflow.report.figures import aiayn_table1_times
+from workflow.report.table_files import write_table
 from workflow.report.tables import aiayn_table1
 from workflow.report.tables._layers import exponent
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
-from workflow.scripts import table
 from workflow.scripts.summary import list_failures
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
@@ -113,7 +113,7 @@ def test_layers_are_weighed_timed_and_reach_the_table(tmp_path):
     assert frame.groupby("layer")["n"].apply(list).to_dict() == {name: [8, 16] for name in LAYERS}
     assert (frame["status"] == "ok").all() and (frame["ms"] > 0).all() and (frame["rounds"] >= 6).all()
     assert frame["bytes"].notna().all() and set(frame["d"]) == {8}
-    table.main(["aiayn_table1", str(tmp_path / "t.json"), str(measured)])
+    write_table(tmp_path / "t.json", "aiayn_table1", read_frames([measured]))
     origin = json.loads((tmp_path / "t.json").read_text())["provenance"]
     assert (
         origin.startswith("cpu: ")
@@ -138,16 +138,10 @@ def test_one_length_gives_no_exponent_and_is_refused():
         read_measure(json.dumps(HOW | {"layer_lengths": [64]}))
 
 
-def test_only_what_reads_layers_waits_for_them():
-    config = read_yaml(ROOT / "config" / "config.yaml") | {
-        "scale": "smoke",
-        "papers": ["aiayn"],
-        "tasks": ["translation"],
-    }
-    targets = Targets.of(config)
-    files = {name: targets.files_read(kind, name) for kind in ("tables", "figures") for name in targets.artefacts(kind)}
-    waiting = {name for name, paths in files.items() if f"{targets.results}/layers.json" in paths}
-    assert waiting == {"aiayn_table1", "aiayn_table1_times"} and len(files) > len(waiting)
+def test_only_a_question_that_reads_layers_waits_for_them():
+    targets = Targets.of(read_yaml(ROOT / "config" / "config.yaml") | {"scale": "smoke"})
+    waiting = {name for name in targets.ablations if targets.layers in targets.costs_of(name)}
+    assert waiting == {"transformer"} and len(targets.ablations) > len(waiting)
 
 
 def test_the_summary_names_layers_that_failed(tmp_path):

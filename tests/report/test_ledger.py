@@ -15,11 +15,11 @@ from workflow.plan.other_results import find_other_results
 from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.schema import load_claim
 from workflow.report.claims.side_by_side import stand_side_by_side
+from workflow.report.claims.together import write_ledger
 from workflow.report.claims.verdicts import VERDICTS
 from workflow.report.pages.ledger import run_pages
 from workflow.report.pages.site import Site
 from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import ledger
 
 
 @pytest.fixture(scope="module")
@@ -42,13 +42,12 @@ def test_the_ledger_of_a_whole_scale(claims, suite):
 
 
 def test_a_ledger_without_evidence_still_holds_every_claim(tmp_path):
-    words = [str(tmp_path / "ledger.json"), "--set", "laptop", "--scale", "laptop"]
-    ledger.main(words)
+    write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [], None)
     content = json.loads((tmp_path / "ledger.json").read_text())
     assert [line["name"] for line in content["claims"]] == known_claims() and content["provenance"] == []
     (tmp_path / "foreign.json").write_text("[]")
     with pytest.raises(ConfigError, match="expected evidence"):
-        ledger.main([*words, str(tmp_path / "foreign.json")])
+        write_ledger(tmp_path / "ledger.json", ("laptop", "laptop"), [tmp_path / "foreign.json"], None)
 
 
 @pytest.mark.parametrize("name", sorted({ablation_of(claim) for claim in known_claims()} & set(known_ablations())))

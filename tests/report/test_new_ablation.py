@@ -40,8 +40,8 @@ def written(tmp_path, monkeypatch):
         _site.write_rows_of(scale, rows)
         for row in rows:
             write_record(tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
-        _site.write_page(tmp_path, "ablation", name, *_site.inputs(scale, name))
-        _site.write_page(tmp_path, "shared", *_site.inputs(scale, name))
+        _site.write_question(tmp_path, name)
+        _site.write_report(tmp_path, name)
         return tmp_path / "reports" / _site.SCALE
 
     yield write

@@ -13,6 +13,7 @@ from workflow.plan.ablations import builder_names, load_ablation
 from workflow.report.pages.paper import order_in_paper
 from workflow.report.pages.site import Site
 from workflow.report.pages.status import status_page
+from workflow.scripts import page as script
 from workflow.scripts import summary
 
 
@@ -68,8 +69,7 @@ def test_every_link_resolves_inside_the_reports(reports):
 def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
     rows = _site.rows_of(["span_limit"])
     _site.write_results(tmp_path, rows)
-    inputs = _site.inputs(tmp_path / "results" / _site.SCALE, "span_limit")
-    _site.write_page(tmp_path, "ablation", "span_limit", *inputs)
+    _site.write_question(tmp_path, "span_limit")
     summary.main([_site.SCALE, *_site.where(tmp_path)])
     check_links(tmp_path / "reports")
     pages = {path.relative_to(tmp_path / "reports").as_posix() for path in pages_in(tmp_path / "reports")}
@@ -79,7 +79,7 @@ def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
 
     fewer = [row for row in rows if row["S"] == 64]  # and pages of runs that it no longer has are removed
     _site.write_rows_of(tmp_path / "results" / _site.SCALE, fewer)
-    _site.write_page(tmp_path, "ablation", "span_limit", *inputs)
+    _site.write_question(tmp_path, "span_limit")
     left = {path.stem for path in (tmp_path / "reports" / folder).glob("*.html")}
     assert left == {"index", *(row["digest"] for row in fewer)}
 
@@ -249,7 +249,7 @@ def test_the_root_index_lists_the_pages_of_each_scale(reports):
 
 def test_a_scale_of_which_only_the_engine_was_timed_is_listed(tmp_path):
     _site.write_text(tmp_path / "results" / _site.SCALE / "engine.json", _site.json.dumps(_site.measured()))
-    _site.write_page(tmp_path, "engine")
+    script.main(["engine", "--scale", _site.SCALE, *_site.where(tmp_path)])
     summary.main([_site.SCALE, *_site.where(tmp_path)])
     assert f"{_site.SCALE}/engine.html" in links(tmp_path / "reports" / "index.html").addresses
     check_links(tmp_path / "reports")

@@ -13,10 +13,10 @@ from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names, known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
+from workflow.report.figure_files import add_foot
 from workflow.report.figures._style import canvas, plt, set_log, share_legend
 from workflow.report.pages.answer import draw_figures
 from workflow.report.pages.engine import draw_steps
-from workflow.scripts.figure import add_foot
 from workflow.tasks.spec import TASKS
 
 FAST = {"limit", "explicit_sparse_figure3", "aiayn_attention", "spans_at_borders", "steps"}  # one scale's, of each kind

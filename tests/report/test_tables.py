@@ -12,6 +12,7 @@ from workflow.papers.published import join
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.layout import list_columns
+from workflow.report.table_files import as_latex, as_lines, write_table
 from workflow.report.tables import (
     adaptive_span_costs,
     adaptive_span_shares,
@@ -22,8 +23,7 @@ from workflow.report.tables import (
     span_by_k_grid,
 )
 from workflow.report.tables._cells import COLUMNS
-from workflow.results.runs_table import Frames, as_frame
-from workflow.scripts import table as script
+from workflow.results.runs_table import Frames, as_frame, read_frames
 
 
 def test_the_longest_span_says_what_ended_the_search():
@@ -127,8 +127,8 @@ def test_what_follows_from_a_formula_is_not_called_published():
     assert (flops["published_source"], share["published_source"]) == ("inferred", "published")
     column = {column.title: column for column in list_columns(json.loads(joined.to_json(orient="records")))}
     assert column["#FLOPS"].apart and not column["feed-forward"].apart
-    assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in script.as_latex(joined, "t", "o")
-    assert script.as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
+    assert "40.89M & inferred 40.89M & 61.54 (62, -0.7" in as_latex(joined, "t", "o")
+    assert as_lines(joined.assign(texts=[[]] * len(joined)), "o").iloc[0]["published as"] == "inferred"
 
 
 def test_a_ratio_of_a_failed_run_is_failed():
@@ -138,8 +138,8 @@ def test_a_ratio_of_a_failed_run_is_failed():
     assert cell["status"] == "failed" and "diverged" in cell["note"] and pd.isna(cell["value"])
 
 
-def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
-    script.main(["adaptive_span_table3", str(tmp_path / "t.json"), *write_inputs(tmp_path / "inputs")])
+def test_a_table_is_three_files_that_say_where_they_come_from(tmp_path):
+    write_table(tmp_path / "t.json", "adaptive_span_table3", read_frames(write_inputs(tmp_path / "inputs")))
     content = json.loads((tmp_path / "t.json").read_text())
     assert (
         content["provenance"]
@@ -162,7 +162,7 @@ def test_the_script_writes_three_files_that_say_where_they_come_from(tmp_path):
 def test_latex_is_escaped_and_names_what_is_cited_failed_and_published():
     runs = everything()
     runs.loc[runs["variant"] == "as_large", ["status", "reason"]] = ["oom", "no room"]
-    text = script.as_latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
+    text = as_latex(join(adaptive_span_table1.build(runs)), "100 % of a_b & c", "text: file:my_text")
     assert r"\caption{100 \% of a\_b \& c. text: file:my\_text." in text
     rows = {line.split(" & ")[0]: line for line in text.splitlines() if " & " in line}
     assert "dev, published & test & test, published" in text

@@ -5,24 +5,23 @@ import pytest
 
 from tests._runs import everything, failed, run, write_inputs
 from workflow.config.errors import ConfigError
-from workflow.results.columns import COLUMNS, dictionary, flat_runs
+from workflow.results.columns import COLUMNS, dictionary, flat_runs, write_run_files
 from workflow.results.registry import COSTS, REGISTRY
-from workflow.scripts import run_files
-
-NAMES = ("runs.csv", "runs.parquet", "columns.csv")
+from workflow.results.runs_table import read_frames
+from workflow.scripts import report
 
 
 @pytest.fixture
 def written(tmp_path):
     """The three files of two runs, one of which failed, in a folder."""
     inputs = write_inputs(tmp_path / "rows", [run(seed=1, apply_to=["encoder", "cross"]), failed(seed=2)])
-    run_files.main([*(str(tmp_path / name) for name in NAMES), *inputs])
+    write_run_files(tmp_path, read_frames(inputs).runs)
     return tmp_path
 
 
 def test_csv_and_parquet_hold_the_same_rows_and_columns(written):
     csv, parquet = pd.read_csv(written / "runs.csv"), pd.read_parquet(written / "runs.parquet")
-    assert list(csv.columns) == list(parquet.columns) == list(pd.read_csv(written / "columns.csv")["column"])
+    assert list(csv.columns) == list(parquet.columns) == list(pd.read_csv(written / "runs_columns.csv")["column"])
     for name in ("S", "dev_bpc", "macs_executed", "train_ms", "test_bleu"):
         assert csv[name].astype(float).equals(parquet[name].astype(float)), name
     assert csv["variant"].tolist() == parquet["variant"].tolist() == ["fixed", "fixed"]
@@ -59,6 +58,6 @@ def test_a_table_of_runs_has_no_scalar_that_is_left_out():
 
 
 def test_no_runs_are_refused(tmp_path):
-    layers = next(path for path in write_inputs(tmp_path / "rows") if path.endswith("layers.json"))
-    with pytest.raises(ConfigError, match="no table of runs among the inputs"):
-        run_files.main([*(str(tmp_path / name) for name in NAMES), layers])
+    layers = next(path for path in write_inputs(tmp_path / "rows") if path.stem == "layers")
+    with pytest.raises(ConfigError, match="no runs among the rows"):
+        report.main(["--scale", "test", "--results", str(tmp_path), "--rows", str(layers)])

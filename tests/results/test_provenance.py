@@ -8,17 +8,19 @@ import pytest
 from tests._runs import write_inputs
 from workflow.cli import trace as trace_command
 from workflow.config.errors import ConfigError
+from workflow.report.figure_files import write_figure
+from workflow.report.table_files import write_table
 from workflow.results import provenance
-from workflow.scripts import figure, table
+from workflow.results.runs_table import read_frames
 
 
 @pytest.fixture(scope="module")
 def artefacts(tmp_path_factory):
     """A figure f and a table t."""
     folder = tmp_path_factory.mktemp("artefacts")
-    inputs = write_inputs(folder / "inputs")
-    figure.main(["adaptive_span_figure4", str(folder / "f.svg"), *inputs])
-    table.main(["adaptive_span_table3", str(folder / "t.json"), *inputs])
+    frames = read_frames(write_inputs(folder / "inputs"))
+    write_figure(folder / "f.svg", "adaptive_span_figure4", frames)
+    write_table(folder / "t.json", "adaptive_span_table3", frames)
     return folder
 
 

@@ -1,7 +1,5 @@
 """The runs table: a row per row of the plan, and costs on the rows of their configuration."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 
@@ -42,14 +40,14 @@ def test_rows_of_the_tests_are_like_those_of_the_workflow(rows):
 
 
 def test_files_in_any_order_give_the_same_frames(tmp_path):
-    files = [Path(file) for file in write_inputs(tmp_path)]
+    files = write_inputs(tmp_path)
     frames = read_frames(files[::-1])
     pd.testing.assert_frame_equal(frames.runs[everything().columns], everything())
     pd.testing.assert_frame_equal(frames.layers, layers())
 
 
 def test_only_what_is_given_is_there(tmp_path):
-    runs, cost, *_, measured_layers = map(Path, write_inputs(tmp_path))
+    runs, cost, *_, measured_layers = write_inputs(tmp_path)
     assert "macs_torch" in read_frames([runs, cost]).runs and "macs_torch" not in read_frames([runs]).runs
     assert read_frames([]).runs is None and read_frames([runs]).layers is None
     assert read_frames([measured_layers]).runs is None

@@ -12,7 +12,6 @@ import pytest
 from tests._copied import ROOT
 from workflow.config.strict import read_yaml
 from workflow.plan.claims import ablation_of, known_claims
-from workflow.plan.reads import reads
 from workflow.plan.targets import Targets
 
 NODE = re.compile(r'^\s*(\d+)\[label = "([^"]*)"')
@@ -92,20 +91,17 @@ def test_every_paper_plans_the_trainings_of_its_ablations(targets, graph):
         assert digests(jobs_behind(graph, paper)) == wanted, paper
 
 
-def test_every_table_and_figure_plans_what_it_reads(targets, graph):
-    """A name that both a table and a figure bear makes both."""
-    for name in {*targets.artefacts("tables"), *targets.artefacts("figures")} - {*targets.ablations}:
-        kinds = [kind for kind in ("tables", "figures") if name in targets.artefacts(kind)]
-        wanted = {each for kind in kinds for each in reads(kind, name)}
-        jobs = jobs_behind(graph, name)
-        ablation = targets.ablation_with(kinds[0], name)
-        assert digests(jobs) == (set(targets.runs.digests_of(ablation)) if "runs" in wanted else set()), name
-        for measure in ("longest_span", "throughput", "layers"):
-            assert bool(jobs[measure]) == (measure in wanted), (name, measure)
-        assert bool(jobs["costs"]) == bool({"flops", "memory"} & wanted), name
-        groups = {f"group: {group}" for group in targets.runs.groups_of(ablation)}
-        assert set(jobs["throughput"]) == (groups if "throughput" in wanted else set()), name
-        assert len(jobs["reference"]) == ("throughput" in wanted) and not jobs["ablation_page"]
+def test_every_table_and_figure_plans_what_its_question_reads(targets, graph):
+    for kind in ("tables", "figures"):
+        for name in {*targets.artefacts(kind)} - {*targets.ablations}:
+            question = targets.question_with(kind, name)
+            jobs, wanted = jobs_behind(graph, name), targets.kinds_read(question)
+            assert digests(jobs) == set(targets.runs.digests_of(question)), name
+            for measure in ("longest_span", "layers"):
+                assert bool(jobs[measure]) == (measure in wanted), (name, measure)
+            assert set(jobs["throughput"]) == {f"group: {group}" for group in targets.runs.groups_of(question)}, name
+            others = {*targets.ablations, *targets.papers, "report"} - {question}
+            assert len(jobs["reference"]) == 1 and not others & {*jobs}, name
 
 
 def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
@@ -113,11 +109,6 @@ def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
         group = ablation_of(name)
         wanted = set(targets.runs.digests_of(group)) if group in targets.ablations else set()
         assert digests(jobs_behind(graph, name)) == wanted, name
-
-
-def test_a_formula_and_a_table_of_one_ablation_are_no_more_than_that(targets, graph):
-    assert not jobs_behind(graph, "adaptive_span_figure2")["train"]
-    assert digests(jobs_behind(graph, "adaptive_span_table1")) == set(targets.runs.digests_of("models"))
 
 
 def test_everything_is_everything(targets, graph):

@@ -30,6 +30,11 @@ def ablation_of(name: str) -> str:
     return str(_content(name).get("ablation") or FORMULAS)
 
 
+def claims_about(ablation: str) -> list[str]:
+    """Name the claims about an ablation."""
+    return [name for name in known_claims() if ablation_of(name) == ablation]
+
+
 def sentence_of(name: str) -> str:
     """What the claim says."""
     return str(_content(name).get("claim", ""))
@@ -38,9 +43,8 @@ def sentence_of(name: str) -> str:
 def costs_claimed(ablation: str) -> list[str]:
     """The kinds of cost that the claims about an ablation read."""
     wanted = set()
-    for name in known_claims():
+    for name in claims_about(ablation):
         content = _content(name)
         sides = [content, *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict))]
-        if ablation_of(name) == ablation:
-            wanted |= {REGISTRY[side["measure"]].source for side in sides if side.get("measure") in REGISTRY}
+        wanted |= {REGISTRY[side["measure"]].source for side in sides if side.get("measure") in REGISTRY}
     return [kind for kind in COSTS if kind in wanted]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from workflow.config.errors import ConfigError
 from workflow.plan import sources
 from workflow.plan.ablations import load_ablation
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results.record import read_record
 from workflow.tasks.spec import TASKS
@@ -57,10 +57,10 @@ class Code:
 
     def of_question(self, name: str) -> str:
         """The code and config behind the tables, figures, claims and pages of a question."""
-        ablation, claims = load_ablation(name), [each for each in known_claims() if ablation_of(each) == name]
+        ablation = load_ablation(name)
         builders = [f"workflow/report/tables/{table}.py" for table in ablation.tables]
         builders += [f"workflow/report/figures/{figure}.py" for figure in ablation.figures]
-        return self._of_report("question", builders, [f"ablations/{name}.yaml", *_claim_places(claims)])
+        return self._of_report("question", builders, [f"ablations/{name}.yaml", *_claim_places(claims_about(name))])
 
     def of_evidence(self) -> str:
         return self._of_report("evidence", [], _claim_places(known_claims()))

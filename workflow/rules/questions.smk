@@ -2,12 +2,10 @@ def shown(kind, name):
     """Return the files of a table or figure; Snakemake's own report shows the first."""
     first, *others = targets.files_of(kind, name)
     paper = targets.ablations[targets.question_with(kind, name)].paper
-    labels = {kind.removesuffix("s"): name, "shows": title_of_artefact(kind, name)}
     caption = f"../report/captions/{kind.removesuffix('s')}.rst"
-    return [
-        report(first, caption=caption, category=title_of_paper(paper), subcategory=kind.title(), labels=labels),
-        *others,
-    ]
+    labels = {kind.removesuffix("s"): name, "shows": title_of_artefact(kind, name)}
+    first = report(first, caption=caption, category=title_of_paper(paper), subcategory=kind.title(), labels=labels)
+    return [first, *others]
 
 
 for name, question in targets.ablations.items():
@@ -34,9 +32,9 @@ for name, question in targets.ablations.items():
             "../../environment.yml"
         params:
             scale=targets.folder,
-            rows=targets.runs.digest_of(name),
-            source=targets.code.of_question(name),
+            source=[targets.runs.digest_of(name), targets.code.of_question(name)],
+            question=question.question,
         message:
-            f"answer {name}: {question.question}"
+            "answer {rule}: {params.question}"
         shell:
             "python -m workflow.scripts.question {rule} {input.costs} --scale {params.scale} > {log} 2>&1"

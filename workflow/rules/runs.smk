@@ -25,8 +25,7 @@ rule train:
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
-    output:
-        # Written anew as a whole, never deleted before: another workflow may read them.
+    output:  # written anew as a whole, never deleted before: another workflow may read them
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
         "logs/train/{digest}.log",

@@ -14,9 +14,10 @@ import pandas as pd
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.claims import costs_claimed
+from workflow.plan.claims import claims_about, costs_claimed
 from workflow.plan.plan import read_plan
 from workflow.plan.reads import costs_shown, reads
+from workflow.report.claims.schema import load_claim
 from workflow.report.claims.together import write_evidence
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.ablation import ablation_page
@@ -78,6 +79,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--reports", type=Path, default=Path("reports"))
     options = parser.parse_intermixed_args(argv)
     check_known("ablation", options.name, known_ablations())
+    for claim in claims_about(options.name):
+        load_claim(claim)  # a mistake in one ends here, before anything is written
     site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
     write_answer(site, options.name, [collect_runs(site, options.name), *options.costs])
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does

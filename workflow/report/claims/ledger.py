@@ -68,7 +68,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
     line |= {"expected": describe_expectation(claim), "compared": describe_measure(claim)}
-    line |= {"headline": read_headline(claim), "claimed": claimed_range(claim)}
+    line |= {"headline": read_headline(claim), "claimed": [*claimed_range(claim)]}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return line | recompute(claim)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.plan.claims import ablation_of, known_claims
+from workflow.plan.claims import claims_about, known_claims
 from workflow.report.claims.ledger import collect_evidence, judge_all
 from workflow.report.claims.lines import read_lines
 from workflow.report.claims.schema import load_claim
@@ -18,8 +18,7 @@ from workflow.results.runs_table import Frames, describe
 
 def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
     """Compare the claims about an ablation with what was measured; the ledger gives the verdicts."""
-    names = [name for name in known_claims() if ablation_of(name) == ablation]
-    lines = [collect_evidence(name, load_claim(name), frames) for name in names]
+    lines = [collect_evidence(name, load_claim(name), frames) for name in claims_about(ablation)]
     origin = describe(frames.runs, name_badges(frames.runs))
     write_text(out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
 
