@@ -15,7 +15,6 @@ for name, question in targets.ablations.items():
         name:
             name
         input:
-            plan=ancient(f"{targets.results}/plan.json"),
             records=lambda w, name=name: targets.runs.records_of(name),
             costs=lambda w, name=name: targets.costs_of(name),
         output:

@@ -1,21 +1,25 @@
 """Answer one question: `python -m workflow.scripts.question NAME --scale SCALE COSTS...`
 
-Collects the question's runs as the plan has them, builds its tables, draws its figures, compares the claims about it
+Collects the runs that the config plans for it, builds its tables, draws its figures, compares the claims about it
 with what was measured, and writes its page and a page for each of its runs.
 COSTS: files of what else these read: costs of its configurations, layers, what belongs to its texts.
 """
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
 from workflow.config.command_line import Parser, run
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.environment import CONFIG
+from workflow.config.errors import check_known
+from workflow.config.strict import parse_json
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import claims_about, costs_claimed
-from workflow.plan.plan import read_plan
+from workflow.plan.config import load_config
+from workflow.plan.plan import plan
 from workflow.plan.reads import costs_shown, reads
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
@@ -30,12 +34,11 @@ from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
 
-def collect_runs(site: Site, name: str) -> Path:
-    """Write the runs of a question with what their records say; the path of that file."""
-    plan, out = site.results / "plan.json", site.results / "ablations" / f"{name}.json"
-    rows = [row for row in read_plan(plan) if row["ablation"] == name]
-    if not rows:
-        raise ConfigError(f"{plan}: has no run of {name}")
+def collect_runs(site: Site, name: str, config: dict) -> Path:
+    """Write the runs that the config plans for a question with what their records say; the path of that file."""
+    planned, out = plan(load_config(config)), site.results / "ablations" / f"{name}.json"
+    check_known("ablation of this plan", name, {row.ablation for row in planned})
+    rows = [row.record() for row in planned if row.ablation == name]
     records = {row["digest"]: read_record(site.runs / row["digest"] / "record.json") for row in rows}
     write_text(out, write_rows("runs", build_rows(rows, records)))
     return out
@@ -76,12 +79,14 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--reports", type=Path, default=Path("reports"))
+    parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
     options = parser.parse_intermixed_args(argv)
     check_known("ablation", options.name, known_ablations())
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
     site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
-    write_answer(site, options.name, [collect_runs(site, options.name), *options.costs])
+    runs = collect_runs(site, options.name, parse_json(options.config, "config"))
+    write_answer(site, options.name, [runs, *options.costs])
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
