@@ -38,12 +38,13 @@ for name in targets.papers:
         conda:
             "../../environment.yml"
         params:
+            name=name,
             scale=targets.folder,
             source=targets.code.of_page(*targets.ablations_of(name)),
         message:
             "write the page of the paper {rule}"
         shell:
-            "python -m workflow.scripts.paper {rule} {input.rows} --scale {params.scale} > {log} 2>&1"
+            "python -m workflow.scripts.paper {params.name} {input.rows} --scale {params.scale} > {log} 2>&1"
 
 
 rule report:

@@ -30,10 +30,11 @@ for name, question in targets.ablations.items():
         conda:
             "../../environment.yml"
         params:
+            name=name,
             scale=targets.folder,
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
             question=question.question,
         message:
             "answer {rule}: {params.question}"
         shell:
-            "python -m workflow.scripts.question {rule} {input.costs} --scale {params.scale} > {log} 2>&1"
+            "python -m workflow.scripts.question {params.name} {input.costs} --scale {params.scale} > {log} 2>&1"
