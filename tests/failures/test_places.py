@@ -62,5 +62,5 @@ def test_a_checkout_that_cannot_be_written(tmp_path):
         assert "Traceback" not in said.stderr
         (tmp_path / "elsewhere").mkdir()
         words = ("-s", str(checkout / "workflow" / "Snakefile"), "--config", "scale=smoke", "--")
-        said = snakemake(tmp_path / "elsewhere", *words, "adaptive_span_shares")
+        said = snakemake(tmp_path / "elsewhere", *words, "feed_forward_share")
         assert said.returncode == 0, said.stderr[-2000:]

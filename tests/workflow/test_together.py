@@ -11,7 +11,7 @@ import pytest
 from tests._copied import ROOT
 
 pytestmark = pytest.mark.slow
-TARGET = "adaptive_span_shares"
+TARGET = "feed_forward_share"
 
 
 def begin(folder) -> subprocess.Popen:
@@ -29,7 +29,7 @@ def test_the_second_of_two_workflows_in_one_folder_is_refused(tmp_path):
     refused = said[both.index(max(both, key=lambda process: process.returncode))]
     lines = [line for line in refused.splitlines() if "another workflow works on scale smoke" in line]
     assert len(lines) == 1 and "Traceback" not in refused
-    assert (tmp_path / "results" / "smoke" / "tables" / f"{TARGET}.csv").exists()
+    assert (tmp_path / "results" / "smoke" / "ledger.json").exists()
 
 
 def test_a_workflow_that_was_killed_is_started_again_by_the_same_command(tmp_path):
@@ -42,4 +42,4 @@ def test_a_workflow_that_was_killed_is_started_again_by_the_same_command(tmp_pat
     killed.communicate()
     again = begin(tmp_path)
     assert again.communicate()[0] and again.returncode == 0
-    assert (tmp_path / "results" / "smoke" / "tables" / f"{TARGET}.csv").exists()
+    assert (tmp_path / "results" / "smoke" / "ledger.json").exists()

@@ -47,7 +47,7 @@ def test_it_ends_with_what_failed_and_the_path_of_the_report(done):
 def test_every_job_says_in_words_what_it_does(done):
     said = done[1]
     assert "train adaptive on words, S = 32, seed 1 (dynamic_span)" in said
-    assert "time the configurations of ramp" in said and "draw the figure adaptive_span_figure5" in said
+    assert "time the configurations of ramp" in said and "answer dynamic_span: " in said
     assert not re.search(r"^\s*rule \w+:", said, re.MULTILINE)
 
 
@@ -133,22 +133,27 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
     assert sorted(each.split()[0] for each in found) == sorted(adaptive["variant"]) == ["adaptive", "long", "short"]
 
 
-def test_a_changed_page_and_a_changed_figure_are_made_anew_and_nothing_is_trained(done, changed):
-    changed(TEMPLATE, "{# changed #}\n")
-    changed("workflow/report/figures/adaptive_span_figure5.py", "# changed\n")
+@pytest.mark.parametrize(
+    "place, line, answered",
+    [
+        ("workflow/report/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
+        (TEMPLATE, "{# changed #}\n", [*ABLATIONS]),
+    ],
+)
+def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(place, line, answered, done, changed):
+    changed(place, line)
     said = planned(done[0])
-    assert "write the page of ramp and of its runs" in said
-    assert re.findall(r"draw the figure (\w+)", said) == ["adaptive_span_figure5"]
-    assert not trainings(said) and "build the table" not in said and "measure multiply-adds" not in said
+    assert sorted(re.findall(r"answer (\w+): ", said)) == answered
+    assert not trainings(said) and "measure multiply-adds" not in said
 
 
 def test_another_scale_leaves_this_one_alone(done):
-    """One table of scale laptop that no run stands on; nothing of scale smoke is written."""
+    """A claim of scale laptop that a formula recomputes; nothing of scale smoke is written."""
     folder = done[0]
     before = {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")}
-    said = snakemake(folder, "--config", "scale=laptop", "--", "adaptive_span_shares")
+    said = snakemake(folder, "--config", "scale=laptop", "--", "feed_forward_share")
     assert said.returncode == 0, said.stderr[-2000:]
-    assert (folder / "results" / "laptop" / "tables" / "adaptive_span_shares.csv").exists()
+    assert (folder / "results" / "laptop" / "ledger.json").exists()
     assert {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")} == before
 
 
