@@ -13,6 +13,7 @@ from tests._runs import every_run, of_texts
 from tests._training import origin
 from workflow.config.files import atomic_write
 from workflow.plan.ablations import Ablation, load_ablation
+from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.reads import reads
 from workflow.report import figure_files
 from workflow.report.claims.ledger import write_evidence
@@ -75,7 +76,8 @@ def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = 
     names = dict.fromkeys(row["ablation"] for row in rows)
     for name in names:
         write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
-    others = other_evidence(scale / "claims" / f"{min(names)}.json")
+    claimed = next((name for name in map(ablation_of, known_claims()) if name in names), min(names))
+    others = other_evidence(scale / "claims" / f"{claimed}.json")
     write_text(scale / "evidence" / "overnight.json", json.dumps(others))
     write_text(scale / "engine.csv", TIMED)
 
@@ -112,6 +114,8 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
 
 def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
     """The files of rows that something about an ablation stands on."""
+    if not wanted:
+        return []
     runs = scale / "ablations" / f"{ablation}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = [runs] if "runs" in wanted else []

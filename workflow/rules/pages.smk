@@ -42,7 +42,7 @@ for name in targets.papers:
             scale=targets.folder,
             source=targets.code.of_page(*targets.ablations_of(name)),
         message:
-            "write the page of the paper {rule}"
+            "write the page of the paper {params.name}"
         shell:
             "python -m workflow.scripts.paper {params.name} {input.rows} --scale {params.scale} > {log} 2>&1"
 

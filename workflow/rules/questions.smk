@@ -35,6 +35,6 @@ for name, question in targets.ablations.items():
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
             question=question.question,
         message:
-            "answer {rule}: {params.question}"
+            "answer {params.name}: {params.question}"
         shell:
             "python -m workflow.scripts.question {params.name} {input.costs} --scale {params.scale} > {log} 2>&1"
