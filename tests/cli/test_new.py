@@ -37,7 +37,7 @@ def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
     for kind in ("ablation", "claim"):
         assert ended(copy, "workflow.cli.new", kind, "of_mine").returncode == 0
     plan = snakemake(copy, "-n", "--config", "scale=smoke", "ablations=[of_mine]")
-    assert plan.returncode == 0 and "write the page of of_mine and of its runs" in plan.stdout + plan.stderr
+    assert plan.returncode == 0 and "answer of_mine: " in plan.stdout + plan.stderr
     read = "from workflow.report.claims.schema import load_claim; print(load_claim('of_mine').expect)"
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
 
