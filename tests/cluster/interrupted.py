@@ -42,9 +42,9 @@ def project(folder: Path, steps: int) -> Path:
     copied(folder)
     (folder / "config" / "ablations" / "long.yaml").write_text(ABLATION)
     path = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
-    text = re.sub(r"steps: 6 ", f"steps: {steps} ", path.read_text())
-    text = re.sub(r"time_limit_s: 120 ", "time_limit_s: 480 ", text)  # still a short run, and no slow machine ends it
-    path.write_text(re.sub(r"(evaluate|checkpoint)_every: 3 ", rf"\1_every: {steps // 2} ", text))
+    text = re.sub(r"steps: 6\b", f"steps: {steps}", path.read_text())
+    text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)  # still a short run, and no slow machine ends it
+    path.write_text(re.sub(r"(evaluate|checkpoint)_every: 3\b", rf"\1_every: {steps // 2}", text))
     return folder
 
 
@@ -53,7 +53,7 @@ def snakemake(folder: Path, node: dict[str, str], *words: str) -> subprocess.Pop
     command = [sys.executable, "-m", "snakemake", "--workflow-profile", "profiles/slurm", *POLLED, *words]
     log = open(folder / "snakemake.log", "w")  # noqa: SIM115
     with log:
-        target = ["--config", *CONFIG, "--", "results/smoke/ablations/long.json"]
+        target = ["--until", "train", "--config", *CONFIG, "--", "long"]
         return subprocess.Popen([*command, *target], cwd=folder, env=node, stdout=log, stderr=log)
 
 
