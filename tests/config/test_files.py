@@ -29,15 +29,17 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch):
 
 def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):
     """By the next that writes there; what is being written is left alone, on another machine too."""
-    ended = subprocess.Popen(["true"])
+    ended, not_waited_for = subprocess.Popen(["true"]), subprocess.Popen(["true"])
     ended.wait()
-    deserted = tmp_path / f".record.json.{HOST}.{ended.pid}.part"
+    os.waitid(os.P_PID, not_waited_for.pid, os.WEXITED | os.WNOWAIT)  # so it stays a zombie
+    deserted = [tmp_path / f".record.json.{HOST}.{process.pid}.part" for process in (ended, not_waited_for)]
     kept = [tmp_path / f".curve.csv.{HOST}.{os.getppid()}.part", tmp_path / f".curve.csv.elsewhere.{ended.pid}.part"]
-    for path in (deserted, *kept):
+    for path in (*deserted, *kept):
         path.write_text("half")
     with atomic_write(tmp_path / "record.json") as file:
         file.write(b"whole")
     assert {path.name for path in tmp_path.iterdir()} == {"record.json", *(path.name for path in kept)}
+    not_waited_for.wait()
 
 
 def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tmp_path):

@@ -128,13 +128,18 @@ def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
     with suppress(FileNotFoundError):
         if host != HOST:
             return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            return True
-        except (PermissionError, OverflowError):
-            pass
+        return _has_ended(int(process))
     return False
+
+
+def _has_ended(process: int) -> bool:
+    """Say whether no process has this number, or one that has ended and is not yet waited for."""
+    import psutil  # few folders hold unfinished files
+
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 @contextmanager
