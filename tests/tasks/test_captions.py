@@ -189,3 +189,15 @@ def test_real_images_go_the_way_of_images(tmp_path):
         text = decode(corpus.symbols, ids)
         assert text in corpus.references[number[0]] or "<unk>" in text
     assert "<unk>" not in decode(corpus.symbols, corpus.test.target[-1])
+
+
+@pytest.mark.parametrize("mode, dtype", [("I;16", np.uint16), ("F", np.float32)])
+def test_images_of_more_than_8_bits_are_refused_rather_than_clipped(mode, dtype, tmp_path):
+    captions = content()
+    captions["images"][3]["filename"] = "deep.tif"
+    name = write_data(tmp_path, captions)
+    Image.fromarray(np.linspace(0, 60000, 64).reshape(8, 8).astype(dtype)).save(
+        tmp_path / "images" / "sub" / "deep.tif"
+    )
+    with pytest.raises(ConfigError, match=f"deep.tif: pixels of mode {mode}; expected 8 bits a channel"):
+        build_captions(CATALOGUE, name, None)

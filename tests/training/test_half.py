@@ -62,6 +62,6 @@ def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
 
 def test_bf16_is_asked_for_on_a_gpu_alone(monkeypatch):
     training = job(**SHORT).training
-    assert update.number_type(training, GPU) == torch.bfloat16
-    assert update.number_type(training, CPU) == torch.float32
-    assert update.number_type(training.model_copy(update={"precision": "fp32"}), GPU) == torch.float32
+    assert update.number_type(training.precision, GPU) == torch.bfloat16
+    assert update.number_type(training.precision, CPU) == torch.float32
+    assert update.number_type("fp32", GPU) == torch.float32

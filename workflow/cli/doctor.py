@@ -22,6 +22,7 @@ from workflow.costs.timing import time_turn
 from workflow.plan.sources import recorded
 from workflow.training.backends import prepare
 from workflow.training.origin import describe, pick_device
+from workflow.training.update import number_type
 
 OK, NOTE, WRONG = "ok", "note", "WRONG"
 Finding = tuple[str, str, str]  # what was looked at, status, what was found
@@ -32,8 +33,8 @@ CHOICES = {  # span and selection of the nets that are compared
 }
 NET = {"name": "char_lm", "layers": 2, "d_model": 24, "heads": 4, "d_ff": 32, "dropout": 0.0, "attention_dropout": 0.0}
 SYMBOLS, STREAMS, BLOCK = 11, 2, 70
-JUMPS = 0.1  # bound of top-k in 32 bits: which key it keeps may hang on the last bit, and the gradient with it
-BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.2}  # of the largest number of a tensor
+JUMPS = 0.1  # bound of top-k below 64 bits: which key it keeps may hang on the last bit, and the gradient with it
+BOUNDS = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 0.1}  # of the largest number of a tensor
 HELD, COUNTED = 256 << 20, 0.1  # bytes, and the share of them by which the counter may be off
 WIDTH, SECONDS = 768, 0.4  # of a product, and of its timing
 TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the clock does not wait for the device
@@ -85,7 +86,7 @@ def look_at_clock(device: torch.device) -> Finding:
 def look_at_backends(device: torch.device) -> Iterator[Finding]:
     """Outputs and gradients of small nets beside those of the definition in 64 bits on the CPU."""
     for backend in (name for name in ENGINE_BACKENDS if name != "auto"):
-        for dtype in BOUNDS:
+        for dtype in dict.fromkeys((torch.float64, torch.float32, number_type("bf16", device))):
             about = f"{backend}, {device.type}, {str(dtype).removeprefix('torch.')}"
             try:
                 off = {choice: _distance(backend, choice, device, dtype) for choice in CHOICES}
@@ -103,7 +104,7 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer
         return None
-    bound = JUMPS if choice == "top-k" and dtype == torch.float32 else BOUNDS[dtype]
+    bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else BOUNDS[dtype]
     pairs = zip(ours, _numbers(choice, "definition", torch.device("cpu"), torch.float64), strict=True)
     off = torch.stack([(mine - theirs).abs().max() / theirs.abs().max() for mine, theirs in pairs])
     return off.nan_to_num(torch.inf).max().item() / bound

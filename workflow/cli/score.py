@@ -41,7 +41,7 @@ def score_run(folder: Path, content: bytes, name: str, data: Path, device: torch
         raise ConfigError(f"{folder}: a run of {trained.job.task}; a text is scored by character models alone")
     job, net = trained.load(device)
     ids = encode(content, store.read(data / f"{job.corpus}.npz"), name)
-    prepare(net, "auto", device, number_type(job.training, device))
+    prepare(net, "auto", device, number_type(job.training.precision, device))
     with precision(job.training, device):
         bpc, _ = score_text(net, ids, streams=job.evaluation.streams, block=job.evaluation.block)
     span = f"{job.attention.span['name']} {job.attention.span.get('limit', '')}".strip()

@@ -51,7 +51,7 @@ def train(
     with guarded(job, folder, origin, devices) as attempt:
         attempt.run = trained = Run(job, task, corpus, folder, device, origin.source, devices)
         check_registered("fact", trained.net.facts())  # before hours are spent
-        prepare(trained.net, backend, device, number_type(job.training, device))
+        prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
         with stopped_by_signals(trained.save) as check:
             trained.train(check)

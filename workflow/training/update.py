@@ -12,14 +12,14 @@ from torch import Tensor
 from workflow.config.job import Training
 
 
-def number_type(training: Training, device: torch.device) -> torch.dtype:
+def number_type(precision: str, device: torch.device) -> torch.dtype:
     """bf16 where the scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
-    return torch.bfloat16 if training.precision == "bf16" and device.type == "cuda" else torch.float32
+    return torch.bfloat16 if precision == "bf16" and device.type == "cuda" else torch.float32
 
 
 def precision(training: Training, device: torch.device):
     """Compute products in `number_type` while the context is entered; parameters keep 32 bits."""
-    dtype = number_type(training, device)
+    dtype = number_type(training.precision, device)
     return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)
 
 

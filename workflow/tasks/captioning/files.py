@@ -25,6 +25,7 @@ SPLIT = {"train": "train", "restval": "train", "val": "dev", "test": "test"}
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "PPM")  # some others of PIL start other programs
 UNREADABLE_IMAGE = (OSError, SyntaxError, ValueError, Image.DecompressionBombError, Warning)
 LARGEST = float(np.finfo(np.float16).max)
+MODES = ("1", "L", "LA", "P", "PA", "RGB", "RGBA", "CMYK", "YCbCr")  # of PIL: 8 bits a channel at most
 
 
 class Picture(NamedTuple):
@@ -77,9 +78,11 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     path = _find_image(folder, picture)
     try:
         with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
-            image = file.convert("RGB")
+            mode, image = file.mode, file.convert("RGB")
     except UNREADABLE_IMAGE as error:
         raise ConfigError(f"{path}: not an image that can be read ({error}); delete or replace the file") from None
+    if mode not in MODES:  # PIL would clip its numbers
+        raise ConfigError(f"{path}: pixels of mode {mode}; expected 8 bits a channel, as in a JPEG")
     side, (width, height) = min(image.size), image.size
     left, top = (width - side) // 2, (height - side) // 2
     square = image.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)
