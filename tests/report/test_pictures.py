@@ -1,5 +1,6 @@
 """Every figure of the reports, drawn from the records that came with the project, looked at by rule."""
 
+import io
 import re
 from collections.abc import Callable, Iterator
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests._records import SCALES, recorded
-from tests.report._pictures import faults, words
+from tests.report._pictures import faults, pale, words
 from workflow.config.files import ROOT
 from workflow.plan.ablations import builder_names, known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
@@ -66,7 +67,10 @@ def names_within(texts: list[str]) -> list[str]:
 
 
 def all_faults(figure) -> list[str]:
-    found = faults(figure) + names_within(words(figure))
+    found = faults(figure)
+    file = io.StringIO()
+    figure.savefig(file, format="svg")
+    found += pale(file.getvalue()) + names_within(words(figure))
     plt.close(figure)
     return found
 
@@ -117,17 +121,30 @@ def of(found: list[str], *starts: str) -> bool:
 def test_what_is_wrong_is_found():
     """Each fault that a figure had once, made again."""
     figure, axes = canvas()
-    axes.plot([1, 1000], [1, 1000], label="fixed")
+    axes.plot([1, 1000], [1, 1000], color="#777777", label="fixed")
     axes.set_xscale("log")
     axes.set_title("fixed, words for text8")
-    assert of(all_faults(figure), "raw mathematics: $", "an id: fixed", "an id: words")
-    figure, axes = canvas(height=1.2)
-    axes.plot([1, 2, 3], [1, 2, 1], label="one")
+    found = all_faults(figure)
+    assert of(found, "raw mathematics: $", "an id: fixed", "an id: words")
+    figure, axes = canvas()
+    for name in ("one", "two"):
+        axes.plot([1, 2, 3], [1, 2, 1], label=name)
     axes.legend(loc="upper center")
-    for word in ("a word", "another word"):
-        axes.text(2, 1.2, word)
+    axes.text(2, 1.2, "a word")
+    axes.text(2, 1.2, "another word")
+    found = faults(figure)
+    assert of(found, "under the legend: one", "hidden: one behind two", "one over the other: a word")
+    figure, axes = canvas()
+    for seed in range(3):
+        axes.plot([1, 2, 3, 4], [seed, 2, 1, 0], label="a seed")
+    assert of(faults(figure), "nothing to see: lines in a heap")
+    figure, axes = canvas()
+    axes.plot([1, 2], [1, 2], "o")
+    assert of(faults(figure), "nothing to see: too few")
+    figure, axes = canvas(height=1.2)
+    axes.set_position((0.8, 0.4, 0.1, 0.1))
     figure.text(0.99, 0.5, "over the edge")
-    assert of(faults(figure), "under the legend: one", "one over the other: a word", "cut by the edge: over")
+    assert of(faults(figure), "axes cover", "cut by the edge: over")
 
 
 def test_names_of_points_that_are_misread_are_found():
@@ -148,3 +165,8 @@ def test_a_good_figure_has_no_fault():
     set_log(axes.yaxis)
     share_legend(figure)
     assert not all_faults(figure)
+
+
+def test_a_colour_is_seen_on_light_and_on_dark():
+    assert not pale('<path style="stroke: #92dadd"/><text style="fill: #1b1b1b"/>')
+    assert pale('<path style="stroke: teal"/>') and pale('<path stroke="#000000"/>')
