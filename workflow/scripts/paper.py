@@ -10,7 +10,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.papers import known_papers
 from workflow.report.pages.index import write_root
 from workflow.report.pages.papers import paper_page
-from workflow.report.pages.site import Site
+from workflow.report.pages.site import parse_with_site
 from workflow.results.runs_table import read_frames
 
 
@@ -18,15 +18,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="paper", description="Write the page of one paper.")
     parser.add_argument("name")
     parser.add_argument("runs", type=Path, nargs="+", help="the tables of runs of its questions")
-    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--reports", type=Path, default=Path("reports"))
-    options = parser.parse_intermixed_args(argv)
+    options, site = parse_with_site(parser, argv)
     check_known("paper", options.name, known_papers())
     runs = read_frames(options.runs).runs
     if runs is None:
         raise ConfigError("paper: no table of runs among the inputs")
-    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
     site.write("paper.html.j2", f"papers/{options.name}.html", **paper_page(site, options.name, runs))
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 

@@ -27,7 +27,7 @@ from workflow.report.figure_files import write_figure
 from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.index import write_root
 from workflow.report.pages.run import find_uses, run_page
-from workflow.report.pages.site import Site
+from workflow.report.pages.site import Site, parse_with_site
 from workflow.report.table_files import write_table
 from workflow.results.record import read_record, write_text
 from workflow.results.rows import write_rows
@@ -76,15 +76,11 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="question", description="Answer one question: tables, figures, claims and pages.")
     parser.add_argument("name")
     parser.add_argument("costs", type=Path, nargs="*", help="files of rows that its tables, figures and claims read")
-    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--reports", type=Path, default=Path("reports"))
     parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
-    options = parser.parse_intermixed_args(argv)
+    options, site = parse_with_site(parser, argv)
     check_known("ablation", options.name, known_ablations())
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
-    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
     runs = collect_runs(site, options.name, parse_json(options.config, "config"))
     write_answer(site, options.name, [runs, *options.costs])
     write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does

@@ -9,20 +9,16 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.pages.index import write_root
 from workflow.report.pages.shared import write_together
-from workflow.report.pages.site import Site
+from workflow.report.pages.site import parse_with_site
 from workflow.results.columns import write_run_files
 from workflow.results.runs_table import read_frames
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="report", description="Judge all claims and write the pages that all questions share.")
-    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
     parser.add_argument("--rows", type=Path, nargs="+", required=True, help="files of runs, their costs, and layers")
     parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims of questions and of other results")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--reports", type=Path, default=Path("reports"))
-    options = parser.parse_args(argv)
-    site = Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
+    options, site = parse_with_site(parser, argv)
     frames = read_frames(options.rows)
     if frames.runs is None:
         raise ConfigError("report: no runs among the rows")

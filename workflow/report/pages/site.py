@@ -2,6 +2,7 @@
 
 import os
 import re
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,15 @@ class Site:
             with atomic_write(target) as file:
                 file.write(content)
         return place.as_posix()
+
+
+def parse_with_site(parser: ArgumentParser, argv: list[str] | None) -> tuple[Namespace, Site]:
+    """Parse a script's options, and those that say where the results and the pages of a scale lie."""
+    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--reports", type=Path, default=Path("reports"))
+    options = parser.parse_intermixed_args(argv)
+    return options, Site(options.results / options.scale, options.reports / options.scale, options.results / "runs")
 
 
 def _document(name: str) -> Path:
