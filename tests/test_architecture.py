@@ -185,3 +185,10 @@ def test_the_layout_is_what_the_workflow_catalogue_expects():
 def test_the_glossary_has_every_word_once():
     words = re.findall(r"^\| ([^|]+) \|", (ROOT / "docs" / "glossary.md").read_text(), re.MULTILINE)[2:]
     assert words == sorted(words, key=str.lower) and len(words) == len(set(words)) > 40
+
+
+@pytest.mark.parametrize("path", under("workflow/scripts", "workflow/cli"), ids=name)
+def test_a_script_runs_once_all_of_it_is_defined(path):
+    """What stands below `run(main)` is not there yet when it is run as `python -m`."""
+    body = ast.parse(path.read_text()).body
+    assert not [node for node in body[:-1] if isinstance(node, ast.If) and "__main__" in ast.unparse(node.test)]

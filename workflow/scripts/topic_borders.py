@@ -23,6 +23,9 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.streams import cut
 from workflow.tasks.char_lm.topics import TopicText
 
+EDGES = (-400, -200, -100, -50, 0, 25, 50, 100, 200, 400, 800)  # of bins of characters after a border
+BLANK = " "
+
 
 def measure(
     trained: TrainedRun, corpus: store.Corpus, borders: dict[int, list[int]], streams: int, length: int
@@ -47,32 +50,6 @@ def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[
     begins = size - len(test)
     places = [[place - begins for place in topic if place >= begins] for topic in source.borders(size)]
     return dict(zip(map(int, source.topics.durations), places, strict=True))
-
-
-def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="topic_borders", description="Dynamic spans over a text of topics.")
-    parser.add_argument("name")
-    parser.add_argument("data", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("weights", type=Path, nargs="*")
-    parser.add_argument("--streams", type=at_least(1), required=True)
-    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
-    options = parser.parse_intermixed_args(argv)
-    entry, corpus = load_corpora("char_lm").entry(options.name), store.read(options.data)
-    if entry.topics is None:
-        raise ConfigError(f"corpus '{options.name}': only a text of kind topics has borders of topics")
-    nets = [trained for trained in map(TrainedRun.at, options.weights) if trained.has_weights]
-    borders = borders_in_test(TopicText(entry.topics), entry.bytes, corpus) if nets else {}
-    rows = [row for net in nets for row in measure(net, corpus, borders, options.streams, options.tokens)]
-    write_text(options.out, write_rows("topic_borders", rows))
-
-
-if __name__ == "__main__":
-    run(main)
-
-
-EDGES = (-400, -200, -100, -50, 0, 25, 50, 100, 200, 400, 800)  # of bins of characters after a border
-BLANK = " "
 
 
 @torch.no_grad()
@@ -120,3 +97,25 @@ def within_words(spans: np.ndarray, text: str) -> list[dict]:
         place = 0 if character == BLANK else place + 1
         by_place[place].append(span)
     return [{"place": place, "span": float(np.mean(values))} for place, values in sorted(by_place.items())]
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = Parser(prog="topic_borders", description="Dynamic spans over a text of topics.")
+    parser.add_argument("name")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("weights", type=Path, nargs="*")
+    parser.add_argument("--streams", type=at_least(1), required=True)
+    parser.add_argument("--tokens", type=at_least(0), required=True, help="of test; 0: all")
+    options = parser.parse_intermixed_args(argv)
+    entry, corpus = load_corpora("char_lm").entry(options.name), store.read(options.data)
+    if entry.topics is None:
+        raise ConfigError(f"corpus '{options.name}': only a text of kind topics has borders of topics")
+    nets = [trained for trained in map(TrainedRun.at, options.weights) if trained.has_weights]
+    borders = borders_in_test(TopicText(entry.topics), entry.bytes, corpus) if nets else {}
+    rows = [row for net in nets for row in measure(net, corpus, borders, options.streams, options.tokens)]
+    write_text(options.out, write_rows("topic_borders", rows))
+
+
+if __name__ == "__main__":
+    run(main)
