@@ -48,7 +48,7 @@ def _has_record(digest: str, results: Path) -> bool:
 
 
 def _count(runs: PlannedRuns, waiting: dict[str, Job], task: str | None = None) -> str:
-    """Of all runs, or of a task: which are trained, which come with the project, which are still to train."""
+    """Count the runs, or those of a task, that are trained, that come with the project, that are still to train."""
     digests = [digest for digest, job in runs.jobs.items() if task in (None, job.task)]
     come = len(set(digests) & set(runs.precomputed))
     words = [f"{len(digests) - come - len(waiting)} trained", f"{come} come with the project" if come else ""]

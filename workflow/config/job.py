@@ -121,5 +121,5 @@ class Training(FrozenModel):
 
     @property
     def cores(self) -> int:
-        """Of a CPU, that all processes of the run keep busy."""
+        """Count the cores of a CPU that all processes of the run keep busy."""
         return self.threads * self.devices

@@ -57,7 +57,7 @@ class Targets:
 
     @property
     def folder(self) -> str:
-        """Of this scale, under results/ and reports/."""
+        """Name the folder of this scale, under results/ and reports/."""
         return self.config.folder
 
     @property

@@ -106,7 +106,7 @@ class SequenceTask:
         return metrics, facts, {"dense": multiply_adds, "executed": multiply_adds}
 
     def lengths(self) -> tuple[int, int]:
-        """Of a test source and its target on average, ends counted."""
+        """Average the lengths of a test source and of its target, ends counted."""
         test = self.corpus.test
         source, target = (round(sum(map(len, side)) / len(side)) + 1 for side in (test.source, test.target))
         return source, target

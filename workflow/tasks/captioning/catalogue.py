@@ -111,7 +111,7 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
-    """Of the captions and of the images or features."""
+    """Give the checksums of the captions, and of the images or features."""
     json_path, image_path = find_paths(name, entry, data_dir)
     return [file_checksum(json_path), _image_checksum(image_path)]
 

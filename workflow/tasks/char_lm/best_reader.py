@@ -117,7 +117,7 @@ class Reader:
         return belief / belief.sum(-1, keepdims=True)
 
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
-        """Of a character after the beginning of a word."""
+        """Give the bits of a character after the beginning of a word."""
         return -np.log2((belief @ self.prefixes[begun + character]) / (belief @ self.prefixes[begun]))
 
     def _bits_inside(self, seen: str, character: str) -> float:

@@ -41,7 +41,7 @@ class TopicText:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """Of each word in each joint state, in whole numbers: A V."""
+        """Weigh each word in each joint state, in whole numbers: A V."""
         sums = np.array([self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states])
         return np.maximum(1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))).astype(np.int64)
 

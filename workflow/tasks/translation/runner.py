@@ -109,8 +109,8 @@ def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]
 
 @torch.no_grad()
 def draw_maps(net, corpus) -> dict:
-    """Of the example where there is one, else of the first fitting test pair: its pieces, and weights of the first and
-    last layer, by kind of attention.
+    """Keep the pieces of the example, or of the first fitting test pair where there is none, and what the first and the
+    last layer weigh, by kind of attention.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
