@@ -65,7 +65,7 @@ def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
 
 
 def count_sentence(ours: Tree, right: Tree) -> list[int]:
-    """Count the brackets of one sentence as `COUNTS` names them; all 0 where the words are not the same."""
+    """Count what `COUNTS` names in one sentence; all 0 where the words are not the same."""
     mine, theirs = tagged_words(ours), tagged_words(right)
     if [word for word, _ in mine] != [word for word, _ in theirs]:
         return [0] * len(COUNTS)
