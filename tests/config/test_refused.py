@@ -7,7 +7,7 @@ from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.job import AttentionChoices
 from workflow.config.strict import parse
-from workflow.papers.published import Paper
+from workflow.report.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sources import AcceptedChange

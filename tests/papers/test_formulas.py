@@ -8,7 +8,7 @@ import pytest
 
 from workflow.config.files import ROOT
 from workflow.papers import formulas as f
-from workflow.papers.published import find, load_analytic
+from workflow.report.published import find, load_analytic
 from workflow.report.pages.papers import analytic_page
 from workflow.report.pages.site import render
 from workflow.report.tables.analytic import build, rounds_to

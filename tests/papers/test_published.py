@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from workflow.config.errors import ConfigError
-from workflow.papers.published import find, join, load, load_digitised_spans
-from workflow.report.tables._cells import COLUMNS, make_cell
+from workflow.report.published import find, join, load, load_digitised_spans
+from workflow.report.tables.cells import COLUMNS, make_cell
 
 
 def test_all_451_values_are_there():

@@ -11,7 +11,7 @@ from workflow.config.choices import AXES
 from workflow.plan.ablations import known_ablations
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import (
+from workflow.report.figures.colours import (
     COLOURS,
     DARK_PAPER,
     LIGHT_PAPER,

@@ -15,14 +15,14 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 from workflow.costs.layer_kinds import LAYERS, REACH
-from workflow.papers.published import join
-from workflow.papers.published import load as printed
+from workflow.report.published import join
+from workflow.report.published import load as printed
 from workflow.plan.scales import read_measure
 from workflow.plan.targets import Targets
-from workflow.report.figures import aiayn_table1_times
+from studies.aiayn.figures import aiayn_table1_times
 from workflow.report.table_files import write_table
-from workflow.report.tables import aiayn_table1
-from workflow.report.tables._layers import exponent
+from studies.aiayn.tables import aiayn_table1
+from workflow.report.tables.layers import exponent
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script

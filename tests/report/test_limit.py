@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from tests._runs import best_reader, everything, topic_borders
-from workflow.report.figures import limit as figure
-from workflow.report.figures import spans_at_borders as borders
-from workflow.report.tables import limit
-from workflow.report.tables._attainable import paying_window, with_share
+from studies.own.figures import limit as figure
+from studies.own.figures import spans_at_borders as borders
+from studies.own.tables import limit
+from studies.own.tables._attainable import paying_window, with_share
 from workflow.results.runs_table import BEST_READER
 
 UNKNOWN = pd.DataFrame(columns=list(BEST_READER))

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from tests._runs import translated
-from workflow.report.figures import _maps, aiayn_attention, explicit_sparse_figure1, explicit_sparse_figure4
-from workflow.report.figures._style import plt
+from workflow.report.figures import maps
+from studies.aiayn.figures import aiayn_attention
+from studies.explicit_sparse.figures import explicit_sparse_figure1, explicit_sparse_figure4
+from workflow.report.figures.style import plt
 from workflow.results.runs_table import as_frame
 
 BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
@@ -53,17 +55,17 @@ def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
         looked(variant="top_k", k=4, seed=2),
         looked(variant="top_k", paper_corpus="other"),
     ]
-    used = _maps.pick_compared(as_frame(rows))
+    used = maps.pick_compared(as_frame(rows))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
-    assert not len(_maps.pick_compared(as_frame(nothing)))
+    assert not len(maps.pick_compared(as_frame(nothing)))
 
 
 def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
     """No weight is the page itself, light or dark; the least that is one can be told from it."""
-    from_page = [_maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
+    from_page = [maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
     assert (
-        _maps.BLUES(np.ma.masked)[3] == 0 < from_page[0] < 0.1 and from_page == sorted(from_page) and from_page[-1] == 1
+        maps.BLUES(np.ma.masked)[3] == 0 < from_page[0] < 0.1 and from_page == sorted(from_page) and from_page[-1] == 1
     )
 
 

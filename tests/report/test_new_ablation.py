@@ -12,7 +12,7 @@ from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.config import Config, load_config
 from workflow.plan.plan import plan
-from workflow.report.figures._colours import COLOURS, on_page
+from workflow.report.figures.colours import COLOURS, on_page
 from workflow.results.record import write_record
 
 SIX = """question: Does a longer ramp help an adaptive span?

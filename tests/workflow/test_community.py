@@ -6,7 +6,7 @@ import tomllib
 import yaml
 
 from tests._copied import ROOT
-from workflow.papers.published import papers
+from workflow.report.published import papers
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 

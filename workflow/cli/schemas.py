@@ -12,7 +12,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from workflow.config.command_line import Parser, run
-from workflow.papers.published import Paper
+from workflow.report.published import Study
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config, load_config
 from workflow.plan.scales import Scale
@@ -32,7 +32,7 @@ MODELS = {
     **{f"{name}_catalogue": task.catalogue for name, task in TASKS.items()},
     "claim": Claim,
     "manifest": Manifest,
-    "published": Paper,
+    "study": Study,
     "device": Device,
 }
 

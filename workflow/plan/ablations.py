@@ -1,4 +1,4 @@
-"""An ablation: a question, its variants, and the tables and figures that answer it. config/ablations/NAME.yaml."""
+"""An ablation: a question, its variants, and the tables and figures that answer it. studies/*/questions/NAME.yaml."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -6,12 +6,11 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, config_file, config_names
 from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies, shown_path, study_file, study_files, study_of
 from workflow.tasks.spec import TASKS
 
-PaperName = Annotated[str, one_of("paper", known_papers)]
+PaperName = Annotated[str, one_of("paper", known_studies)]
 Values = StrictInt | str | list[StrictInt] | None
 
 
@@ -50,7 +49,8 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    seeds: how many of the scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations`
+    paper: the study on whose page it stands; the one whose folder holds it, where the file does not say. seeds: how many
+    of the scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations`
     of config or scale name it.
     """
 
@@ -87,25 +87,20 @@ class Ablation(StrictModel):
     @classmethod
     def builders_exist(cls, names, info):
         for name in names:
-            check_known(info.field_name.removesuffix("s"), name, builder_names(info.field_name))
+            study_file(info.field_name, name)
         return names
 
 
-def builder_names(kind: str) -> list[str]:
-    """The tables, or figures, that there are a file for; those that start with _ are none."""
-    files = (ROOT / "workflow" / "report" / kind).glob("*.py")
-    return sorted(path.stem for path in files if not path.stem.startswith("_") and path.stem != "analytic")
-
-
 def known_ablations() -> list[str]:
-    return config_names("ablations")
+    """Name the ablations of all studies, in order."""
+    return list(study_files("questions"))
 
 
 @cache
 def load_ablation(name: str) -> Ablation:
-    check_known("ablation", name, known_ablations())
-    place = f"ablations/{name}.yaml"
-    return parse(Ablation, read_yaml(config_file(place)), f"config/{place}")
+    """Read an ablation; `ConfigError` where there is none of that name, or where its file breaks the schema."""
+    path = study_file("questions", name)
+    return parse(Ablation, {"paper": study_of("questions", name)} | read_yaml(path), shown_path(path))
 
 
 def check_owners(ablations: dict[str, Ablation]) -> None:

@@ -2,9 +2,9 @@
 
 from functools import cache
 
-from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import config_file, config_names
+from workflow.config.errors import ConfigError, shown
 from workflow.config.strict import read_yaml
+from workflow.config.studies import shown_path, study_file, study_files
 from workflow.results.registry import COSTS, REGISTRY
 
 FORMULAS = "formulas"  # in place of an ablation: claims that a formula recomputes
@@ -12,16 +12,16 @@ LAYERS = "layers"  # the same: claims about layers that were measured without a 
 
 
 def known_claims() -> list[str]:
-    return config_names("claims")
+    """Name the claims of all studies, in order."""
+    return list(study_files("claims"))
 
 
 @cache
 def _content(name: str) -> dict:
-    check_known("claim", name, known_claims())
-    place = f"claims/{name}.yaml"
-    content = read_yaml(config_file(place))
+    path = study_file("claims", name)
+    content = read_yaml(path)
     if not isinstance(content.get("ablation"), str | None):
-        raise ConfigError(f"config/{place}: ablation = {shown(content['ablation'])}: Input should be a valid string")
+        raise ConfigError(f"{shown_path(path)}: ablation = {shown(content['ablation'])}: Input should be a valid string")
     return content
 
 

@@ -12,7 +12,7 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import config_names
 from workflow.config.strict import StrictModel, one_of, parse
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
 from workflow.tasks.sources import data_folders
@@ -26,6 +26,7 @@ class Config(StrictModel):
     """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
 
     scale: str = "laptop"
+    studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
     ablations: list[str] | None = None
@@ -59,10 +60,16 @@ class Config(StrictModel):
         """Count the GPUs that runs take turns on; on a CPU they share it."""
         return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))
 
+    @field_validator("studies")
+    @classmethod
+    def are_read(cls, folders):
+        read_also(folders)  # before the keys below, which name what is in them
+        return folders
+
     @field_validator("papers", "tasks", "ablations")
     @classmethod
     def names_exist(cls, names, info):
-        valid = {"papers": known_papers, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
+        valid = {"papers": known_studies, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
         for name in names or []:
             check_known(info.field_name.removesuffix("s"), name, valid())
         return names
@@ -86,7 +93,7 @@ class Config(StrictModel):
                 for variant in variants:
                     check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
-        papers = known_papers() if self.papers is None else self.papers
+        papers = known_studies() if self.papers is None else self.papers
         return {
             name: ablation
             for name, ablation in known.items()

@@ -6,21 +6,20 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
-from workflow.config.files import ROOT, config_file
+from workflow.config.studies import part_of, study_file
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import known_claims, sentence_of
 from workflow.plan.targets import Targets
 
 
 def title_of_artefact(kind: str, name: str) -> str:
-    """The first line of the file that builds it. kind: tables | figures."""
-    builder = ROOT / "workflow" / "report" / kind / f"{name}.py"
-    return builder.read_text(encoding="utf-8").splitlines()[0].strip('".')
+    """Return the first line of the file that builds it. kind: tables | figures."""
+    return study_file(kind, name).read_text(encoding="utf-8").splitlines()[0].strip('".')
 
 
 def title_of_paper(name: str) -> str:
-    """As config/published/ has it; found, not parsed: the file is long, and this is asked for at every start."""
-    text = config_file(f"published/{name}.yaml").read_text(encoding="utf-8")
+    """Find a study's title; its file is not parsed, for it is long, and this is asked for at every start."""
+    text = part_of(name, "study.yaml").read_text(encoding="utf-8")
     return re.search(r"^title: (.*)$", text, re.MULTILINE)[1]
 
 

@@ -75,7 +75,7 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
         papers = ", ".join(config.papers or ["any paper"])
-        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see config/ablations/")
+        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see studies/*/questions/")
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
 

@@ -8,8 +8,8 @@ import ast
 from functools import cache
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT
-from workflow.plan.ablations import builder_names, load_ablation
+from workflow.config.studies import shown_path, study_file
+from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import costs_claimed
 from workflow.results.registry import COSTS, OF_TEXTS
 
@@ -20,15 +20,14 @@ READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 @cache
 def reads(kind: str, name: str) -> tuple[str, ...]:
     """kind: tables | figures. `ConfigError` if the file declares nothing, or something that cannot be read."""
-    check_known(kind.removesuffix("s"), name, builder_names(kind))
-    place = f"workflow/report/{kind}/{name}.py"
-    for node in ast.parse((ROOT / place).read_text(encoding="utf-8")).body:
+    path = study_file(kind, name)
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
             wanted = ast.literal_eval(node.value)
             for each in wanted:
-                check_known(f"entry of READS in {place}", each, READABLE)
+                check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
             return wanted
-    raise ConfigError(f'{place}: does not say what it reads; expected a line such as READS = ("runs",)')
+    raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
 
 
 def costs_shown(ablation: str) -> list[str]:

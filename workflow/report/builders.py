@@ -1,11 +1,9 @@
 """Tables and figures by name: their modules, and the frames that each names in `READS`."""
 
-from importlib import import_module
-
 import pandas as pd
 
-from workflow.config.errors import ConfigError, check_known
-from workflow.plan.ablations import builder_names
+from workflow.config.errors import ConfigError
+from workflow.config.studies import load_module, study_file
 from workflow.plan.reads import reads
 from workflow.report.texts import name_badges
 from workflow.results.registry import OF_TEXTS
@@ -13,9 +11,8 @@ from workflow.results.runs_table import Frames, describe_runs
 
 
 def load_builder(kind: str, name: str):
-    """The module of a table or figure. kind: tables | figures."""
-    check_known(kind.removesuffix("s"), name, builder_names(kind))
-    return import_module(f"workflow.report.{kind}.{name}")
+    """Import the module of a table or figure. kind: tables | figures."""
+    return load_module(study_file(kind, name))
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:

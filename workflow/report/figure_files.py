@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
-from workflow.report.figures._colours import GREY
-from workflow.report.figures._style import lay_out
+from workflow.report.figures.colours import GREY
+from workflow.report.figures.style import lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text

@@ -1,7 +1,7 @@
 """The layout of a table, the same on a page and in LaTeX: our rows, then cited ones; columns with their digits.
 
 What the papers print stands in a column of its own, without a difference, unless every number in the column is
-comparable with it: see `workflow.papers.published.is_comparable`.
+comparable with it: see `workflow.report.published.is_comparable`.
 """
 
 from dataclasses import dataclass

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.papers.published import join
+from workflow.report.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.numbers import percent

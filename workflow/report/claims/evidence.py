@@ -3,7 +3,7 @@
 import math
 from statistics import fmean
 
-from workflow.papers.published import find, load_analytic
+from workflow.report.published import find
 from workflow.report.claims.measures import COUNTED, LAYERS, kind_of_pairs
 from workflow.report.claims.samples import (
     NOT_ASKED,
@@ -127,7 +127,7 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 def recompute(claim: Claim) -> dict:
     """Whether formulas give the printed numbers again, to the digits that are printed."""
-    results = [(find(key), load_analytic().recomputed[key].result) for key in claim.recomputed]
+    results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
     wrong = [
         f"{value.row}: {ours:.4g}, printed {value.value:g}"
         for value, ours in results

@@ -2,7 +2,7 @@
 
 import math
 
-from workflow.papers.published import papers
+from workflow.report.published import studies
 from workflow.plan.scales import strength
 from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import split_of
@@ -118,7 +118,7 @@ def _tell(difference: dict, forms: dict) -> str:
 def forest_of(ledger: Ledger) -> list[dict]:
     """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
     headlines = list_headlines(ledger.claims)
-    by_paper = [(paper.title, _of_paper(headlines, name)) for name, paper in papers().items()]
+    by_paper = [(study.heading, _of_paper(headlines, name)) for name, study in studies().items()]
     return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 

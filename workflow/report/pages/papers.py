@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.papers.formulas import FORMULAS
-from workflow.papers.published import Artefact, papers
+from workflow.report.published import Artefact, formulas, studies
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
@@ -26,7 +25,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     """runs: those of the paper's ablations."""
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
     return {
-        "title": papers()[name].title,
+        "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "sections": [
             {
@@ -42,7 +41,8 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 
 def order_in_paper(ablation: Ablation) -> tuple[int, str]:
     """Questions that the paper asks come before ours: by their first table, those without one by their first figure."""
-    own = [[name for name in names if name.startswith(ablation.paper)] for names in (ablation.tables, ablation.figures)]
+    named = {"tables": ablation.tables, "figures": ablation.figures}
+    own = [[name for name in names if study_of(kind, name) == ablation.paper] for kind, names in named.items()]
     return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
 
 
@@ -53,9 +53,9 @@ def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
     """
     available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
     sections = [
-        {"title": paper.title, "lines": [_line(site, name, *item, available) for item in paper.artefacts.items()]}
-        for name, paper in papers().items()
-        if paper.artefacts
+        {"title": study.heading, "lines": [_line(site, name, *item, available) for item in study.artefacts.items()]}
+        for name, study in studies().items()
+        if study.artefacts
     ]
     return {"title": "Every table and figure of the papers", "sections": sections}
 
@@ -116,10 +116,10 @@ def count(rows: list[dict]) -> dict[str, int]:
 
 
 def explain(name: str) -> dict[str, str]:
-    """about: what a formula computes; text: how, from workflow/papers/formulas.py; usual: its own inputs."""
-    function = ast.parse(inspect.getsource(FORMULAS[name])).body[0]
+    """about: what a formula computes; text: how, from a study's formulas.py; usual: its own inputs."""
+    function = ast.parse(inspect.getsource(formulas()[name])).body[0]
     *parts, result = [node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)]
-    defaults = {each.name: each.default for each in inspect.signature(FORMULAS[name]).parameters.values()}
+    defaults = {each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()}
     text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
     text += (", where " if parts else "") + ", ".join(map(_written, parts))
     usual = ", ".join(f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float))

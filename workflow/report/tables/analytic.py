@@ -4,7 +4,7 @@ import math
 
 import pandas as pd
 
-from workflow.papers.published import load, load_analytic
+from workflow.report.published import load
 
 TITLE = "Numbers that need no training"
 ASYMPTOTIC = "asymptotic"
@@ -20,12 +20,12 @@ def build() -> pd.DataFrame:
     for key, value in load().items():
         if value.kind != "analytic" or value.unit == ASYMPTOTIC:
             continue
-        recomputed = load_analytic().recomputed.get(key)
+        recomputed = value.recomputed
         row = {"id": key, "where": value.where, "row": value.row, "column": value.column}
         row |= {"published": value.value, "source": value.source, "unit": value.unit}
         row |= {"error_pct": None, "rounds_to_paper": None}
         if recomputed is None:
-            row |= {"formula": None, "inputs": None, "result": None, "note": load_analytic().open[key]}
+            row |= {"formula": None, "inputs": None, "result": None, "note": value.not_recomputed}
         else:
             inputs = ", ".join(f"{name} = {number:g}" for name, number in recomputed.inputs.items())
             times = f"; times {recomputed.times:g}" if recomputed.times != 1 else ""
