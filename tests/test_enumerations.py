@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from workflow.papers import known_papers
 
 from tests.test_architecture import ROOT, name, under
-from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.tasks.spec import TASKS

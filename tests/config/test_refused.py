@@ -7,10 +7,10 @@ from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
 from workflow.config.job import AttentionChoices
 from workflow.config.strict import parse
-from workflow.report.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale, load_scale
 from workflow.plan.sources import AcceptedChange
+from workflow.report.published import Paper
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
 SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)

@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from workflow.papers import formulas
 
 from models.nets.build import build
-from workflow.papers import formulas
 
 SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
 LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}

@@ -5,12 +5,12 @@ from html import unescape
 from inspect import signature
 
 import pytest
+from workflow.papers import formulas as f
 
 from workflow.config.files import ROOT
-from workflow.papers import formulas as f
-from workflow.report.published import find, load_analytic
 from workflow.report.pages.papers import analytic_page
 from workflow.report.pages.site import render
+from workflow.report.published import find, load_analytic
 from workflow.report.tables.analytic import build, rounds_to
 
 SMALL = {"L": 12, "d": 512, "ff": 2048}

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from workflow.papers import known_papers
 
 from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
-from workflow.papers import known_papers
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales, load_config
 from workflow.plan.names import refuse_unknown

@@ -21,10 +21,10 @@ from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
-from workflow.report.published import Analytic
 from workflow.plan.plan import WrittenRow
 from workflow.plan.scales import Measure, load_scale
 from workflow.plan.sources import AcceptedChange
+from workflow.report.published import Analytic
 from workflow.results.provenance import Trace
 from workflow.tasks.char_lm import CharLMJob
 from workflow.tasks.spec import TASKS

@@ -2,12 +2,18 @@
 
 import pytest
 
+from studies.adaptive_span.figures import (
+    adaptive_span_figure1,
+    adaptive_span_figure2,
+    adaptive_span_figure3_center,
+    adaptive_span_figure3_left,
+    adaptive_span_figure5,
+)
 from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, write_inputs
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figure_files import write_figure
-from studies.adaptive_span.figures import adaptive_span_figure1, adaptive_span_figure2, adaptive_span_figure3_center, adaptive_span_figure3_left, adaptive_span_figure5
 from workflow.report.figures.style import plt
 from workflow.results.runs_table import Frames, as_frame, read_frames
 

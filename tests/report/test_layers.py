@@ -7,6 +7,8 @@ import pytest
 import torch
 
 from models.kernels.compiled import build
+from studies.aiayn.figures import aiayn_table1_times
+from studies.aiayn.tables import aiayn_table1
 from tests import _site
 from tests._layers import layer, layers
 from tests._runs import run
@@ -15,13 +17,11 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import read_yaml
 from workflow.costs.layer_kinds import LAYERS, REACH
-from workflow.report.published import join
-from workflow.report.published import load as printed
 from workflow.plan.scales import read_measure
 from workflow.plan.targets import Targets
-from studies.aiayn.figures import aiayn_table1_times
+from workflow.report.published import join
+from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
-from studies.aiayn.tables import aiayn_table1
 from workflow.report.tables.layers import exponent
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from tests._runs import best_reader, everything, topic_borders
 from studies.own.figures import limit as figure
 from studies.own.figures import spans_at_borders as borders
 from studies.own.tables import limit
 from studies.own.tables._attainable import paying_window, with_share
+from tests._runs import best_reader, everything, topic_borders
 from workflow.results.runs_table import BEST_READER
 
 UNKNOWN = pd.DataFrame(columns=list(BEST_READER))

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests._runs import translated
-from workflow.report.figures import maps
 from studies.aiayn.figures import aiayn_attention
 from studies.explicit_sparse.figures import explicit_sparse_figure1, explicit_sparse_figure4
+from tests._runs import translated
+from workflow.report.figures import maps
 from workflow.report.figures.style import plt
 from workflow.results.runs_table import as_frame
 

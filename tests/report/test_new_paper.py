@@ -1,11 +1,11 @@
 """A paper of one's own: a file of what it prints, a question, a claim. Every page has it, with no Python written."""
 
 import pytest
+from workflow.papers import known_papers, published
 
 from tests import _site
 from tests._runs import run
 from tests.refused._kind import READ_ONCE
-from workflow.papers import known_papers, published
 from workflow.plan.targets import Targets
 
 FILES = {

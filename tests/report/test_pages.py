@@ -9,10 +9,10 @@ import pytest
 
 from tests import _site
 from workflow.config.files import ROOT
-from workflow.report.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.report.pages.papers import order_in_paper, status_page
 from workflow.report.pages.site import Site, link_documents
+from workflow.report.published import papers
 from workflow.scripts import summary
 
 

@@ -5,16 +5,21 @@ import json
 import pandas as pd
 import pytest
 
+from studies.adaptive_span.tables import (
+    adaptive_span_costs,
+    adaptive_span_shares,
+    adaptive_span_table1,
+    adaptive_span_table3,
+)
+from studies.explicit_sparse.tables import explicit_sparse_table3
 from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, write_inputs
 from tests.report._cells import at
-from workflow.report.published import join
 from workflow.plan.ablations import builder_names
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.layout import list_columns
+from workflow.report.published import join
 from workflow.report.table_files import as_latex, as_lines, write_table
-from studies.adaptive_span.tables import adaptive_span_costs, adaptive_span_shares, adaptive_span_table1, adaptive_span_table3
-from studies.explicit_sparse.tables import explicit_sparse_table3
 from workflow.report.tables.cells import COLUMNS
 from workflow.results.runs_table import Frames, as_frame, read_frames
 

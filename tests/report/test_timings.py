@@ -12,7 +12,6 @@ from workflow.plan.ablations import builder_names, load_ablation
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure, remarks
 from workflow.report.builders import load_builder
-from workflow.report.tables import paired
 from workflow.results.runs_table import as_frame
 from workflow.results.timings import KINDS, SPEEDS
 

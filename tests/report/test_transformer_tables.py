@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
+from studies.aiayn.figures import aiayn_attention
+from studies.aiayn.tables import aiayn_table2, aiayn_table3
 from tests._runs import everything, translated
 from tests.report._cells import at
 from workflow.report.published import join
 from workflow.report.published import load as printed
-from studies.aiayn.figures import aiayn_attention
-from studies.aiayn.tables import aiayn_table2, aiayn_table3
 from workflow.results.runs_table import as_frame
 
 

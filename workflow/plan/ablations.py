@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, shown_path, study_file, study_files, study_of
 from workflow.tasks.spec import TASKS

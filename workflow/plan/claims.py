@@ -21,7 +21,9 @@ def _content(name: str) -> dict:
     path = study_file("claims", name)
     content = read_yaml(path)
     if not isinstance(content.get("ablation"), str | None):
-        raise ConfigError(f"{shown_path(path)}: ablation = {shown(content['ablation'])}: Input should be a valid string")
+        raise ConfigError(
+            f"{shown_path(path)}: ablation = {shown(content['ablation'])}: Input should be a valid string"
+        )
     return content
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.report.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.numbers import percent
+from workflow.report.published import join
 from workflow.report.texts import badges_of_columns, texts_of_cells
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from workflow.report.published import find
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.style import (
     canvas,
@@ -13,6 +12,7 @@ from workflow.report.figures.style import (
     set_span_axis,
     share_legend,
 )
+from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
 from workflow.report.texts import with_badge
 

@@ -4,9 +4,9 @@ import math
 
 import pandas as pd
 
-from workflow.report.published import find
 from workflow.report.figures.colours import COLOURS, GREY, shades
 from workflow.report.figures.style import canvas, draw_message, draw_points, set_powers, share_legend
+from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
 from workflow.report.texts import with_badge
 from workflow.results.statistics import half_width

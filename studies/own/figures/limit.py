@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from studies.own.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
-from studies.own.tables._attainable import PAYS, best_bpc, paying_window, windows
 from workflow.report.tables.cells import pick, summarise
 
 READS = ("runs", "best_reader")

@@ -3,7 +3,6 @@
 import math
 from statistics import fmean
 
-from workflow.report.published import find
 from workflow.report.claims.measures import COUNTED, LAYERS, kind_of_pairs
 from workflow.report.claims.samples import (
     NOT_ASKED,
@@ -23,6 +22,7 @@ from workflow.report.claims.schema import (
     unit_of_effect,
 )
 from workflow.report.numbers import count
+from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts, title_of
 from workflow.results.runs_table import Frames

@@ -10,10 +10,10 @@ from pydantic import Field, field_validator, model_validator
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import shown_path, study_file, study_of
-from workflow.report.published import ids_by_formula, load
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
+from workflow.report.published import ids_by_formula, load
 from workflow.report.tables.layers import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS

@@ -6,7 +6,6 @@ The answer, a sentence, a table and figures, is made without code of its own.
 import pandas as pd
 
 from workflow.config.studies import study_file
-from workflow.report.published import studies
 from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import variant_table
@@ -16,6 +15,7 @@ from workflow.report.figures.style import as_svg
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site, embed_svg
+from workflow.report.published import studies
 from workflow.report.texts import badges, name_badges, title_of
 from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec

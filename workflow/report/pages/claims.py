@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from workflow.report.published import find, studies
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
@@ -19,6 +18,7 @@ from workflow.report.claims.samples import NOT_ASKED
 from workflow.report.numbers import Form, count, form_of, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
+from workflow.report.published import find, studies
 from workflow.results.precomputed import precomputed
 from workflow.results.timings import WITHOUT
 

@@ -2,7 +2,6 @@
 
 import math
 
-from workflow.report.published import studies
 from workflow.plan.scales import strength
 from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import split_of
@@ -11,6 +10,7 @@ from workflow.report.numbers import count, join, number
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.site import Site
+from workflow.report.published import studies
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans

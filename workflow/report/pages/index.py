@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from workflow.report.published import studies
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
@@ -14,6 +13,7 @@ from workflow.report.pages.claims import Ledger, count_verdicts
 from workflow.report.pages.engine import engine_table
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
+from workflow.report.published import studies
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe_runs

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.report.published import Artefact, formulas, studies
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.index import ablations_in
 from workflow.report.pages.site import Site
+from workflow.report.published import Artefact, formulas, studies
 from workflow.report.tables import analytic
 from workflow.report.texts import name_badges
 from workflow.results.runs_table import describe_runs
