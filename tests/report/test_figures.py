@@ -11,7 +11,7 @@ from studies.adaptive_span.figures import (
 )
 from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, write_inputs
-from workflow.plan.ablations import builder_names
+from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figure_files import write_figure
 from workflow.report.figures.style import plt
@@ -24,7 +24,7 @@ def close():
     plt.close("all")
 
 
-@pytest.mark.parametrize("name", builder_names("figures"))
+@pytest.mark.parametrize("name", study_files("figures"))
 @pytest.mark.parametrize(
     "frames",
     [

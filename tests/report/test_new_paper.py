@@ -1,7 +1,7 @@
 """A paper of one's own: a file of what it prints, a question, a claim. Every page has it, with no Python written."""
 
 import pytest
-from workflow.papers import known_papers, published
+from workflow.papers import known_studies, published
 
 from tests import _site
 from tests._runs import run
@@ -83,7 +83,7 @@ def test_a_paper_is_told_alone_and_beside_others(asked, others):
 def test_a_paper_is_planned_and_its_name_is_a_target(asked):
     targets = Targets.of({"scale": "smoke", "papers": ["rope"]})
     assert targets.papers == ["rope"] and targets.named["rope"] == ["reports/smoke/papers/rope.html"]
-    assert "rope" in Targets.of({"scale": "smoke"}).papers and "rope" in known_papers()
+    assert "rope" in Targets.of({"scale": "smoke"}).papers and "rope" in known_studies()
     before = targets.code.of_page("turned")
     (asked / "config" / "published" / "rope.yaml").write_text(FILES["published/rope.yaml"].replace("1.5", "1.6"))
     assert targets.code.of_page("turned") != before  # what a paper prints is part of what its pages stand on

@@ -10,7 +10,8 @@ import pytest
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
 from workflow.config.files import ROOT
-from workflow.plan.ablations import builder_names, known_ablations, load_ablation
+from workflow.config.studies import study_files
+from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
@@ -106,7 +107,7 @@ def test_there_is_one_way_to_a_logarithmic_axis():
 @pytest.mark.parametrize("scale", SCALES)
 def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
     frames, shares = recorded(scale).frames, {}
-    for name in builder_names("tables"):
+    for name in study_files("tables"):
         builder = load_builder("tables", name)
         cells = builder.build(*builder_inputs("tables", name, frames))
         values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []

@@ -15,7 +15,7 @@ from workflow.report.tables.paired import cider, f1
 from workflow.results.runs_table import as_frame
 
 
-def test_parsers_stand_beside_the_papers():
+def test_parsers_stand_beside_the_studies():
     cells = join(aiayn_table4.build(everything()))
     trained = at(cells, "Transformer (4 layers)", "WSJ only")
     assert (trained["value"], trained["published_value"], trained["kind"], trained["n"]) == (76.5, 91.3, "measured", 2)
@@ -31,7 +31,7 @@ def test_parsers_stand_beside_the_papers():
     }
 
 
-def test_captioners_stand_beside_the_papers():
+def test_captioners_stand_beside_the_studies():
     cells = join(explicit_sparse_table2.build(everything()))
     label = "Explicit Sparse Transformer"
     trained = at(cells, label, "CIDEr")

@@ -15,7 +15,7 @@ from studies.explicit_sparse.tables import explicit_sparse_table3
 from tests._layers import layers
 from tests._runs import all_frames, everything, failed, run, write_inputs
 from tests.report._cells import at
-from workflow.plan.ablations import builder_names
+from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.layout import list_columns
 from workflow.report.published import join
@@ -55,7 +55,7 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
     assert at(cells, "Dynamic span", "dev")["status"] == "not run"
 
 
-@pytest.mark.parametrize("name", builder_names("tables"))
+@pytest.mark.parametrize("name", study_files("tables"))
 @pytest.mark.parametrize("make", [run, failed])
 def test_every_table_stands_on_good_and_on_failed_runs(name, make):
     cells = load_builder("tables", name).build(*builder_inputs("tables", name, all_frames(make)))
@@ -65,7 +65,7 @@ def test_every_table_stands_on_good_and_on_failed_runs(name, make):
     assert (joined["published_value"].notna() == joined["published"].notna()).all()
 
 
-@pytest.mark.parametrize("name", builder_names("tables"))
+@pytest.mark.parametrize("name", study_files("tables"))
 def test_every_table_stands_without_runs(name):
     without = Frames(everything().head(0), layers().head(0))
     cells = load_builder("tables", name).build(*builder_inputs("tables", name, without))

@@ -27,7 +27,7 @@ def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
     assert at(cells, label, "training time EN-DE")["value"] == 15
 
 
-def test_table_2_sets_bleu_and_the_papers_cost_beside_the_papers():
+def test_table_2_sets_bleu_and_the_papers_cost_beside_the_studies():
     """12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12."""
     cells = join(aiayn_table2.build(as_frame([base(1), base(2)])))
     label = "Transformer (base model)"

@@ -49,9 +49,9 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    paper: the study on whose page it stands; the one whose folder holds it, where the file does not say. seeds: how many
-    of the scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations`
-    of config or scale name it.
+    paper: the study on whose page it stands; that of its folder, where the file does not say. seeds: how many of the
+    scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations` of config or scale
+    name it.
     """
 
     question: str

@@ -21,9 +21,8 @@ def _content(name: str) -> dict:
     path = study_file("claims", name)
     content = read_yaml(path)
     if not isinstance(content.get("ablation"), str | None):
-        raise ConfigError(
-            f"{shown_path(path)}: ablation = {shown(content['ablation'])}: Input should be a valid string"
-        )
+        about = shown(content["ablation"])
+        raise ConfigError(f"{shown_path(path)}: ablation = {about}: Input should be a valid string")
     return content
 
 

@@ -78,7 +78,8 @@ class Code:
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         files = sources.of_report(script, *builders) | (sources.page_files() if script != "evidence" else frozenset())
-        return f"{sources.digest(files)} {sources.content_digest([*map(config_file, TEXTS), *sources.published_files(), *asked])}"
+        contents = [*map(config_file, TEXTS), *sources.published_files(), *asked]
+        return f"{sources.digest(files)} {sources.content_digest(contents)}"
 
 
 def _files(kind: str, names: Iterable[str]) -> list[Path]:

@@ -1,4 +1,7 @@
-"""What the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py. Tables join it by id."""
+"""What the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py.
+
+Tables join it by id.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,7 +18,7 @@ from workflow.config.studies import known_studies, load_module, part_of, shown_p
 
 @cache
 def formulas() -> dict[str, Callable[..., float]]:
-    """Import the functions of every study's formulas.py, by name. `ConfigError` where two studies have one of a name."""
+    """Import the functions of every study's formulas.py, by name. `ConfigError` where two have the same name."""
     found: dict[str, Callable[..., float]] = {}
     for path in (path for study in known_studies() if (path := part_of(study, "formulas.py"))):
         for name, function in getmembers(load_module(path), isfunction):
@@ -25,7 +28,7 @@ def formulas() -> dict[str, Callable[..., float]]:
 
 
 class Recomputed(StrictModel):
-    """How a printed number is computed again: the name of a formula, and its inputs. times: what its result is taken by."""
+    """A formula by its name, and the inputs with which it gives a printed number. times: a factor of its result."""
 
     formula: str
     inputs: dict[str, float]

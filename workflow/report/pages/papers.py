@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.config.studies import study_of
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts

@@ -5,8 +5,9 @@ from collections import Counter
 import pandas as pd
 import pytest
 
+from studies.adaptive_span.figures.adaptive_span_figure4 import DIGITISED
 from workflow.config.errors import ConfigError
-from workflow.report.published import find, join, load, load_digitised_spans
+from workflow.report.published import find, join, load
 from workflow.report.tables.cells import COLUMNS, make_cell
 
 
@@ -77,5 +78,5 @@ def test_what_is_comparable(kind, unit, published, as_the_paper, comparable):
 
 
 def test_digitised_spans():
-    spans = load_digitised_spans()
+    spans = pd.read_csv(DIGITISED)
     assert len(spans) == 96 and spans["span"].between(32, 4096).all()

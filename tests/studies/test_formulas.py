@@ -3,16 +3,17 @@
 import re
 from html import unescape
 from inspect import signature
+from types import SimpleNamespace
 
 import pytest
-from workflow.papers import formulas as f
 
 from workflow.config.files import ROOT
 from workflow.report.pages.papers import analytic_page
 from workflow.report.pages.site import render
-from workflow.report.published import find, load_analytic
+from workflow.report.published import find, formulas, ids_by_formula, load
 from workflow.report.tables.analytic import build, rounds_to
 
+f = SimpleNamespace(**formulas())
 SMALL = {"L": 12, "d": 512, "ff": 2048}
 
 
@@ -76,7 +77,7 @@ def test_rounding_to_what_is_printed(result, printed, expected):
 
 def test_every_analytic_cell_is_recomputed_or_says_why_not():
     rows = build()
-    assert set(rows["id"]) == set(load_analytic().recomputed) | set(load_analytic().open)
+    assert set(rows["id"]) == {key for key, value in load().items() if value.recomputed or value.not_recomputed}
     done = rows[rows["result"].notna()]
     assert (done["error_pct"].dropna().abs() < 3).all()
     assert set(done[done["rounds_to_paper"].eq(False)]["id"]) == {"as.t1.t12.flops", "as.t2.t12.flops"}  # 22.55G: 22G
@@ -94,7 +95,7 @@ def test_what_no_paper_prints_is_not_counted_as_printed():
 
 def test_the_cost_of_big_over_the_best_earlier_model():
     """2.3e19 / 1.2e20: below 1/4."""
-    quarter = load_analytic().recomputed["ai.txt.quarter"]
+    quarter = find("ai.txt.quarter").recomputed
     assert quarter.result == pytest.approx(0.1917, abs=5e-5) and find("ai.txt.quarter").value == "< 1/4"
     assert quarter.inputs == {"part": find("ai.t2.big.cost").value, "whole": find("ai.t2.moe.training_cost_enfr").value}
 
@@ -102,9 +103,9 @@ def test_the_cost_of_big_over_the_best_earlier_model():
 def test_what_37_000_rows_alone_would_give():
     """docs/fidelity.md: 2.0 % low with ff = 4096, 6.5 % low with N = 2, 0.5 % high for big."""
     off = {
-        key: 100 * (f.aiayn_params(**{**recomputed.inputs, "V": 37_000}) / find(key).value - 1)
-        for key, recomputed in load_analytic().recomputed.items()
-        if recomputed.formula == "aiayn_params"
+        key: 100 * (f.aiayn_params(**{**find(key).recomputed.inputs, "V": 37_000}) / find(key).value - 1)
+        for key in ids_by_formula()
+        if find(key).recomputed.formula == "aiayn_params"
     }
     assert off.pop("ai.t3.big.params") == pytest.approx(0.5, abs=0.06)
     assert min(off, key=off.get) == "ai.t3.cN2.params" and min(off.values()) == pytest.approx(-6.5, abs=0.05)
@@ -112,7 +113,7 @@ def test_what_37_000_rows_alone_would_give():
 
 
 def test_recomputed_values_name_published_ones():
-    for key in load_analytic().recomputed:
+    for key in ids_by_formula():
         assert find(key).kind == "analytic"
 
 
@@ -128,4 +129,4 @@ def test_the_page_of_formulas_shows_each_and_its_counts_add_up():
     for formula in page["formulas"]:
         assert formula["text"] in unescape(html) and formula["about"].split(".")[0] in unescape(html)
         names = set(re.findall(r"[a-zA-Z_]\w*", formula["text"].partition(" = ")[2]))
-        assert set(signature(f.FORMULAS[formula["name"]]).parameters) <= names  # every setting stands in it
+        assert set(signature(formulas()[formula["name"]]).parameters) <= names  # every setting stands in it
