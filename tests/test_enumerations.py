@@ -13,6 +13,7 @@ from tests.test_architecture import ROOT, name, under
 from workflow.config.studies import known_studies
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales
+from workflow.report.published import studies
 from workflow.tasks.spec import TASKS
 
 NAMES = {
@@ -55,5 +56,5 @@ def test_no_code_and_no_template_names_a_paper():
         *ROOT.glob("workflow/report/templates/*"),
     ]
     texts = {name(path): path.read_text() for path in files}
-    quoted = {mark + paper for paper in known_studies() for mark in ("'", '"', "papers/")}
+    quoted = {mark + paper for paper, study in studies().items() if study.authors for mark in ("'", '"', "papers/")}
     assert not {place for place, text in texts.items() if any(word in text for word in quoted)}

@@ -22,7 +22,7 @@ from workflow.plan.targets import Targets
 from workflow.report.published import join
 from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
-from workflow.report.tables.layers import exponent
+from workflow.report.tables.layer_costs import exponent
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script

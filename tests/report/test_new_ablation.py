@@ -30,8 +30,8 @@ def written(tmp_path, monkeypatch):
     """Write a config of one's own, the records of its runs and its page; the folder of the pages."""
 
     def write(name: str, text: str, rows: list[dict]):
-        (tmp_path / "config" / "ablations").mkdir(parents=True)
-        (tmp_path / "config" / "ablations" / f"{name}.yaml").write_text(text)
+        (tmp_path / "studies" / "own" / "questions").mkdir(parents=True)
+        (tmp_path / "studies" / "own" / "questions" / f"{name}.yaml").write_text(text)
         monkeypatch.chdir(tmp_path)
         load_ablation.cache_clear()
         scale = tmp_path / "results" / _site.SCALE

@@ -136,7 +136,7 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
 @pytest.mark.parametrize(
     "place, line, answered",
     [
-        ("workflow/report/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
+        ("studies/adaptive_span/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
         (TEMPLATE, "{# changed #}\n", [*ABLATIONS]),
     ],
 )

@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import shades
 from workflow.report.figures.style import canvas, draw_message, set_log, set_powers
-from workflow.report.tables import layers
+from workflow.report.tables import layer_costs
 from workflow.results.statistics import half_width, over_seeds
 
 READS = ("layers",)
@@ -16,16 +16,16 @@ CAPTION = (
     "with the formulas (n^2 for self-attention, n for the others); heights are not, for the kinds stand on libraries "
     "made with unlike care."
 )
-origin, commits = layers.origin, layers.commits
+origin, commits = layer_costs.origin, layer_costs.commits
 
 
 def data(layers: pd.DataFrame) -> pd.DataFrame:
     """layer, n, d, ms with its low and high over turns, exponent of the layer's line."""
     timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
-    shown = [over_seeds(layers.values_of(row, "ms")) for row in timed.to_dict("records")]
+    shown = [over_seeds(layer_costs.values_of(row, "ms")) for row in timed.to_dict("records")]
     timed = timed[["layer", "n", "d", "ms"]].assign(**{end: [each[end] for each in shown] for end in ("low", "high")})
     timed = timed.astype({"low": float, "high": float})
-    exponents = {name: layers.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
+    exponents = {name: layer_costs.exponent(layer["n"], layer["ms"]) for name, layer in timed.groupby("layer")}
     return timed.assign(exponent=timed["layer"].map(exponents).astype(float))
 
 
@@ -33,7 +33,7 @@ def draw(data: pd.DataFrame):
     if not len(data):
         return draw_message("layers were not measured")
     figure, axes = canvas()
-    for colour, (name, label) in zip(shades(len(layers.LABELS)), layers.LABELS.items(), strict=True):
+    for colour, (name, label) in zip(shades(len(layer_costs.LABELS)), layer_costs.LABELS.items(), strict=True):
         layer = data[data["layer"] == name]
         if len(layer):
             slope = layer["exponent"].iloc[0]

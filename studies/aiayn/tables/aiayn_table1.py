@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.tables import layers
+from workflow.report.tables import layer_costs
 from workflow.report.tables.cells import analytic, make_cell, make_table
 from workflow.results.statistics import over_seeds
 
@@ -27,16 +27,16 @@ FORMULAS = {
     "local": ("O(r*n*d)", "O(1)", "O(n/r)", 1),
 }
 MEASURED = (("time", "ms", "ms"), ("memory", "bytes", "bytes"))
-origin, commits = layers.origin, layers.commits
+origin, commits = layer_costs.origin, layer_costs.commits
 
 
 def build(layers: pd.DataFrame) -> pd.DataFrame:
     cells: list[dict] = []
-    for name, label in layers.LABELS.items():
+    for name, label in layer_costs.LABELS.items():
         rows = layers[layers["layer"] == name].sort_values("n")
         cells += _formulas(name, label)
         if len(rows):
-            counted = layers.exponent(rows["n"], _products(name, rows))
+            counted = layer_costs.exponent(rows["n"], _products(name, rows))
             cells.append(analytic(label, "exponent of n, with projections", counted, ""))
         cells += [_exponent(label, rows, *cost) for cost in MEASURED]
         cells += [_at_length(label, row, *cost) for cost in MEASURED for row in rows.to_dict("records")]
@@ -62,8 +62,8 @@ def _products(name: str, rows: pd.DataFrame) -> pd.Series:
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
     """The slope over all lengths at which the layer could be measured; of times one for each turn."""
     ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
-    sets = zip(*(layers.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
-    slopes = [slope for values in sets if (slope := layers.exponent(ok["n"], values)) is not None]
+    sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
+    slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]
     left_out = "; ".join(f"n = {row.n} left out: {row.status}: {row.reason}" for row in failed.itertuples())
     status = "ok" if slopes else "failed" if len(failed) else "not run"
     note = left_out or ("" if slopes else "layers were not measured")
@@ -76,5 +76,5 @@ def _at_length(label: str, row: dict, column: str, quantity: str, unit: str) -> 
     if row["status"] != "ok":
         note = f"{row['status']}: {row['reason']}"
         return make_cell(*place, None, unit, "measured", status="failed", note=note)
-    values = layers.values_of(row, quantity)
+    values = layer_costs.values_of(row, quantity)
     return make_cell(*place, None, unit, "measured", n=len(values)) | over_seeds(values)

@@ -14,7 +14,7 @@ from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
 from workflow.report.published import ids_by_formula, load
-from workflow.report.tables.layers import LABELS
+from workflow.report.tables.layer_costs import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
 
