@@ -8,7 +8,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("Snakefile", "environment.yml", "pyproject.toml", "benchmarks", "config", "models", "profiles", "studies", "workflow")
+PARTS = (
+    "Snakefile",
+    "environment.yml",
+    "pyproject.toml",
+    "benchmarks",
+    "config",
+    "models",
+    "profiles",
+    "studies",
+    "workflow",
+)
 
 
 def copied(folder: Path, *more: str) -> Path:

@@ -171,7 +171,7 @@ def test_every_key_of_the_config_is_explained_and_has_a_schema():
     from workflow.plan.config import Config
 
     text = (ROOT / "config" / "README.md").read_text()
-    section = text[text.index("## config.yaml") : text.index("## ablations/")]
+    section = text[text.index("## config.yaml") : text.index("## studies/")]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(Config.model_fields)
 
 

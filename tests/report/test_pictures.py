@@ -96,11 +96,11 @@ def test_no_variant_is_shown_by_an_id():
 
 
 def test_there_is_one_way_to_a_logarithmic_axis():
-    """`_style.set_log` and `set_powers`, whose labels are no mathematics."""
+    """`style.set_log` and `set_powers`, whose labels are no mathematics."""
     own = re.compile(r"set_[xy]scale|semilog|loglog|LogLocator|LogFormatter")
-    files = [path for folder in ("report", "scripts", "cli") for path in (ROOT / "workflow" / folder).rglob("*.py")]
+    files = [path for folder in ("studies", "workflow") for path in (ROOT / folder).rglob("*.py")]
     with_own = {path.name for path in files if own.search(path.read_text(encoding="utf-8"))}
-    assert with_own == {"_style.py"}
+    assert with_own == {"style.py"}
 
 
 @pytest.mark.slow

@@ -26,8 +26,9 @@ KINDS |= {"ablation": "studies/own/questions/{}.yaml", "claim": "studies/own/cla
 def begin(root: Path, kind: str, name: str) -> Path:
     """The file that was written; `ConfigError` for a name that cannot be one, or is one already."""
     path = root / KINDS[kind].format(name)
-    if not path.parent.is_dir():
-        raise ConfigError(f"{root}: no {path.parent.relative_to(root)} here; start this in the suite's own folder")
+    home = path.parent if kind in CHOICES else root / "studies" / "own"
+    if not home.is_dir():
+        raise ConfigError(f"{root}: no {home.relative_to(root)} here; start this in the suite's own folder")
     titled = "".join(part.capitalize() for part in name.split("_"))
     _refuse_unfit(root, kind, name, titled)
     environment = Environment(
