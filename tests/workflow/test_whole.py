@@ -22,7 +22,7 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A copy of the project, with the README's own question and claim, in which everything has been made."""
-    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "config")
+    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "studies")
     said = snakemake(folder, *CONFIG)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     return folder, said.stdout + said.stderr
