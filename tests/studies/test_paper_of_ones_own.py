@@ -9,6 +9,7 @@ from tests._copied import ROOT, snakemake
 from tests._runs import run
 from tests.refused._kind import forget
 from workflow.config.studies import NAMED, known_studies, read_also
+from workflow.plan import sources
 from workflow.plan.targets import Targets
 
 WRITTEN = re.compile(r"Write `([^`]+)`:\n\n```\w+\n(.*?)```", re.DOTALL)
@@ -76,8 +77,6 @@ def test_all_of_it_can_be_asked_for_by_name_and_a_change_makes_its_pages_again(f
     for place in ("study.yaml", "formulas.py", "tables/short_spans_table1.py", "claims/longer_is_better.yaml"):
         before, path = targets.code.of_question("span_length"), folder / "theirs" / "short_spans" / place
         path.write_text(path.read_text() + "# changed\n")
-        from workflow.plan import sources
-
         sources.file_digest.cache_clear()
         assert targets.code.of_question("span_length") != before, place
 
