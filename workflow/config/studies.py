@@ -12,7 +12,6 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-import studies as package
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import ROOT
 
@@ -79,7 +78,7 @@ def module_file(name: str) -> Path | None:
 
 def load_module(path: Path) -> ModuleType:
     """Import the Python file of a study as `studies.NAME...`, so that it can import what stands beside it."""
-    package.__path__[:] = map(str, _homes())
+    import_module("studies").__path__[:] = map(str, _homes())
     home = next(home for home in _homes() if path.is_relative_to(home))
     return import_module(".".join(["studies", *path.relative_to(home).with_suffix("").parts]))
 
