@@ -62,11 +62,8 @@ def measured(
 ) -> dict:
     """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its turns.
 
-    unit: where it is not that of `unit_of`.
-
-    Where some runs failed, the note names them.
-
-    If the measurement failed, or its own check refuses a count, the cell has failed, with the reason.
+    unit: where it is not that of `unit_of`. The note names runs that failed. If the measurement failed, or its own
+    check refuses a count, the status is `failed`, and the note says why.
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
@@ -111,7 +108,7 @@ def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
 
 
 def take_cost_row(runs: pd.DataFrame) -> pd.DataFrame:
-    """Take one row to read a cost from that is measured once per configuration, of a run that ended well if any did."""
+    """Take the one row that holds a cost measured once per configuration: of a run that ended well if any did."""
     ok = runs[runs["status"] == "ok"]
     return (ok if len(ok) else runs).head(1)
 
