@@ -43,7 +43,7 @@ rule train:
     params:
         options=lambda w: f"{targets.config.computing} --devices {targets.runs.devices_of(w.digest)}",
         source=lambda w: targets.code.of_run(w.digest),
-        label=lambda w, output: targets.runs.labels.run(w.digest),  # as it takes `output`, a change trains nothing again
+        label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:
         "train {params.label}"
     shell:  # exec: a signal to all processes of a job reaches the run, with no shell beside it that would die of it
