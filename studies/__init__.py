@@ -1,1 +1,1 @@
-"""What is asked: a folder for each paper, and one for questions of our own. Nothing elsewhere names them."""
+"""Studies: a folder for each paper, and one for questions of our own. No code outside them names one."""

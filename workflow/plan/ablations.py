@@ -1,4 +1,4 @@
-"""An ablation: a question, its variants, and the tables and figures that answer it. studies/*/questions/NAME.yaml."""
+"""Read ablations, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures that answer it."""
 
 from functools import cache
 from typing import Annotated, Any
@@ -15,12 +15,12 @@ Values = StrictInt | str | list[StrictInt] | None
 
 
 class Variant(StrictModel):
-    """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
+    """How a variant differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
 
-    largest_S: the grid ends there for this variant, as where a paper trained nothing longer.
-    net and training replace sizes of the recipe, `times` multiplies sizes of its net.
-    apply_to: see `Seq2SeqAttentionChoices`. label, colour: in tables and figures, where the name and what its attention
-    is do not say enough; no job knows them.
+    largest_S: the grid ends there for this variant, for instance because a paper trained nothing longer.
+    net and training replace keys of the recipe, `times` multiplies sizes of its net.
+    apply_to: see `Seq2SeqAttentionChoices`. label, colour: the variant's in tables and figures, in place of its name
+    and the colour of its attention; no job knows them.
     """
 
     recipe: str = "base"
@@ -40,7 +40,7 @@ class Variant(StrictModel):
 
 
 class Grid(StrictModel):
-    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of those of the scale."""
+    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of the scale's grid."""
 
     S: Values = None
     k: Values = None
@@ -49,9 +49,9 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    paper: the study on whose page it stands; that of its folder, where the file does not say. seeds: how many of the
-    scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations` of config or scale
-    name it.
+    paper: the study on whose page it stands; by default the one whose folder holds the file. seeds: how many of the
+    scale's seeds it takes at least, null for all. by_name: whether it is left out unless the `ablations` of config or
+    scale name it.
     """
 
     question: str
@@ -104,7 +104,7 @@ def load_ablation(name: str) -> Ablation:
 
 
 def check_owners(ablations: dict[str, Ablation]) -> None:
-    """A table or figure answers one ablation."""
+    """Refuse a table or figure that more than one of the ablations name."""
     for kind in ("tables", "figures"):
         for name in dict.fromkeys(each for ablation in ablations.values() for each in getattr(ablation, kind)):
             owners = [owner for owner, ablation in ablations.items() if name in getattr(ablation, kind)]

@@ -1,4 +1,4 @@
-"""Which claims there are, and which ablation each is about. What a claim says is workflow/report/claims/schema.py's."""
+"""List the claims and the ablation that each is about. `workflow.report.claims.schema` reads all that a claim says."""
 
 from functools import cache
 
@@ -7,8 +7,8 @@ from workflow.config.strict import read_yaml
 from workflow.config.studies import shown_path, study_file, study_files
 from workflow.results.registry import COSTS, REGISTRY
 
-FORMULAS = "formulas"  # in place of an ablation: claims that a formula recomputes
-LAYERS = "layers"  # the same: claims about layers that were measured without a run
+FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
+LAYERS = "layers"  # the same for claims about layers, which are measured without a run
 
 
 def known_claims() -> list[str]:
@@ -27,7 +27,7 @@ def _content(name: str) -> dict:
 
 
 def ablation_of(name: str) -> str:
-    """The ablation that a claim is about, `layers`, or `formulas`."""
+    """Return the ablation that a claim is about, or `layers`, or `formulas`."""
     return str(_content(name).get("ablation") or FORMULAS)
 
 
@@ -37,12 +37,12 @@ def claims_about(ablation: str) -> list[str]:
 
 
 def sentence_of(name: str) -> str:
-    """What the claim says."""
+    """Return the sentence of a claim."""
     return str(_content(name).get("claim", ""))
 
 
 def costs_claimed(ablation: str) -> list[str]:
-    """The kinds of cost that the claims about an ablation read."""
+    """List the kinds of cost that the claims about an ablation read."""
     wanted = set()
     for name in claims_about(ablation):
         content = _content(name)

@@ -16,7 +16,7 @@ def load_builder(kind: str, name: str):
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """The frames that the functions of a table or figure take: those of `Frames` that it reads."""
+    """Return the frames that the function of a table or figure takes: those that its module names in `READS`."""
     inputs = []
     for frame in ("runs", "layers", *OF_TEXTS):
         if frame in reads(kind, name):
@@ -27,11 +27,11 @@ def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
 
 
 def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
-    """Where the numbers of a table or figure come from, in a line, and the commits of the code behind them.
+    """Say in a line where the numbers of a table or figure come from; list the commits of the code behind them.
 
     used: the runs that it uses.
     """
-    if hasattr(builder, "origin"):  # of layers, which belong to no run
+    if hasattr(builder, "origin"):  # its numbers are of layers, which belong to no run
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):
         return describe_runs(pd.DataFrame()), []

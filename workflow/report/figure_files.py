@@ -1,4 +1,4 @@
-"""The files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and the numbers behind it as CSV.
+"""Write the files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and its numbers as CSV.
 
 The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
@@ -21,7 +21,7 @@ def add_foot(figure, origin: str) -> None:
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
+    """Write the three pictures, the origin at the foot, `trace` inside. The same data give the same bytes."""
     add_foot(figure, origin)
     lay_out(figure)
     for ending, metadata in provenance.metadata(title, origin, trace).items():

@@ -1,6 +1,6 @@
-"""What the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py.
+"""Read what the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py.
 
-Tables join it by id.
+The cells of tables name a printed value by its id.
 """
 
 from collections.abc import Callable
@@ -74,12 +74,12 @@ class Published(StrictModel):
 
     @property
     def source(self) -> Literal["published", "inferred", "digitised"]:
-        """What stands behind the value: digits of the paper, what follows from others, or a plot."""
+        """Say where the value comes from: printed digits, other printed values, or a plot that was read off."""
         return "digitised" if self.digitised else "inferred" if self.inferred else "published"
 
 
 class Artefact(StrictModel):
-    """What makes a table or figure of a paper. drawing: why nothing does."""
+    """A table or figure of a paper, and the modules that make it. drawing: why none does."""
 
     tables: list[str] = []
     figures: list[str] = []
@@ -102,7 +102,7 @@ class Study(StrictModel):
 
     @property
     def heading(self) -> str:
-        """The title with its authors."""
+        """Write the title with its authors."""
         return f"{self.title} ({self.authors})" if self.authors else self.title
 
 
@@ -146,7 +146,7 @@ def value(key: str) -> float:
 
 
 def join(cells: pd.DataFrame) -> pd.DataFrame:
-    """Cells (see `workflow.report.tables.cells`) with what the paper prints; the difference where comparable.
+    """Add to cells (`workflow.report.tables.cells`) what the paper prints, and the difference where comparable.
 
     published_source: published | inferred | digitised. difference_pct: in per cent.
     """
@@ -165,11 +165,11 @@ def join(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_comparable(cell: dict, published: Published) -> bool:
-    """Whether a difference in per cent to what the paper prints says anything. Decided here, for tables and pages.
+    """Whether a difference in per cent to what the paper prints means something, in tables and on pages.
 
-    What a formula gives does, where the paper has it by other means; so does a ratio of costs. A score or a span does
-    where nets and text are the paper's: of smaller nets, or of a text that stands in, never. Times and memory belong
-    to a machine, and a setting is chosen, not found.
+    It does for what a formula gives, unless the printed number was inferred, and for a ratio of costs. It does for a
+    score or a span only if nets and text are the paper's own, never for smaller nets or another text. Times and memory
+    belong to a machine, and a setting is chosen, not found.
     """
     if cell["kind"] == "analytic":
         return published.source != "inferred"

@@ -26,9 +26,9 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -> pd.DataFrame:
-    """text, variant, label, S, mean, low, high, points, n, failed, published: its id.
+    """Return a row for each text, variant and S, of our runs and of the paper: the mean of `quantity` over seeds.
 
-    text: badge of what was read, or `PUBLISHED`. points: variant -> S -> published id.
+    text: the badge of the text read, or `PUBLISHED`. published: the id of a printed value. points: variant -> S -> id.
     """
     runs = with_badge(used(runs))
     labels = dict(zip(runs["variant"], runs["label"], strict=True))
@@ -45,7 +45,7 @@ def data(runs: pd.DataFrame, quantity: str, points: dict[str, dict[int, str]]) -
 
 
 def draw(data: pd.DataFrame, ylabel: str):
-    """A panel for each text, and last one for what the paper's texts hold, each on its own scale."""
+    """Draw a panel for each text, and a last one for the paper's own values, each on its own scale."""
     if not data[data["text"] != PUBLISHED]["mean"].notna().any():
         return draw_message("no run of this figure has ended well")
     panels = data.groupby("text", sort=False)
@@ -68,7 +68,7 @@ def draw(data: pd.DataFrame, ylabel: str):
 
 
 def _style(points: pd.DataFrame) -> dict:
-    """A dashed line where the values follow from a formula, loose marks where the paper prints some of them."""
+    """Choose a dashed line for values that all follow from a formula, single marks for values that the paper prints."""
     if all(find(key).kind == "analytic" and find(key).inferred for key in points["published"]):
         return {"suffix": " (by formula)", "linestyle": "--", "marker": "s"}
     return {"suffix": " (the paper)", "linestyle": "none", "marker": "D", "markersize": 6}

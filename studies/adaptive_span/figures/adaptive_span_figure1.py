@@ -16,7 +16,7 @@ CAPTION = (
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """The run with the longest fixed span."""
+    """Pick one run with the longest fixed span."""
     fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
     return (
         pick_holding(fixed, "attention_by_distance")
@@ -26,7 +26,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """distance, weight, head for the two heads."""
+    """Return the mean weight of each of the two heads by distance: head (its label), distance, weight."""
     profile = next(iter(used(runs)["attention_by_distance"]), None)
     if profile is None:
         return pd.DataFrame(columns=["head", "distance", "weight"])

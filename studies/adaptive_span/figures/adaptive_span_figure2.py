@@ -15,7 +15,7 @@ R, Z, S = 32, 64, 128
 
 
 def data() -> pd.DataFrame:
-    """x and m(x)."""
+    """Compute the mask m(x) for x from 1 to S."""
     return pd.DataFrame([{"x": x, "m": min(1.0, max(0.0, (R + Z - (x - 1)) / R))} for x in range(1, S + 1)])
 
 

@@ -10,7 +10,7 @@ from workflow.report.figures.style import canvas, draw_message, fold, set_log
 from workflow.report.tables.cells import pick
 from workflow.report.texts import with_badge
 
-DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span, about 10 % exact
+DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
 READS = ("runs",)
 TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
 CAPTION = (
@@ -20,13 +20,13 @@ CAPTION = (
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """The adaptive runs with the largest S."""
+    """Pick the adaptive runs with the largest S."""
     adaptive = pick(runs, ablation="head_spans", variant="adaptive", status="ok")
     return adaptive[adaptive["S"] == adaptive["S"].max()]
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """text (the badge of what was read, or the paper's model), S, layer, head (by rank), span."""
+    """Return the span of each head, in characters. text: the badge of the text read, or `PUBLISHED`. head: by rank."""
     rows = [
         {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span}
         for run in with_badge(used(runs)).itertuples()

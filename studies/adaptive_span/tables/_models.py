@@ -11,19 +11,19 @@ ORDER = ["#layers", "avg. span", "#params", "#FLOPS", "dev", "test", "#params, p
 
 
 def build(runs: pd.DataFrame, paper_corpus: str, prefix: str, rows: list[tuple[str, str, str | None]]) -> pd.DataFrame:
-    """Columns as in the paper, ours beside them. rows: (label, key of the published row, our variant or None)."""
+    """Build the paper's columns with ours beside them. rows: (label, key of the published row, our variant or None)."""
     runs = pick(runs, ablation="models", paper_corpus=paper_corpus)
     cells = []
     for label, key, variant in rows:
         stem = f"{prefix}.{key}"
         cells += _trained(label, stem, pick(runs, variant=variant)) if variant else _only_cited(label, stem)
         cells += _at_paper_size(label, stem)
-    # column by column: every row has #layers, and the first row, a cited one, lacks columns
+    # sorted column by column, because the first row, a cited one, lacks some columns
     return make_table(sorted(cells, key=lambda cell: ORDER.index(cell["column"])))
 
 
 def _id(stem: str, column: str) -> str | None:
-    """Name the published value, where the paper prints one."""
+    """Return the id of the published value; None where the paper prints none."""
     return f"{stem}.{column}" if f"{stem}.{column}" in load() else None
 
 
@@ -48,7 +48,7 @@ def _only_cited(label: str, stem: str) -> list[dict]:
 
 
 def _at_paper_size(label: str, stem: str) -> list[dict]:
-    """Parameters and FLOPS by formula, at the size the paper prints them for."""
+    """Return cells with parameters and FLOPS by formula, at the paper's size."""
     cells = []
     for column, key, unit in (("#params, paper size", "params", "parameters"), ("#FLOPS, paper size", "flops", MACS)):
         name = _id(stem, key)

@@ -42,7 +42,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
-    """The longest S, what ended the search, and the budget."""
+    """Return cells with the longest S that fits, what ended the search, and the memory budget."""
     searched = take_cost_row(runs[runs["longest_S_ended"].notna()])
     longest = measured(label, "longest S that fits", searched, "longest_S", claim)
     if not len(searched):

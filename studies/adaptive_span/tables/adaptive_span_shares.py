@@ -19,7 +19,7 @@ CLAIMS = {
 
 
 def build() -> pd.DataFrame:
-    """From formulas alone."""
+    """Build the table from formulas alone."""
     cells = []
     for S in SPANS:
         sizes = {**SMALL, "S": S}

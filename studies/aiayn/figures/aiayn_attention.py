@@ -26,7 +26,7 @@ DIAGONALS = {-1: "the word before", 0: "the word itself", 1: "the next word"}
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    """The first seed of the base net whose record has maps."""
+    """Pick the first seed of the base net whose record has maps."""
     base = pick_holding(
         pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
     )
@@ -34,7 +34,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row per query and key of each shown head, the sharpest first, all counted from 1, with their pieces."""
+    """Return a row for each query and key of each shown head, sharpest head first; all are counted from 1."""
     maps = next(iter(used(runs)["maps"]), None)
     if maps is None:
         return pd.DataFrame(columns=COLUMNS)
@@ -53,12 +53,12 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def entropy(weights: np.ndarray) -> float:
-    """In bits, mean over the queries of T K: 0 where each looks at one key alone."""
+    """Compute the entropy of weights T K in bits, mean over queries: 0 where each query looks at one key alone."""
     return float(-(weights * np.log2(np.where(weights > 0, weights, 1))).sum(1).mean())
 
 
 def say_focus(weights: np.ndarray, pieces: list[str]) -> str:
-    """What a head attends to, by rule, from its weights T T: a neighbour, one word, or else its largest weight."""
+    """Describe what a head attends to, by its weights T T: a neighbour, one word, or else its largest weight."""
     shares = {name: np.diag(weights, offset).mean() for offset, name in DIAGONALS.items()}
     to_each = zip(map(_quote, pieces), weights.mean(0), strict=True)
     shares |= {f"{piece} from every word": share for piece, share in to_each}
@@ -90,7 +90,7 @@ def draw(data: pd.DataFrame):
 
 
 def _draw_arcs(axes, weights: np.ndarray, pieces: list[str]) -> None:
-    """The words twice, one below the other, and a line for each weight."""
+    """Draw the words twice, in two columns, and a line between them for each weight above `SEEN`."""
     for (query, key), weight in np.ndenumerate(weights):
         if weight > SEEN:
             axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))

@@ -20,7 +20,7 @@ origin, commits = layer_costs.origin, layer_costs.commits
 
 
 def data(layers: pd.DataFrame) -> pd.DataFrame:
-    """layer, n, d, ms with its low and high over turns, exponent of the layer's line."""
+    """Return the time of each layer at each n, with its interval over turns, and the exponent fitted to the layer."""
     timed = layers[layers["status"] == "ok"].sort_values(["layer", "n"])
     shown = [over_seeds(layer_costs.values_of(row, "ms")) for row in timed.to_dict("records")]
     timed = timed[["layer", "n", "d", "ms"]].assign(**{end: [each[end] for each in shown] for end in ("low", "high")})

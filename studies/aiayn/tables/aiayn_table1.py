@@ -54,13 +54,13 @@ def _formulas(name: str, label: str) -> list[dict]:
 
 
 def _products(name: str, rows: pd.DataFrame) -> pd.Series:
-    """Multiply-adds of the layer as it is computed, up to a factor: all kinds but one are linear in n."""
+    """Count the multiply-adds of a layer as computed, up to a factor: all kinds but self-attention are linear in n."""
     n, d = rows["n"], rows["d"]
     return 4 * n * d**2 + 2 * n**2 * d if name == "self" else n
 
 
 def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: str) -> dict:
-    """The slope over all lengths at which the layer could be measured; of times one for each turn."""
+    """Fit the exponent of n over all lengths at which the layer could be measured; for times, one fit per turn."""
     ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
     sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
     slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]

@@ -44,7 +44,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def add_spent(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with what each sustained in its training steps (FLOP/s), and its time at that speed (FLOPs)."""
+    """Add `sustained`, the speed of a run's training steps in FLOP/s, and `spent`, its whole time at that speed."""
     sustained = PER_MAC * runs["macs_executed"] * runs["tokens_per_s"]
     return runs.assign(sustained=sustained, spent=train_cost(runs["seconds"], 1, sustained))
 

@@ -39,7 +39,7 @@ BLEU = "dev_bleu_tokenised"
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """Scores and parameters of every row, then the sizes behind them."""
+    """Build the scores and parameters of every row, then the sizes behind them."""
     runs = pick(runs, ablation="transformer_variations")
     rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(runs, variant=key)) for key in ROWS]
     scores = [cell for row in rows for cell in _scores(*row, pick(runs, variant="base"))]
@@ -65,7 +65,7 @@ def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> li
 
 
 def _at_paper_size(label: str, key: str) -> list[dict]:
-    """Parameters of the paper's net, with the vocabulary it names and with the one that fits."""
+    """Return the parameters of the paper's net, with the vocabulary it names and with the one that fits its number."""
     name = f"ai.t3.{key}.params"
     fitted = find(name).recomputed
     named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})

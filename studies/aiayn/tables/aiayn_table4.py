@@ -24,7 +24,7 @@ BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
-    """The paper's rows, then ours with what stands behind F1."""
+    """Build the paper's rows, then ours, with recall, precision and the other numbers beside F1."""
     runs, cells = pick(runs, ablation="parsing"), []
     for key in PRINTED:
         f1_cited = find(f"ai.t4.{key}")

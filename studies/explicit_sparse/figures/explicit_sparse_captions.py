@@ -23,7 +23,7 @@ CAPTION = (
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
 COLUMNS += ["red", "green", "blue"]
 PICTURES, PIECES = 2, 3
-LETTERS = 26  # of a line over or under a picture
+LETTERS = 26  # in a line of text above or below a picture
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -31,7 +31,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """A line per weight of a shown piece, and per pixel of a picture, whose piece and weight are missing."""
+    """Return a row for each weight of a shown piece, and one for each pixel of a picture, without piece and weight."""
     lines = []
     for run in used(runs).itertuples():
         for look in [look for look in run.looks if look["pixels"] and look["pieces"]][:PICTURES]:
@@ -43,17 +43,17 @@ def data(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _references(shown: list | None, picture: str) -> list[str]:
-    """The captions that people, or the generator, wrote of a picture, where the record may quote them."""
+    """Return the reference captions of a picture; none where the record may not quote them."""
     return next((right.split(" / ") for name, right, _ in shown or () if name == picture), [])
 
 
 def nearest(caption: str, references: list[str]) -> str | None:
-    """The reference that has most words of a caption in its order."""
+    """Find the reference that shares most words with a caption, in the same order; None without references."""
     return max(references, key=lambda each: _compare(caption, each).ratio(), default=None)
 
 
 def mark(caption: str, reference: str | None) -> str:
-    """The caption, [brackets] around the words that the reference has otherwise, [...] where it has more."""
+    """Mark in a caption with [brackets] the words that its reference has otherwise, with [...] where that has more."""
     if reference is None:
         return caption
     words, marked = caption.split(), []
@@ -78,7 +78,7 @@ def _pixels(picture: dict) -> list[dict]:
 
 
 def _weights(look: dict) -> list[dict]:
-    """Take the pieces whose largest weight is largest, in the order they were written."""
+    """Return the weights of the `PIECES` pieces whose largest weight is largest, in the order they were written."""
     weights = np.array(look["weights"])
     side = round(weights.shape[1] ** 0.5)
     chosen = sorted(np.argsort(-weights.max(1), kind="stable")[:PIECES])
@@ -90,7 +90,7 @@ def _weights(look: dict) -> list[dict]:
 
 
 def draw(data: pd.DataFrame):
-    """A line of panels for each picture and net: the picture under its caption, then a map for each piece."""
+    """Draw a row of panels for each picture and net: the picture under its caption, then a map for each piece."""
     if not len(data):
         return draw_message("no picture that both softmax and top-k have described")
     order = list(data["picture"].unique())
@@ -115,7 +115,7 @@ def draw(data: pd.DataFrame):
 
 
 def _grid(lines: pd.DataFrame, columns: list[str]) -> np.ndarray:
-    """H W c from lines with row and column."""
+    """Arrange lines with row and column as an array, H W c."""
     ordered = lines.sort_values(["row", "column"])
     side = int(ordered["row"].max()) + 1
     return ordered[columns].to_numpy(float).reshape(side, -1, len(columns))

@@ -20,7 +20,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """panel, layer, head (from 1), query, key (places), query_piece, key_piece, weight."""
+    """Return a row for each weight of the sharpest head of the last encoder layer; query and key are places."""
     rows = []
     for run in used(runs).itertuples():
         last = maps.list_layers(run.maps, "encoder")[-1]

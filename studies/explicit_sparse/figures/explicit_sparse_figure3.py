@@ -21,7 +21,7 @@ CAPTION = (
     "it. Not comparable: BLEU, and k itself where our sentences are shorter than the paper's."
 )
 AXIS = "est.f3.k_axis"
-PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # dev BLEU on En-Vi that its Table 5 prints
+PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU on En-Vi that its Table 5 prints
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -29,7 +29,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """source, text, k (inf: every key), mean, low, high, points, n, failed, published (an id)."""
+    """Return a row for each text and measured k, and for each k of the paper. k: inf, every key. published: an id."""
     runs = with_badge(used(runs))
     measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised")
     published = [
@@ -58,7 +58,7 @@ def draw(data: pd.DataFrame):
 
 
 def _set_axis(axes, k: pd.Series) -> float:
-    """A scale of powers of two that ends at infinity; the place where that stands."""
+    """Make the x axis a scale of powers of two that ends at infinity; return the place where infinity stands."""
     end = max(each for each in k if math.isfinite(each)) * 2 if any(map(math.isfinite, k)) else 2.0
     ticks = sorted(set(k.clip(upper=end)))
     set_powers(axes.xaxis, {each: "∞" if each == end else f"{each:.0f}" for each in ticks})
@@ -68,7 +68,7 @@ def _set_axis(axes, k: pd.Series) -> float:
 
 
 def _draw_published(axes, published: pd.DataFrame) -> None:
-    """The k of the paper's curve, and what it prints elsewhere of two of them."""
+    """Draw an axis with the k of the paper's curve, and the BLEU that its Table 5 prints for two of them."""
     end = _set_axis(axes, published["k"])
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none"}
     printed = published.dropna(subset=["mean"])
@@ -83,7 +83,7 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
 
 
 def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
-    """A line through the k of top-k; softmax stands alone at infinity."""
+    """Draw a line through the k of top-k; softmax stands alone at infinity."""
     for chosen, marks, name in ((points["k"] < math.inf, "o-", "top-k"), (points["k"] == math.inf, "s", "softmax")):
         line = points[chosen].sort_values("k")
         half = half_width(line["low"].astype(float), line["high"].astype(float))

@@ -19,7 +19,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:
-    """panel, layer, head (from 1), query, key (places), query_piece, key_piece, weight; bottom layer first."""
+    """Return a row for each weight of the sharpest head of each layer, bottom layer first; query and key are places."""
     panels = []
     for run in used(runs).itertuples():
         for depth, layer in enumerate(maps.list_layers(run.maps, "cross")):

@@ -46,7 +46,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_second_test(label: str, column: str, variant: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
-    """Compare on a test of another year, where the text has one."""
+    """Return cells that compare the variant with `base` on a test of another year; none where the text has none."""
     score = "second_test_bleu"
     if seeds[score].isna().all():
         return []

@@ -59,7 +59,7 @@ def build(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
-    """What a single row has: k of top-k, the alpha that entmax has learned."""
+    """Return the cells that only one row has: k of top-k, and the alpha that entmax has learned."""
     if variant == "top_k":
         return [setting(label, "k", runs, "k", "est.txt.k_small", unit="keys")]
     if variant == "entmax_alpha":
@@ -68,6 +68,6 @@ def _settings(label: str, variant: str, runs: pd.DataFrame) -> list[dict]:
 
 
 def _mean_alpha(alpha) -> float | None:
-    """Mean over the heads of all layers: alpha[layer][head]."""
+    """Average alpha[layer][head] over the heads of all layers; None where no alpha was learned."""
     heads = [head for layer in alpha for head in layer] if isinstance(alpha, list) else []
     return sum(heads) / len(heads) if heads else None

@@ -26,7 +26,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
-    """source, label, S, layer, span, mean, low, high, n. source: a variant, a reader, `heads` or `pays`."""
+    """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader, `heads` or `pays`."""
     runs = used(runs)
     curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
     rows = curves.rename(columns={"variant": "source"}).to_dict("records")
@@ -39,7 +39,7 @@ def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
 
 
 def _heads(runs: pd.DataFrame) -> list[dict]:
-    """The span of every head of the adaptive runs with the largest S."""
+    """List the span of every head of the adaptive runs with the largest S."""
     adaptive = pick(runs, variant="adaptive", status="ok")
     adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
     return [

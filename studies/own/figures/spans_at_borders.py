@@ -13,7 +13,7 @@ CAPTION = (
     "S. Grey: from the least to the largest mean span at blanks near a place where a topic changes, whatever their "
     "distance before or after it and the topic's duration; all of them are in the data."
 )
-NOTICED = 0.05  # of the span: what moves it by less goes unnoticed
+NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -22,7 +22,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
-    """duration, low, high, borders, or place; span, mean over the nets; nets, how many."""
+    """Return the mean span over nets, and how many nets, near borders (duration, low, high) and by place in a word."""
     rows = topic_borders[topic_borders["digest"].isin(used(runs)["digest"])]
     by = ["duration", "low", "high", "borders", "place"]
     grouped = rows.astype(dict.fromkeys((*by, "span"), float)).groupby(by, dropna=False)["span"]
@@ -47,12 +47,12 @@ def draw(data: pd.DataFrame):
 
 
 def spans_at(data: pd.DataFrame) -> pd.Series:
-    """The mean spans where a topic changes."""
+    """Return the mean spans near the borders of topics, in characters."""
     return data[data["duration"].notna()]["span"].dropna()
 
 
 def say_borders(spans: pd.Series) -> str:
-    """What the span does where a topic changes, in a sentence."""
+    """Say in a sentence what the span does where a topic changes."""
     low, high = spans.min(), spans.max()
     said = "is noticed" if high - low > NOTICED * high else "goes unnoticed"
     return f"A change of topic {said}: at the blanks around it {low:.0f} to {high:.0f} characters"

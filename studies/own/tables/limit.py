@@ -40,19 +40,19 @@ def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
 
 
 def _beside_fixed(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `above_fixed`: their test bpc less that of the fixed span of the same S and seed."""
+    """Add to runs `above_fixed`: their test bpc less that of the fixed span of the same S and seed."""
     fixed = pick(runs, variant=FIXED, status="ok").set_index(["S", "seed"])["test_bpc"]
     beside = fixed.reindex(pd.MultiIndex.from_frame(runs[["S", "seed"]])).to_numpy()
     return runs.assign(above_fixed=runs["test_bpc"] - beside)
 
 
 def _readers(best_reader: pd.DataFrame) -> list[dict]:
-    """A row for each reader: what it reaches follows from the text."""
+    """Return the cells of the best readers, a row for each; what they reach follows from the text."""
     if best_bpc(best_reader) is None:
         return []
     readers = [("best reader, its word alone", words_bpc(best_reader))]
     whole, seen = best_bpc(best_reader), windows(best_reader)
-    less = seen[(seen["bpc"] > whole).cummin()]  # as few as leave something to be gained: the rest is chance
+    less = seen[(seen["bpc"] > whole).cummin()]  # the windows before the first one as good as all of the past
     readers += [(f"best reader, {row.window} characters", row.bpc) for row in less.itertuples()]
     readers.append(("best reader, all of the past", whole))
     rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), best_reader)

@@ -1,4 +1,4 @@
-"""Attention of one sentence as heat maps with its pieces on both axes, for the figures that look at single heads."""
+"""Draw attention in one sentence as heat maps with its pieces on both axes, for figures that look at single heads."""
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,10 @@ from workflow.report.tables.cells import pick
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 COMPARED = ("softmax", "top_k")  # variants
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
-SIZE = 11  # points: panels stand one below the other, so that a phone, half as wide as a page, leaves text readable
-ROW, REST = 0.27, 1.6  # inches of height: of a query; of title and names of the keys
-# From 50 levels on the scale would be a bitmap in the SVG. One blue over the page, light or dark: no weight leaves the
-# page as it is, and the least weight can just be told from none.
+SIZE = 11  # points: panels stand one below the other, so that text stays readable on a phone, half as wide as a page
+ROW, REST = 0.27, 1.6  # inches of height: of a query; of the title and the names of the keys
+# With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
+# weight leaves the page as it is, and the least weight can just be told from none.
 BLUE, LEAST, LEVELS = "#2f7fd0", 0.08, 40
 BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(
     bad=(0, 0, 0, 0)
@@ -22,7 +22,7 @@ BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, 
 
 
 def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
-    """One run of each of `COMPARED` whose record has the fact: of the first text and seed that all of them have."""
+    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and seed that all have."""
     ok = pick_holding(pick(runs, ablation=ablation, status="ok"), fact)
     ok = ok[ok[fact].map(len) > 0]
     for _, group in ok.sort_values(["paper_corpus", "seed"]).groupby(["paper_corpus", "seed"], sort=False):
@@ -34,19 +34,19 @@ def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str =
 
 
 def list_layers(maps: dict, kind: str) -> list[str]:
-    """Names of the recorded layers, bottom first."""
+    """List the names of the recorded layers, bottom first."""
     return sorted(maps[kind], key=int)
 
 
 def find_sharpest(heads: np.ndarray) -> int:
-    """The head (from 0) whose rows have the highest maximum on average; heads: h T K."""
+    """Find the head (from 0) whose rows have the highest maximum on average; heads: h T K."""
     return int(heads.max(-1).mean(-1).argmax())
 
 
 def make_rows(
     panel: str, layer: str, head: str, weights: np.ndarray, queries: list[str], keys: list[str]
 ) -> list[dict]:
-    """A line for each weight of T K, in the columns `COLUMNS`."""
+    """Return a row for each weight of T K, with the columns `COLUMNS`."""
     return [
         dict(zip(COLUMNS, (panel, int(layer), head, i, j, queries[i], keys[j], weight), strict=True))
         for (i, j), weight in np.ndenumerate(weights)
@@ -54,9 +54,9 @@ def make_rows(
 
 
 def draw(data: pd.DataFrame, queries: str, keys: str):
-    """A map per panel, one below the other, on the scale from 0 to 1; queries and keys name the axes.
+    """Draw a map per panel, one below the other, on a scale from 0 to 1; queries and keys name the axes.
 
-    On the right stands how many keys each query looks at: whose weight, rounded to three places, is not 0.
+    On the right stands how many keys each query looks at: those whose weight, rounded to three places, is not 0.
     """
     if not len(data):
         return draw_message(NO_MAPS)
@@ -80,14 +80,14 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
 
 
 def _count_keys(axes, weights: np.ndarray) -> None:
-    """At the end of each row of T K."""
+    """Write at the end of each row of T K how many of its weights are not 0."""
     counts = ["keys", *map(str, (weights > 0).sum(1))]
     for place, text in enumerate(counts):
         axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", fontsize=SIZE - 1, color=GREY)
 
 
 def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
-    """Weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
+    """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
     seen = np.ma.masked_less_equal(weights, 0)
     mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
     axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE, parse_math=False)

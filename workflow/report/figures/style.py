@@ -1,4 +1,4 @@
-"""One look for all figures, made to be read at the width of a phone, with text kept as text."""
+"""Give all figures one look, which can be read at the width of a phone and keeps text as text."""
 
 import io
 import textwrap
@@ -16,11 +16,11 @@ from workflow.report.figures.colours import GREY  # noqa: E402
 from workflow.results.statistics import over_seeds  # noqa: E402
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
-LETTERS = 70  # of a title, side by side over a whole figure
-IN_LEGEND, ROW = 90, 0.22  # of a legend: letters side by side, inches of height
-OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in points
+LETTERS = 70  # of a title that fit side by side over a whole figure
+IN_LEGEND, ROW = 90, 0.22  # of a legend: letters that fit side by side; inches of height of a row
+OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
 NEAR = 3  # pixels between a name and what it must not touch
-DASHES = ("-", "--", ":", "-.")  # so that of lines in one place each is seen
+DASHES = ("-", "--", ":", "-.")  # so that lines that lie on each other can all be seen
 
 plt.rcParams.update(
     {
@@ -42,24 +42,24 @@ plt.rcParams.update(
         "figure.max_open_warning": 0,
     }
 )
-TICKS = 3  # of a logarithmic axis, at least
-PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # of a decade that have a tick
+TICKS = 3  # that a logarithmic axis has at least
+PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
 
 
 def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
-    """A figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+    """Make a figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
     width = width or WIDTH / columns
     return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
 
 
 def lay_out(figure) -> None:
-    """Give every text its room, once: savefig would draw the whole figure one time more to do it, for every format."""
+    """Lay out a figure once: savefig would draw the whole figure once more to do so, for every format."""
     figure.get_layout_engine().execute(figure)
     figure.set_layout_engine("none")
 
 
 def as_svg(figure) -> str:
-    """Laid out, written and closed; no date, so that the same figure is the same text."""
+    """Lay out a figure, close it and return it as SVG, without a date, so that the same figure is the same text."""
     lay_out(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -68,7 +68,7 @@ def as_svg(figure) -> str:
 
 
 def draw_message(message: str):
-    """A figure whose runs are missing or failed, and which says so."""
+    """Draw a message in place of a figure whose runs are missing or failed."""
     figure, axes = canvas()
     axes.axis("off")
     axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
@@ -76,12 +76,12 @@ def draw_message(message: str):
 
 
 def fold(title: str, panels: int, size: int = 9) -> str:
-    """In lines as wide as one of so many panels; size: of a letter, in points."""
+    """Fold a title into lines as wide as one of so many panels; size: of a letter, in points."""
     return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
 
 
 def share_legend(figure) -> None:
-    """One legend above all panels, each label in it once, in room of its own."""
+    """Draw one legend above all panels, with each label once; the figure grows by the height of the legend."""
     handles: dict[str, object] = {}
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -94,7 +94,7 @@ def share_legend(figure) -> None:
 
 
 def place_names(figure) -> None:
-    """Put the names of points where each is nearer to its own than to another, and apart; leave out the others."""
+    """Place each point's name nearer to it than to others and clear of all other names; hide names without a place."""
     figure.draw_without_rendering()
     for axes in figure.axes:
         points = [axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines]
@@ -116,7 +116,7 @@ def _move(name, offset: tuple[float, float]) -> Bbox:
 
 
 def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
-    """Whether a name touches no other name, no point and not the edge."""
+    """Whether a name is nearest to its own point and touches no other name, no other point and not the edge."""
     middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
     nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
     apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
@@ -124,7 +124,7 @@ def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], 
 
 
 def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
-    """The values that stand in place of an interval, each a small dot, at the place of their mean."""
+    """Draw the values that stand in place of an interval as small dots, at the x of their mean."""
     for row in data.to_dict("records"):
         points = row.get("points")
         if isinstance(points, list):
@@ -132,7 +132,7 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
 
 
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
-    """A line through the means, its interval as a band, or the points of few seeds."""
+    """Draw a line through the means, with its interval as a band, or the points of few seeds."""
     data = data.dropna(subset=["mean"]).sort_values(x)
     axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
     draw_points(axes, data, x, colour)
@@ -144,28 +144,28 @@ def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **styl
 
 
 def average_by_step(points: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """step, mean, low, high, points over the seeds that have reached a step. points: with their step, of any seed."""
+    """Average a quantity at each step over the seeds that have reached it. points: with their step, of all seeds."""
     by_step = points.dropna(subset=[quantity]).groupby("step")[quantity]
     rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
     return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})
 
 
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
-    """The runs whose record has this fact."""
+    """Pick the runs whose record has this fact."""
     return runs[pd.Series([isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool)]
 
 
 def set_count_ticks(axis) -> None:
-    """Ticks as 0.01, 20, 150k or 20M."""
+    """Write the ticks of an axis as 0.01, 20, 150k or 20M."""
     thousands = EngFormatter(sep="")
     axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}"))
 
 
 def set_log(axis) -> None:
-    """Make an axis with data logarithmic.
+    """Make an axis logarithmic, once its data are drawn.
 
-    This and `set_powers` are the only ways to a logarithmic axis: matplotlib's own labels of one are powers, in the
-    maths that labels are not read in.
+    Make logarithmic axes with this or `set_powers` alone: matplotlib's own labels are powers in its markup for maths,
+    which is off for all text here.
     """
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = sorted(axis.get_view_interval())
@@ -175,14 +175,14 @@ def set_log(axis) -> None:
 
 
 def set_powers(axis, labels: dict[float, str]) -> None:
-    """Make an axis one of powers of two, with these labels at these values alone."""
+    """Give an axis a scale of powers of two, with these labels at these values alone."""
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log", base=2)
     axis.set_ticks([*labels], [*labels.values()])
     axis.set_minor_locator(NullLocator())
 
 
 def set_span_axis(axes, values) -> None:
-    """S on a scale of powers of two: up to four named, of more every second, the largest among them."""
+    """Show S on a scale of powers of two; of more than four values name every second, the largest among them."""
     ticks = sorted(set(values))
     unnamed = ticks[-2::-2] if len(ticks) > 4 else []
     set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
@@ -190,7 +190,7 @@ def set_span_axis(axes, values) -> None:
 
 
 def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
-    """The coarsest with ticks enough between two values; on a short axis, which is nearly linear, a linear one."""
+    """Find the coarsest locator with enough ticks between two values; on a short axis, nearly linear, a linear one."""
     for parts in PARTS:
         locator = LogLocator(subs=parts)
         if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:

@@ -11,7 +11,7 @@ ASYMPTOTIC = "asymptotic"
 
 
 def build() -> pd.DataFrame:
-    """id, where, row, column, formula, inputs, result, published, source, unit, error_pct, rounds_to_paper, note.
+    """Build a row for each number, with its formula, inputs, result, error in per cent and whether it rounds to print.
 
     formula: by name, None where the value cannot be computed; note then says why. A value that no paper prints
     (source: inferred) has no error, and nothing to round to.
@@ -45,9 +45,9 @@ def rounds_to(result: float, printed: float) -> bool:
 
 
 def last_place(printed: float) -> float:
-    """The place of the last digit that is not zero: 42,000,000 -> 1,000,000; 3.3e18 -> 1e17; 62 -> 1.
+    """Find the place of the last digit that a paper shows: 42,000,000 -> 1,000,000; 3.3e18 -> 1e17; 62 -> 1.
 
-    Millions of parameters are printed to the million even where they end in zero (90M, 120G).
+    Whole millions are printed to the million, and from 1e9 on to 1e9, even where that digit is zero (90M, 120G).
     """
     if printed >= 1e9 and printed < 1e18:
         return 1e9

@@ -1,14 +1,14 @@
-"""The form that all tables share: one row per cell, so that a number keeps its unit, its runs and its failure.
+"""Make the cells of tables: one row per cell, so that a number keeps its unit, its runs and its failure.
 
 row, column    where the cell stands
 value          a number or a text, a mean over n seeds, or turns of a timing; low, high: its 95 % interval (Student's t)
 points         the values of fewer than three, in their order, in place of an interval: `workflow.results.statistics`
 unit, kind     measured | analytic | setting | cited; a function of each of these names makes such a cell
-published      id of what the paper prints for this cell, or None
+published      the id of what the paper prints for this cell, or None
 as_the_paper   whether the runs behind it have the paper's size and text: scale `paper`, and no text that stands in
 digests        the runs behind the number
 status, note   ok | failed | not run, and why
-late_gain      of a score: the most that the last quarter of the updates still brought to a run behind it, in bits
+late_gain      of a score: what the last quarter of the updates still brought, in bits, at most over the runs behind it
 """
 
 import pandas as pd
@@ -29,7 +29,7 @@ OF_CHARACTERS = {"multiply-adds": "multiply-adds / character", "tokens / s": "ch
 
 
 def pick(runs: pd.DataFrame, **wanted) -> pd.DataFrame:
-    """The runs whose columns have the wanted values."""
+    """Pick the runs whose columns have the wanted values."""
     for column, value in wanted.items():
         runs = runs[runs[column] == value]
     return runs
@@ -52,7 +52,7 @@ def make_table(cells: list[dict]) -> pd.DataFrame:
 
 
 def unit_of(quantity: str) -> str:
-    """The registered unit, in the words of a language model; none of what is not registered."""
+    """Return the registered unit, in the words of a language model; empty for what is not registered."""
     registered = REGISTRY[quantity].unit if quantity in REGISTRY else ""
     return "ms" if quantity in TIMED and quantity not in SPEEDS else OF_CHARACTERS.get(registered, registered)
 
@@ -60,13 +60,10 @@ def unit_of(quantity: str) -> str:
 def measured(
     row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
 ) -> dict:
-    """The cell of a measured quantity over the seeds in `runs`; of a timing over its turns.
+    """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its turns.
 
-    unit: where it is not that of `unit_of`.
-
-    Where some runs failed, the note names them.
-
-    A measurement that failed, or a count that its own check refuses, is a failed cell with the reason.
+    unit: where it is not that of `unit_of`. The note names runs that failed. If the measurement failed, or its own
+    check refuses a count, the status is `failed`, and the note says why.
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
@@ -94,14 +91,14 @@ def measured(
 
 
 def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:
-    """What a mean stands on: a value of each run, of a timing one of each turn of a configuration."""
+    """List the values behind a mean: one of each run, of a timing one of each turn of a configuration."""
     if quantity in TIMED or not len(runs):
         return all_turns(runs, quantity) if len(runs) else []
     return runs[quantity].dropna().astype(float).tolist()
 
 
 def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
-    """Why the measurement of a quantity does not count: it left no number, or its reason names the quantity itself."""
+    """List why measurements of a quantity do not count: they left no number, or their reason names the quantity."""
     kind = MEASURED_BY.get(quantity)
     if kind is None or not len(runs):
         return []
@@ -111,21 +108,21 @@ def _refusals(runs: pd.DataFrame, quantity: str, has_values: bool) -> list[str]:
 
 
 def take_cost_row(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row to read a cost from that is measured once per configuration: of a run that ended well if any did."""
+    """Take the one row that holds a cost measured once per configuration: of a run that ended well if any did."""
     ok = runs[runs["status"] == "ok"]
     return (ok if len(ok) else runs).head(1)
 
 
 def take_rows(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """The rows that a mean of a quantity stands on: every seed, or one where it is measured once per configuration."""
+    """Take the rows behind a mean of a quantity: every seed, or one where it is measured once per configuration."""
     return take_cost_row(runs) if quantity in MEASURED_BY else runs
 
 
 def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
-    """Mean, 95 % interval or points of a quantity over the seeds of each group, without the failed runs; their number.
+    """Compute by group a quantity's mean, 95 % interval or points over the seeds that ended well; count the others.
 
-    What is measured once per configuration stands on the row of each seed: it is one value without an interval, or the
-    turns of a timing.
+    What is measured once per configuration stands on the row of each seed, and counts as one value without an
+    interval, or as the turns of a timing.
     """
     rows = []
     for key, group in runs.groupby(by, dropna=False, sort=True):
@@ -148,8 +145,7 @@ def ratio(
     base_name: str,
     base_quantity: str = "",
 ) -> dict:
-    """A cost over that of the base: of means over seeds where each run counts it, of two values measured once, or of
-    the turns of a timing.
+    """Return the cell of a cost over that of the base: of means over seeds, of two values measured once, or of turns.
 
     base_quantity: where the base's cost has another name.
     """
@@ -169,21 +165,21 @@ def ratio(
 def setting(
     row: str, column: str, runs: pd.DataFrame, quantity: str, published: str | None = None, *, unit: str | None = None
 ) -> dict:
-    """A number that the job itself fixes: the same for every seed, so it has no interval."""
+    """Return the cell of a number that the job itself fixes: the same for every seed, so it has no interval."""
     cell = measured(row, column, runs, quantity, published, unit=unit)
     return cell | {"kind": "setting"} | _only(cell["value"])
 
 
 def _only(value: float | None) -> dict:
-    """A value without an interval."""
+    """Return a cell's values for a number without an interval."""
     return dict.fromkeys(OF_VALUES) | {"value": value}
 
 
 def analytic(row: str, column: str, value: float, unit: str, published: str | None = None, note: str = "") -> dict:
-    """A number from a formula, at the paper's size."""
+    """Return the cell of a number from a formula, at the paper's size."""
     return make_cell(row, column, value, unit, "analytic", published, note=note)
 
 
 def cited(row: str, column: str, published: str, unit: str, note: str = NOT_TRAINED) -> dict:
-    """A cell that only the paper fills."""
+    """Return a cell that only the paper fills."""
     return make_cell(row, column, None, unit, "cited", published, note=note)

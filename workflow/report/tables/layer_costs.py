@@ -1,4 +1,4 @@
-"""The layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured them."""
+"""Read the layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured them."""
 
 import math
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ LABELS = {
 
 
 def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
-    """p of values = c n^p, by least squares in the logarithms; None below two positive values."""
+    """Fit p of values = c n^p, by least squares in the logarithms; None for fewer than two positive values."""
     points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
     if len(points) < 2:
         return None
@@ -23,7 +23,7 @@ def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
 
 
 def values_of(layer: dict, quantity: str) -> list[float]:
-    """The time of each turn; memory, and a time without turns, alone."""
+    """List the time of each turn; of memory, or of a time without turns, the one value."""
     turns = layer["turns"] if quantity == "ms" else None
     return list(turns) if isinstance(turns, list) and turns else [float(layer[quantity])]
 
@@ -34,7 +34,7 @@ def commits(layers: pd.DataFrame) -> list[str]:
 
 
 def origin(layers: pd.DataFrame) -> str:
-    """How the layers were measured, in one line, as `workflow.results.runs_table.describe` says of runs."""
+    """Say in one line how the layers were measured, as `workflow.results.runs_table.describe_runs` says of runs."""
     if not len(layers):
         return "layers were not measured"
     widths = ", ".join(map(str, sorted(layers["d"].unique())))

@@ -1,4 +1,4 @@
-"""Two variants compared run by run: a run of the one beside the run of the other that has the same seed."""
+"""Compare two variants run by run: a run of the one with the run of the other that has the same seed."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ SOFTMAX = "softmax"  # the variant that the others are compared with
 def gain(
     row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str | None = None
 ) -> dict:
-    """The cell of a quantity less one of the base, over seeds with its interval or points. quantities: of each side."""
+    """Return the cell of a quantity less the base's, over pairs of seeds. quantities: of `runs`, and of the base."""
     pairs, cell = _pair(row, column, runs, base, quantities, unit_of(quantities[0]) if unit is None else unit)
     if not pairs:
         return cell
@@ -27,19 +27,19 @@ def gain(
 
 
 def bleu(counts: np.ndarray) -> float:
-    """Corpus BLEU from n-grams that match (4), n-grams there are (4), and the lengths of output and reference."""
+    """Compute corpus BLEU from counts of matching n-grams (4), of all (4), and the lengths of output and reference."""
     matching, total, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
     return BLEU.compute_bleu(matching, total, *lengths, smooth_method="exp").score
 
 
 def f1(counts: np.ndarray) -> float:
-    """Corpus F1 from brackets that match, those of the right trees and those written, which come first."""
+    """Compute corpus F1 from the first three counts: brackets that match, of the right trees, and written."""
     matched, right, written = counts[:3].tolist()
     return 200 * matched / (right + written) if matched else 0.0
 
 
 def cider(counts: np.ndarray) -> float:
-    """Corpus CIDEr from the sum over pictures and their number."""
+    """Compute corpus CIDEr from the sum over pictures and their number."""
     return counts[0] / counts[1]
 
 
@@ -47,9 +47,9 @@ NAMES = {bleu: "sacreBLEU", f1: "F1", cider: "CIDEr"}
 
 
 def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score=bleu, counts="counts") -> dict:
-    """The cell of p by paired bootstrap: the largest over the pairs of nets, 1 where they disagree which is better.
+    """Return the cell of p by paired bootstrap: the largest over pairs of nets, 1 where they disagree which is better.
 
-    score: of summed counts, one of `NAMES`. counts: the fact that holds them.
+    score: the function of summed counts, one of `NAMES`. counts: the fact that holds the counts.
     """
     pairs, cell = _pair(row, column, runs, base, (counts, counts), "")
     if not pairs:
@@ -65,10 +65,10 @@ def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score
 
 
 def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
-    """Difference in the score, and the p of two-sided paired bootstrap resampling of sentences (Koehn 2004).
+    """Compute the difference in score, and p by two-sided paired bootstrap resampling of sentences (Koehn 2004).
 
-    counts, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often a
-    resample's difference lies farther from the mean of all than the difference itself from 0.
+    counts, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often the
+    difference of a resample lies farther from the mean of all resamples than the difference itself lies from 0.
     """
     both = np.array([counts, base])  # net, sentence, count
     drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
@@ -82,7 +82,7 @@ def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
 
 
 def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
-    """Seed, value and base of each pair; and the cell without its value, whose note says what is missing."""
+    """Return seed, value and base of each pair, and the cell without its value, whose note says what is missing."""
     by_seed, notes, states = [], [], []
     for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
         present = side[quantity].notna()
