@@ -61,13 +61,6 @@ def test_the_best_reader_is_one_whose_window_holds_everything(source):
     np.testing.assert_allclose(reader.bits(text), reader.bits_within(text, len(text)), atol=1e-9)
 
 
-@pytest.mark.slow
-def test_whoever_sees_more_reads_better_on_average(source):
-    text, reader = source.draw(20_000).decode(), Reader(source)
-    means = [reader.bits_within(text, window)[64:].mean() for window in (2, 8, 32)]
-    assert means[0] > means[1] > means[2] > reader.bits(text)[64:].mean() - 1e-3
-
-
 def test_one_state_is_the_entropy_of_a_word():
     """Without topics words are independent: bits of a word by its probability, over its mean length."""
     source = TopicText(Topics(words=6, states=1, durations=[10], spread=1.0, seed=2))

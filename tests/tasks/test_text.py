@@ -1,7 +1,6 @@
 """Texts: the same bytes everywhere, checked, split, and refused in one line when they are not what they should be."""
 
 import hashlib
-from pathlib import Path
 
 import pytest
 
@@ -19,24 +18,14 @@ def test_embedded_texts_are_the_pinned_ones(name):
     pinned = load_corpora("char_lm").entry(name)
     content = data.read_embedded(name, pinned)
     assert len(content) == pinned.bytes > 3_000_000
-    assert b"tests/" not in content[:100] and content == data.read_embedded(name, pinned)
-
-
-def test_sources_are_the_files_of_the_packages_in_order():
-    content = data.read_sources()
-    root = Path(embedded.find_spec("sympy").origin).parent
-    first, last = ((root / path).read_bytes() for path in ("assumptions/__init__.py", "simplify/trigsimp.py"))
-    assert content.startswith(first) and content.endswith(last)
-    assert (root / "core" / "tests" / "test_basic.py").read_bytes() not in content
 
 
 def test_another_version_is_refused_with_the_pin_and_both_checksums(monkeypatch):
     monkeypatch.setitem(data.READERS, "sources", lambda: b"other")
     monkeypatch.setattr(embedded, "version", lambda name: "1.15.0")
     pinned = load_corpora("char_lm").entry("sources")
-    line = (
-        f"sha256 {hashlib.sha256(b'other').hexdigest()} .*{pinned.checksum[7:]}; .*sympy==1.14.0, here is sympy==1.15.0"
-    )
+    actual = hashlib.sha256(b"other").hexdigest()
+    line = f"sha256 {actual} .*{pinned.checksum[7:]}; .*sympy==1.14.0, here is sympy==1.15.0"
     with pytest.raises(ConfigError, match=line):
         data.read_embedded("sources", pinned)
 
@@ -52,22 +41,13 @@ def test_a_missing_package_is_refused_with_the_pin(monkeypatch):
     [
         ("Hello, World!", "hello world"),
         ("x_1 = 20", "x one two zero"),
-        ("  a\n\n b ", "a b"),
-        ("a1b", "a one b"),
-        ("in 1905.", "in one nine zero five"),
-        ("don't", "don t"),
-        ("naïve É", "na ve"),
+        ("  a\n\n b1c ", "a b one c"),
+        ("naïve É don't", "na ve don t"),
         ("\u212a", ""),  # the Kelvin sign, whose small letter is an ASCII k, is no ASCII capital
-        ("é", ""),
     ],
 )
 def test_twenty_seven_characters(text, expected):
     assert data.reduce_to_letters(text.encode()) == expected.encode()
-
-
-def test_words_are_of_twenty_seven_characters_with_single_spaces():
-    content = data.read_words()
-    assert set(content) == set(b"abcdefghijklmnopqrstuvwxyz ") and b"  " not in content
 
 
 # Splits and vocabulary
@@ -80,12 +60,7 @@ def test_splits_and_the_end_of_sequence():
     assert [corpus.dev.tolist(), corpus.test.tolist()] == [[1, 2, 0], [1, 2, 0]]
 
 
-def test_a_split_that_does_not_end_in_a_newline_gets_one():
-    corpus = data.build_corpus("file:x", b"abcdefghij" * 4, entry(b"abcdefghij" * 4))
-    assert len(corpus.train) == 36 + 1 and corpus.train[-1] == 0
-
-
-def test_characters_lose_outer_blanks_and_get_one_end():
+def test_a_split_without_a_newline_gets_one_and_characters_lose_outer_blanks():
     content = b"ab " * 30  # cut at 81 and 85: "... ab ", " ab " and "b ab "
     corpus = data.build_corpus("text", content, entry(content, unit="character"))
     assert corpus.symbols == ["<eos>", " ", "a", "b"]
@@ -101,32 +76,19 @@ def test_our_own_split_is_of_90_5_and_5_per_cent(length, sizes):
     assert [len(part) for part in data.split_content(content, None)] == sizes
 
 
-def test_official_splits_by_length():
-    assert data.split_content(b"0123456789", [6, 3, 1]) == [b"012345", b"678", b"9"]
-
-
-def test_a_byte_that_train_never_shows_is_refused():
+def test_a_byte_that_train_never_shows_is_refused_unless_the_text_is_the_users():
     content = b"ab" * 45 + b"abz" + b"ab" * 5
     with pytest.raises(ConfigError, match="byte 122 occurs in dev and never in train"):
         data.build_corpus("text", content, entry(content))
-
-
-def test_a_users_file_may_show_new_bytes_anywhere():
-    content = b"ab" * 45 + b"abz" + b"ab" * 5
     corpus = data.build_corpus("file:x", content, entry(content))
     assert corpus.symbols == ["<eos>", "a", "b", "z"] and 3 in corpus.dev and 3 not in corpus.train
 
 
-@pytest.mark.parametrize("content", [b"a", b"a" * 5])
-def test_too_short_a_text_is_refused(content):
-    with pytest.raises(ConfigError, match="too few"):
-        data.build_corpus("file:x", content, entry(content))
+def test_too_short_a_text_is_refused():
+    with pytest.raises(ConfigError, match="5 bytes are too few to split"):
+        data.build_corpus("file:x", b"a" * 5, entry(b"a" * 5))
 
 
 @pytest.mark.parametrize("byte, name", [(10, "<eos>"), (32, " "), (0, "\\x00"), (255, "\\xff"), (65, "A")])
 def test_names_of_tokens(byte, name):
     assert data.symbol_name(byte) == name
-
-
-def test_names_of_tokens_differ():
-    assert len({data.symbol_name(byte) for byte in range(256)}) == 256

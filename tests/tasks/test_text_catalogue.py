@@ -14,18 +14,12 @@ from workflow.tasks.char_lm import data
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 
-def test_an_unknown_name_is_refused_with_the_nearest():
-    with pytest.raises(ConfigError, match="did you mean 'enwik8'"):
-        load_corpora("char_lm").checksum("enwik")
-
-
 @pytest.mark.parametrize(
     "change, line",
     [
         ({"checksum": "sha1:abc"}, "text: corpora.text.checksum = 'sha1:abc'"),
         ({"split": [1, 2, 3]}, "split adds up to 6, the text has 9 bytes"),
-        ({"bytes": 0}, "corpora.text.bytes = 0"),
-        ({"url": "http://x"}, "did you mean 'urls'"),
+        ({"kind": "topics"}, "`topics` are the parameters of a text of kind topics, and of no other"),
         ({"prefix_of": "txt"}, "did you mean 'text'"),
     ],
 )
@@ -42,12 +36,8 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
         os.utime(path, ns=(hash(content) % 10**9,) * 2)
         digest = hashlib.sha256(content).hexdigest()
         assert texts.checksum(f"file:{path}") == f"sha256:{digest}"
-        assert texts.slug(f"file:{path}") == f"file-{digest[:8]}"
+        assert texts.slug(f"file:{path}") == f"file-{digest[:8]}" and texts.slug("text8-3mb") == "text8-3mb"
         assert data.read_file(texts, f"file:{path}", None) == content
-
-
-def test_named_texts_keep_their_names():
-    assert [load_corpora("char_lm").slug(name) for name in ("sources", "text8-3mb")] == ["sources", "text8-3mb"]
 
 
 @pytest.mark.parametrize(
