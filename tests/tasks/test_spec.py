@@ -12,20 +12,11 @@ each_task = pytest.mark.parametrize("spec", TASKS.values(), ids=TASKS)
 METHODS = ("read", "losses", "after_step", "validate", "evaluate", "in_unit", "state_dict", "load_state_dict")
 
 
-def test_a_task_is_named_by_its_folder():
-    assert all(spec.name == name for name, spec in TASKS.items())
-
-
 @each_task
-def test_the_runner_has_all_that_the_loop_calls(spec):
-    runner = load(spec.runner)
+def test_what_a_task_names_can_be_loaded_and_called(spec):
+    runner, costs = load(spec.runner), load(spec.costs)
     assert all(callable(getattr(runner, method)) for method in METHODS)
     assert runner.__module__ == f"workflow.tasks.{spec.name}.runner"
-
-
-@each_task
-def test_costs_and_corpora_can_be_loaded(spec):
-    costs = load(spec.costs)
     work = (costs.training_step, costs.prediction, costs.evaluation, costs.count)
     assert all(list(inspect.signature(function).parameters)[:3] == ["job", "net", "device"] for function in work)
     assert callable(load(spec.write_corpus))

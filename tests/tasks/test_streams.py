@@ -9,17 +9,13 @@ from workflow.config.errors import ConfigError
 from workflow.tasks.char_lm.streams import Streams, cut, score_text
 
 
-def test_streams_are_contiguous_and_blocks_follow_one_another():
+def test_streams_are_contiguous_and_blocks_follow_one_another_then_start_anew_at_a_random_offset():
     streams = Streams(np.arange(40, dtype=np.uint16), batch=2, block=4, seed=0, device=CPU)
     inputs, targets, begins = streams.read()
     assert inputs.tolist() == [[0, 1, 2, 3], [20, 21, 22, 23]]
-    assert targets.tolist() == [[1, 2, 3, 4], [21, 22, 23, 24]]
-    assert not begins
+    assert targets.tolist() == [[1, 2, 3, 4], [21, 22, 23, 24]] and not begins
     assert streams.read()[0].tolist() == [[4, 5, 6, 7], [24, 25, 26, 27]]
 
-
-def test_after_a_pass_streams_start_anew_at_a_random_offset_below_the_block():
-    streams = Streams(np.arange(40, dtype=np.uint16), batch=2, block=4, seed=0, device=CPU)
     reads = [streams.read() for _ in range(30)]
     starts = [inputs[0, 0].item() for inputs, _, begins in reads if begins]
     assert len(starts) >= 5 and set(starts) <= {0, 1, 2, 3} and len(set(starts)) > 1
