@@ -1,5 +1,7 @@
 """Timings: what turns say of one configuration and of two, and that no configuration has two times."""
 
+from pathlib import Path
+
 import pytest
 
 from tests._runs import run
@@ -12,7 +14,7 @@ SCALES = precomputed_scales()
 
 
 def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):
-    """A run whose step has 100 characters, with the ms of its turns."""
+    """Make a run whose step has 100 characters, with the ms of its turns."""
     speed = sum(100_000 / turn for turn in turns) / len(turns)
     times = {"train_turns": list(turns), "train_ms": sum(turns) / len(turns), "train_tokens_per_s": speed}
     return run(variant=variant, reference_ms=reference, **times, **changes)
@@ -23,21 +25,15 @@ def ratio(ours: dict, than: dict) -> dict:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_no_configuration_has_two_times(scale):
-    """Whatever page shows it: every configuration is in one group, and one row came with the project."""
+def test_no_configuration_has_two_times_and_an_ablation_times_its_own(scale):
+    """Every configuration is in one group, and one row came with the project."""
     came = [row["configuration"] for row in precomputed_costs("throughput", scale)]
     assert len(came) == len(set(came))
     targets = Targets.of({"scale": scale, "train": "everything"})
     members = [name for group in targets.runs.groups.values() for name in group]
     assert sorted(members) == sorted(targets.runs.configurations)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_an_ablation_times_its_configurations_and_no_others(scale):
-    targets = Targets.of({"scale": scale, "train": "everything"})
     for name in targets.ablations:
-        files = targets.cost_files(name, "throughput")
-        groups = [file.split("/")[-1].removesuffix(".json") for file in files]
+        groups = [Path(file).stem for file in targets.cost_files(name, "throughput")]
         read = [each for group in groups for each in targets.runs.groups[group]]
         assert sorted(read) == sorted(targets.runs.configurations_of(name)), name
 
