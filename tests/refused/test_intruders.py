@@ -5,7 +5,6 @@ import io
 import tracemalloc
 import zipfile
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -79,20 +78,6 @@ def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
     rewrite(bundled(write_set(tmp_path)), lambda content: rewrite_manifest(content, files={name: 64 * "0"}))
     with pytest.raises(ConfigError, match="lies outside"):
         read_bundle(tmp_path / "b.zip")
-
-
-class Evil:
-    def __reduce__(self):
-        return (exec, ("open('evil', 'w')",))
-
-
-@pytest.mark.parametrize("as_zip", [True, False])
-def test_no_code_in_weights_is_run(as_zip, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    torch.save({"version": 1, "net": Evil()}, "a.pt", _use_new_zipfile_serialization=as_zip)
-    with pytest.raises(ConfigError, match="not a checkpoint"):
-        checkpoint.load(Path("a.pt"), job().digest, torch.device("cpu"))
-    assert not Path("evil").exists()
 
 
 def test_the_strongest_evidence_comes_first(tmp_path):

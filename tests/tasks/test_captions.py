@@ -131,7 +131,6 @@ def test_an_image_that_is_damaged_or_would_be_clipped_is_refused(image, line, tm
         ("captions:one.json", "expected captions:JSON,IMAGES"),
         ("captions:none.json,images", "none.json: no such file"),
         ("coco", "not found as data_dir"),
-        ("cocoa", "unknown data set 'cocoa'.*coco"),
     ],
 )
 def test_names_that_cannot_be_read(name, line):

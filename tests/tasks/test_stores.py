@@ -7,27 +7,16 @@ import numpy as np
 import pytest
 
 from tests._jobs import bitext, corpus
+from tests.tasks.test_captioning import coloured
 from workflow.config.errors import ConfigError
 from workflow.tasks import store as pairs
 from workflow.tasks.captioning import store as captions
 from workflow.tasks.char_lm import store as texts
 from workflow.tasks.store import UNK, Split, decode
 
-
-def pictures() -> captions.CaptionCorpus:
-    """Make three of them, with a caption each, the last two held out."""
-    pixels = np.arange(48, dtype=np.uint8).reshape(3, 1, 4, 4)
-    parts = [Split([np.array([n], np.int32)], [np.array([n + 4], np.uint16)], [], []) for n in range(3)]
-    references, names = {1: ["b"], 2: ["c"]}, {1: "one", 2: "two"}
-    return captions.CaptionCorpus("toy", pixels, *parts, references, list("012_abc"), "sha256:toy", "a toy", names)
-
-
-EMPTY = replace(
-    bitext(20),
-    test=Split(),
-    dev=Split([np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b"] * 2),
-)
-KINDS = {"text": (texts, corpus(300)), "pairs": (pairs, EMPTY), "captions": (captions, pictures())}
+HOLLOW = Split([np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b"] * 2)
+EMPTY = replace(bitext(20), test=Split(), dev=HOLLOW)
+KINDS = {"text": (texts, corpus(300)), "pairs": (pairs, EMPTY), "captions": (captions, coloured(21))}
 each_kind = pytest.mark.parametrize("store, data", KINDS.values(), ids=KINDS)
 
 

@@ -61,21 +61,9 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
     changed, _ = user_treebank(tmp_path, LINES[1:])
     assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
-
-
-@pytest.mark.parametrize(
-    "lines, message",
-    [
-        (LINES[:2], "2 trees; at least 3 are needed"),
-        (["(S (NN a))", "\udcff"], "my.mrg: byte 11 is not UTF-8"),
-    ],
-)
-def test_a_users_trees_that_cannot_be_read(lines, message, tmp_path):
-    with pytest.raises(ConfigError, match=message):
-        build_trees(*user_treebank(tmp_path, lines), None)
-
-
-SECTIONS = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
+    for lines, line in ((LINES[:2], "2 trees; at least 3 are needed"), (["(S)", "\udcff"], "byte 4 is not UTF-8")):
+        with pytest.raises(ConfigError, match=line):
+            build_trees(*user_treebank(tmp_path, lines), None)
 
 
 def write_sections(tmp_path, leave_out="", **changes):
@@ -85,15 +73,13 @@ def write_sections(tmp_path, leave_out="", **changes):
         if section != leave_out:
             (folder / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
     entry = {"kind": "folder", "title": "a test", "about": "a test", "vocabulary": 40, "folders": ["wsj"]}
-    return TreeCatalogue(metric="f1", trees={"ptb": {**entry, "sections": SECTIONS, **changes}})
+    sections = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
+    return TreeCatalogue(metric="f1", trees={"ptb": {**entry, "sections": sections, **changes}})
 
 
-def test_a_licensed_copy_is_read_by_section(tmp_path):
+def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
-
-
-def test_a_copy_that_is_not_whole_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")
