@@ -1,4 +1,4 @@
-"""Pictures with captions from their names: Karpathy's json with images or features, what is refused."""
+"""Captioned pictures from their names: drawn scenes, Karpathy's json with images or features, what is refused."""
 
 import json
 from collections import Counter
@@ -10,9 +10,12 @@ from PIL import Image
 from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
+from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
 from workflow.tasks.captioning.files import read_captions
+from workflow.tasks.captioning.scenes import SceneObject
+from workflow.tasks.store import decode
 
 SPLITS = ["train", "restval", "train", "val", "test"]
 CATALOGUE = CaptionCatalogue(metric="cider", captions={})
@@ -151,3 +154,32 @@ def test_flickr8k_has_the_schema_and_all_its_captions():
     pictures = read_captions(next((REAL / "flickr8k").glob("dataset_flickr8k.json*")))
     assert Counter(picture.split for picture in pictures) == {"train": 6000, "dev": 1000, "test": 1000}
     assert sum(len(picture.captions) for picture in pictures) == 40000
+
+
+# Drawn scenes
+
+
+def test_a_scene_is_drawn_and_described():
+    """A large white square in the middle: 15 pixels wide, from 17 to 31."""
+    scene = (SceneObject("square", "white", "large", 1, 1),)
+    picture = scenes.draw(scene)
+    white = (picture == 245).all(0)
+    assert picture.shape == (3, 48, 48) and white[17:32, 17:32].all() and white.sum() == 225
+    assert scenes.write_captions(scene)[0] == "a large white square in the middle"
+    pair = (SceneObject("circle", "red", "small", 0, 2), SceneObject("ring", "blue", "large", 2, 0))
+    assert scenes.write_captions(pair)[0] == "a small red circle above a large blue ring"
+    assert scenes.write_captions(pair)[1] == "there is a blue ring below a red circle"
+    row = (SceneObject("circle", "red", "small", 0, 2), SceneObject("ring", "blue", "large", 0, 0))
+    assert scenes.write_captions(row)[4] == "two things , a small circle right of a blue ring"
+
+
+@pytest.mark.slow
+def test_the_scenes_are_those_of_the_catalogue(tmp_path):
+    corpus = build_captions(load_corpora("captioning"), "scenes", None)
+    store.write(tmp_path / "corpus.npz", corpus)
+    copy = store.read(tmp_path / "corpus.npz")
+    assert [len(split.target) for split in (copy.train, copy.dev, copy.test)] == [17000, 1500, 1500]
+    np.testing.assert_array_equal(copy.pictures, corpus.pictures)
+    for number, ids in zip(copy.test.source, copy.test.target, strict=True):
+        assert decode(copy.symbols, ids) in copy.references[int(number[0])]
+    assert copy.names[3999] == "scene 4000" and min(copy.references) == 3400

@@ -1,11 +1,14 @@
-"""Streams of a text: the order of their blocks, and which characters a score counts."""
+"""Streams of a text: their blocks, the characters that a score counts, and facts of a trained net's attention."""
 
 import numpy as np
 import pytest
 import torch
 
+from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
 from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import build_net
+from workflow.tasks.char_lm.runner import probe
 from workflow.tasks.char_lm.streams import Streams, cut, score_text
 
 
@@ -47,3 +50,16 @@ def test_evaluation_bookkeeping_of_five_million_characters():
 
 def test_cut_drops_the_remainder():
     assert cut(np.arange(11), 3).tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_mean_weights_by_distance_sum_to_one():
+    small = job(span={"name": "fixed", "limit": 24})
+    by_distance = probe(build_net(small, CPU, 7), corpus())["attention_by_distance"]
+    weight, keys = np.array(by_distance["weight"]), np.array(by_distance["keys"])
+    np.testing.assert_allclose((weight * keys).sum(-1), 1, atol=1e-4)
+    assert by_distance["distance"][0] == 1 and keys.sum() == 24
+
+
+def test_a_dynamic_span_is_recorded_character_by_character():
+    fragment = probe(build_net(job(**VARIANTS["dynamic"]), CPU, 7), corpus())["fragment"]
+    assert len(fragment["text"]) == len(fragment["span"]) == 64
