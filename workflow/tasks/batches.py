@@ -82,11 +82,6 @@ class Batches:
         self.position = state["position"]
 
 
-def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats of logits B T V, means over the pieces, padding left out."""
-    return smoothed_loss(logits.flatten(0, 1), following.flatten(), smoothing, PAD)
-
-
 def count_pieces(target: Tensor) -> int:
     """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
     return int((target[:, 1:] != PAD).sum())
@@ -121,18 +116,18 @@ def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[
     return parts
 
 
-def smoothed_loss(logits: Tensor, following: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats of logits N V, means over the pieces `following` N that are no padding.
+def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Compute the smoothed loss and the log-loss, in nats, of logits B T V: means over the pieces that are no padding.
 
-    Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V. The log-loss has no gradient.
+    A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The log-loss has no gradient.
     """
-    return _SmoothedLoss.apply(logits, following, smoothing, padding)
+    return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
 
 
 class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, logits, following, smoothing, padding):
-        is_piece = following != padding
+    def forward(ctx, logits, following, smoothing):
+        is_piece = following != PAD
         weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
         of_piece, of_all = [], []  # -log p of the piece that follows, and of all V on average
         for rows in _rows(logits):
@@ -157,7 +152,7 @@ class _SmoothedLoss(torch.autograd.Function):
             part.sub_(ctx.smoothing / logits.shape[1])
             part.scatter_add_(1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1))
             part.mul_(slopes[rows, None])
-        return gradient.to(logits.dtype), None, None, None
+        return gradient.to(logits.dtype), None, None
 
 
 def _rows(logits: Tensor) -> list[slice]:

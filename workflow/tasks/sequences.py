@@ -172,36 +172,26 @@ def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}
 
 
-class _Recorder(nn.Module):
-    """A normaliser that keeps its last weights."""
-
-    def __init__(self, normaliser):
-        super().__init__()
-        self.normaliser = normaliser
-
-    def forward(self, kept):
-        self.weights = self.normaliser(kept)
-        return self.weights
-
-
 def read_weights(net, source, target) -> dict:
-    """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
+    """Read the weights of the first pair, [head][query][key], by kind of attention and layer.
+
+    Every layer computes the definition, so that its normaliser gives one row for each query.
+    """
     net.eval()
     kinds = {
         "encoder": [block.attention for block in net.encoder],
         "decoder": [block.attention for block in net.decoder],
         "cross": [block.cross for block in net.decoder],
     }
-    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
-    for layer, normaliser in before:
-        layer.normaliser = _Recorder(normaliser)
-    with computing(kinds["decoder"], Definition()):
+    weights: dict[nn.Module, Tensor] = {}
+    every = sum(kinds.values(), [])
+    hooks = [layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p})) for layer in every]
+    with computing(every, Definition()):
         net(source, target)
-    by_kind = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
-    for layer, normaliser in before:
-        layer.normaliser = normaliser
+    for hook in hooks:
+        hook.remove()
     net.train()
-    return by_kind
+    return {kind: _ends([weights[layer.normaliser][0] for layer in layers]) for kind, layers in kinds.items()}
 
 
 def _ends(layers: list[torch.Tensor]) -> dict[str, list]:

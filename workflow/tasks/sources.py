@@ -5,6 +5,7 @@ Nothing is fetched here.
 
 import gzip
 import hashlib
+import json
 import lzma
 from functools import cache
 from pathlib import Path
@@ -104,6 +105,19 @@ def _read(path: Path, size: int) -> bytes:
 def _describe_expected(source: Source) -> str:
     size = f" {source.bytes:,} bytes," if source.bytes else ""
     return f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
+
+
+def json_checksum(content) -> str:
+    """Digest lists, texts and numbers, written as JSON, into a checksum."""
+    return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+
+
+def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
+    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the suite is run from."""
+    words = name.partition(":")[2].split(",")
+    if len(words) != 2 or not all(words):
+        raise ConfigError(f"data set '{name}': expected {expected}")
+    return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
 
 
 def file_checksum(path: Path) -> str:

@@ -21,21 +21,22 @@ class BaseCatalogue(StrictModel):
     Without one a task takes no data of users.
 
     Every entry has a `title`, the few words on a badge, and `about`, the line that explains it: `workflow.plan.texts`.
-    A subclass gives the entries by name, the entry of a user's data, and the checksum that identifies a data set.
+    A subclass gives the entry of a user's data, and the checksum that identifies a data set.
     """
 
     user_form: ClassVar[str] = ""
     metric: str
 
+    @property
+    def entries(self) -> dict[str, Any]:
+        """Return the entries by name: the one mapping that a catalogue has besides its metric."""
+        (name,) = type(self).model_fields.keys() - {"metric"}
+        return getattr(self, name)
+
     @classmethod
     def is_users(cls, name: str) -> bool:
         """Whether a name is that of a user's own data."""
         return bool(cls.user_form) and name.startswith(cls.user_form.partition(":")[0] + ":")
-
-    @property
-    def entries(self) -> dict[str, Any]:
-        """The entries by name."""
-        raise NotImplementedError
 
     def user_entry(self, name: str) -> Any:
         """The entry of a user's data, made from the files as they are now."""
@@ -114,16 +115,10 @@ def score_quantities(
 ) -> list[Quantity]:
     """One quantity for each score, given by name as (title, unit), and each split."""
     return [
-        Quantity(
-            f"{split}_{name}",
-            f"{split.replace('_', ' ')} {title}",
-            unit,
-            "metric",
-            better,
-            claimable=name in claimed and split in SCORED,
-        )
+        Quantity(f"{split}_{name}", f"{split.replace('_', ' ')} {title}", unit, "metric", better, claimable=claimable)
         for name, (title, unit) in titles.items()
         for split in splits
+        for claimable in [name in claimed and split in SCORED]
     ]
 
 

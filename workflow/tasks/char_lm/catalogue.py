@@ -67,10 +67,6 @@ class TextCatalogue(BaseCatalogue):
                 check_known("data set", entry.prefix_of, self.corpora)
         return self
 
-    @property
-    def entries(self) -> dict[str, TextEntry]:
-        return self.corpora
-
     def user_entry(self, name: str) -> TextEntry:
         path = path_of(name)
         checksum, size = user_file_checksum(f"corpus '{name}'", path)
