@@ -55,16 +55,11 @@ def generate_scenes() -> list[Scene]:
     scenes: dict[frozenset[SceneObject], Scene] = {}  # by their objects: in another order they give the same picture
     while len(scenes) < COUNT:
         cells = generator.sample(range(9), generator.choice((1, 2, 2)))
-        scene = tuple(_draw_object(generator, cell) for cell in cells)
+        scene = tuple(
+            SceneObject(*map(generator.choice, (SHAPES, [*COLOURS], [*SIZES])), *divmod(cell, 3)) for cell in cells
+        )
         scenes.setdefault(frozenset(scene), scene)
     return list(scenes.values())
-
-
-def _draw_object(generator: random.Random, cell: int) -> SceneObject:
-    shape = generator.choice(SHAPES)
-    colour = generator.choice([*COLOURS])
-    size = generator.choice([*SIZES])
-    return SceneObject(shape, colour, size, *divmod(cell, 3))
 
 
 def draw(scene: Scene) -> np.ndarray:

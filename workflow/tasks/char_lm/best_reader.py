@@ -102,8 +102,10 @@ class Reader:
         bits = []
         for row, position, start, m, k in zip(belief, positions, starts, first, last, strict=True):
             begun = text[max(start, spelling.begins[k]) : position]
-            inside = m == k  # the window lies in one word, and nobody knows where in it
-            bits.append(self._bits_inside(begun, text[position]) if inside else self._bits(row, begun, text[position]))
+            if m < k:
+                bits.append(self._bits(row, begun, text[position]))
+            else:  # the window lies in one word, and nobody knows where in it
+                bits.append(-np.log2(self.pieces[begun + text[position]] / self.pieces[begun]))
         return np.array(bits)
 
     def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
@@ -119,6 +121,3 @@ class Reader:
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
         """Give the bits of a character after the beginning of a word."""
         return -np.log2((belief @ self.prefixes[begun + character]) / (belief @ self.prefixes[begun]))
-
-    def _bits_inside(self, seen: str, character: str) -> float:
-        return -np.log2(self.pieces[seen + character] / self.pieces[seen])

@@ -44,13 +44,9 @@ class TextEntry(Source):
     split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
 
     @model_validator(mode="after")
-    def split_adds_up(self):
+    def has_what_its_kind_needs(self):
         if self.split and sum(self.split) != self.bytes:
             raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
-        return self
-
-    @model_validator(mode="after")
-    def topics_have_parameters(self):
         if (self.kind == "topics") != (self.topics is not None):
             raise ValueError("`topics` are the parameters of a text of kind topics, and of no other")
         return self

@@ -120,11 +120,6 @@ def read_sources() -> bytes:
     return b"".join(read_source_files())
 
 
-def read_words() -> bytes:
-    """The same sources in 27 characters."""
-    return reduce_to_letters(read_sources())
-
-
 def reduce_to_letters(text: bytes) -> bytes:
     """a to z and single spaces, by the rules that make text8 of enwik8 (M. Mahoney, wikifil.pl, its last lines).
 
@@ -136,4 +131,4 @@ def reduce_to_letters(text: bytes) -> bytes:
     return re.sub(rb"[^a-z]+", b" ", text).strip()
 
 
-READERS = {"sources": read_sources, "words": read_words}
+READERS = {"sources": read_sources, "words": lambda: reduce_to_letters(read_sources())}

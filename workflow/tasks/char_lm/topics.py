@@ -67,20 +67,20 @@ class TopicText:
 
     def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The words of the first `length` characters, each with the joint state that it was drawn in."""
-        generator, topics = random.Random(self.topics.seed + 1), range(len(self.renewal))
+        generator = random.Random(self.topics.seed + 1)
         cumulative = {
             joint: np.cumsum(row).tolist() for joint, row in zip(self.joint_states, self.weights, strict=True)
         }
-        joint = tuple(generator.randrange(self.topics.states) for _ in topics)
+        joint = tuple(generator.randrange(self.topics.states) for _ in self.renewal)
         size = 0
         while size < length:
             (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
             yield word, joint
             size += len(word) + 1
-            joint = tuple(self._renew(joint[i], self.renewal[i], generator) for i in topics)
-
-    def _renew(self, state: int, probability: float, generator: random.Random) -> int:
-        return generator.randrange(self.topics.states) if generator.random() < probability else state
+            joint = tuple(
+                generator.randrange(self.topics.states) if generator.random() < probability else state
+                for state, probability in zip(joint, self.renewal, strict=True)
+            )
 
 
 def _draw_lexicon(words: int, generator: random.Random) -> list[str]:

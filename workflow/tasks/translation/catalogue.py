@@ -47,9 +47,6 @@ class OtherFiles(StrictModel):
     pairs: PositiveInt
     files: dict[str, Source]
 
-    def are_there(self, data_dir: str | None) -> bool:
-        return all(find_file(source, data_dir) for source in self.files.values())
-
 
 class NamedPairEntry(PairEntry):
     """A parallel text of the catalogue.
@@ -90,7 +87,7 @@ class NamedPairEntry(PairEntry):
         """The entry with those preferred files that are in `data_dir`."""
         entry = self
         for split, other in self.preferred.items():
-            if other.are_there(data_dir):
+            if all(find_file(source, data_dir) for source in other.files.values()):
                 files, pairs = {**entry.files, split: other.files}, {**entry.pairs, split: other.pairs}
                 entry = entry.model_copy(update={"files": files, "pairs": pairs, "about": other.about})
         return entry
@@ -127,7 +124,7 @@ class PairCatalogue(BaseCatalogue):
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
         files = entry.with_preferred_files(data_dir).file_sources()
-        return entry.identity([source.checksum or _checksum_of_file(name, source, data_dir) for source in files])
+        return entry.identity([source.checksum or _checksum_of_files(name, source, data_dir) for source in files])
 
 
 def user_paths(name: str) -> tuple[Path, Path]:
@@ -135,7 +132,7 @@ def user_paths(name: str) -> tuple[Path, Path]:
     return sources.two_user_paths(name, "two files with a comma between them, pairs:SRC,TGT")
 
 
-def _checksum_of_file(name: str, source: Source, data_dir: str | None) -> str:
+def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
     path = find_file(source, data_dir)
     if path is None:
         refuse_unknown_file(name, source, data_dir)

@@ -64,7 +64,7 @@ def generate_phrases() -> list[dict[str, str]]:
     seen: dict[str, set] = {language: set() for language in languages}
     while len(phrases) < PHRASES:
         (frame,) = generator.choices(frames, weights)
-        words = {slot: _draw_word(slot, generator) for slot in _list_slots(frame["en"])}
+        words = {slot: DRAW[slot.rstrip("2")](generator) for slot in _list_slots(frame["en"])}
         if len({word[0] for word in words.values()}) < len(words):
             continue  # from Paris to Paris
         phrase = {}
@@ -82,10 +82,6 @@ def generate_phrases() -> list[dict[str, str]]:
 def _list_slots(frame: str) -> list[str]:
     """The slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
     return list(dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name))
-
-
-def _draw_word(slot: str, generator: random.Random) -> list[str]:
-    return DRAW[slot.rstrip("2")](generator)
 
 
 def _typeset(text: str) -> str:

@@ -76,12 +76,7 @@ def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> s
 
 
 def score(
-    outputs: list[str],
-    references: list[str],
-    *,
-    tokenised: bool = False,
-    compounds: bool = False,
-    uncased: bool = False,
+    outputs: list[str], references: list[str], *, tokenised=False, compounds=False, uncased=False
 ) -> tuple[dict[str, float], dict[str, str]]:
     """Scores in per cent and the signatures they were computed with; tokenised, compounds, uncased: see `PairEntry`."""
     words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
