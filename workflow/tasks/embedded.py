@@ -26,7 +26,7 @@ PACKAGES = (
 
 
 def read_source_files() -> list[bytes]:
-    """The Python files of ten packages of sympy, without tests, in the order of their paths. sympy is not imported."""
+    """Read the Python files of ten packages of sympy, without tests, in the order of their paths; import none."""
     spec = find_spec("sympy")
     if spec is None or spec.origin is None:
         raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")

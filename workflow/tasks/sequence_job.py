@@ -97,7 +97,7 @@ class SequenceJob(Job):
 
 
 def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
-    """The fewest keys that a full span sees, in training or evaluation; `otherwise` where it has no cache."""
+    """Return the fewest keys that a full span sees, in training or evaluation; `otherwise` where it has no cache."""
     caches = [attention.span.get(key) for key in ("cache", "evaluation_cache")]
     return min((cache for cache in caches if cache), default=otherwise)
 

@@ -18,9 +18,9 @@ from workflow.config.files import BROKEN, open_zip, user_path
 from workflow.config.strict import StrictModel
 
 PACKED = (".gz", ".xz", ".zip")
-SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # that archives begin with
-SMALL = 256 << 20  # bytes that anything may unpack to
-DENSEST = 100  # bytes of a byte packed: of text it is ten
+SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # the first bytes of .gz and .zip
+SMALL = 256 << 20  # bytes that any file may unpack to
+DENSEST = 100  # bytes that a packed byte may unpack to; of text it unpacks to ten
 Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")]
 
 
@@ -34,7 +34,7 @@ class Source(StrictModel):
 
 
 def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> None:
-    """`ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
+    """Raise `ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
     if source.checksum is None:
         return
     algorithm, expected = source.checksum.split(":")
@@ -47,7 +47,7 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
 
 
 def find_file(source: Source, data_dir: str | None) -> Path | None:
-    """The first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
+    """Find the first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
     names = [name + ending for name in source.files for ending in ("", *PACKED)]
     for folder in data_folders(data_dir):
         for name in names:
@@ -57,7 +57,7 @@ def find_file(source: Source, data_dir: str | None) -> Path | None:
 
 
 def data_folders(data_dir: str | None) -> list[Path]:
-    """`data_dir` and the folders in it; none where it is not set."""
+    """List `data_dir` and the folders in it; none where it is not set."""
     if data_dir is None:
         return []
     root = user_path(data_dir, f"data_dir '{data_dir}'")
@@ -67,7 +67,7 @@ def data_folders(data_dir: str | None) -> list[Path]:
 
 
 def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> str:
-    """The beginning of an error message: which files were looked for, and where."""
+    """Begin an error message: which files were looked for, and where."""
     names = ", ".join(file for source in sources for file in source.files)
     checksum = f", {sources[0].checksum}" if sources[0].checksum else ""
     where = describe_data_dir(data_dir)
@@ -79,7 +79,7 @@ def describe_data_dir(data_dir: str | None) -> str:
 
 
 def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
-    """The unpacked content, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
+    """Unpack a file, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
     most = source.bytes or max(SMALL, DENSEST * path.stat().st_size)
     try:
         content = _read(path, most + 1 if size < 0 else size)
@@ -121,7 +121,7 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
 
 
 def file_checksum(path: Path) -> str:
-    """The checksum of a file's content, unpacked; a plan asks for it once per variant, so it is kept."""
+    """Digest a file's unpacked content; kept, as a plan asks for it once per variant."""
     status = path.stat()
     return _checksum(path, status.st_mtime_ns, status.st_size)
 
@@ -135,7 +135,7 @@ def _checksum(path: Path, changed: int, size: int) -> str:
 
 
 def user_file_checksum(what: str, path: Path) -> tuple[str, int]:
-    """Checksum and size of a user's file; `what` begins the error message where it is not a plain text file."""
+    """Return checksum and size of a user's file; `what` begins the error message where it is no plain text file."""
     if not path.is_file():
         raise ConfigError(f"{what}: no such file")
     if path.stat().st_size == 0:

@@ -79,7 +79,7 @@ class BaseCatalogue(StrictModel):
 
 
 SCORED = ("dev", "test")
-Column = tuple[str, str, str]  # of a table: quantity, title, unit
+Column = tuple[str, str, str]  # quantity, title and unit of a table's column
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from workflow.tasks import sources
 from workflow.tasks.sources import Checksum, Source
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
-USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: the size of pictures that the nets of the lower scales take
+USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: as the nets of the lower scales read them
 RULES = 1  # version of the rules of drawing, reading and scaling: counted up when they change
 
 
@@ -59,7 +59,7 @@ class CaptionCatalogue(BaseCatalogue):
         )
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the data set in a job: of captions and pictures, the pieces, the size and the rules."""
+        """Digest what identifies the data set in a job: captions and pictures, number of pieces, size and rules."""
         entry = self.entry(name)
         content = entry.checksum if entry.kind == "embedded" else _checksum_of_files(name, entry, data_dir)
         return sources.json_checksum([content, entry.vocabulary, entry.pixels, RULES])
@@ -78,7 +78,7 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
-    """The json, and the features or the folder of images. Features come first where there are both."""
+    """Find the json, and the file of features or the folder of images; features come first where there are both."""
     if CaptionCatalogue.is_users(name):
         return user_paths(name)
     json_path = sources.find_file(entry.captions, data_dir)
@@ -93,13 +93,13 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
-    """Give the checksums of the captions, and of the images or features."""
+    """Return the checksums of the captions, and of the images or features."""
     json_path, image_path = find_paths(name, entry, data_dir)
     return [sources.file_checksum(json_path), _image_checksum(image_path)]
 
 
 def _image_checksum(path: Path) -> str:
-    """A file of features by its bytes; a folder of images by names and sizes, as there may be a hundred thousand."""
+    """Digest a file of features by its bytes, a folder of images (there may be 100,000) by their names and sizes."""
     if path.is_file():
         return sources.file_checksum(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())

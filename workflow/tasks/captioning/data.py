@@ -17,7 +17,7 @@ HELD_OUT = 300  # the last of the scenes are test, as many before them dev
 
 
 def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None) -> CaptionCorpus:
-    """The pictures and captions of that name, ready for training; `ConfigError` for files that cannot be used."""
+    """Make the pictures and captions of a name ready for training; `ConfigError` for files that cannot be used."""
     entry = catalogue.entry(name)
     checksum = catalogue.checksum(name, data_dir)
     pictures, pixels = _draw_scenes(name, entry) if entry.kind == "embedded" else _read_files(name, entry, data_dir)
@@ -46,7 +46,7 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
 
 
 def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
-    """The embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
+    """Draw the embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
     drawn_scenes = scenes.generate_scenes()
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
@@ -68,7 +68,7 @@ def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[l
 
 
 def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Read the pictures and captions of that name and write them to `out`; a line that says what was written."""
+    """Write the pictures and captions of a name to `out`, ready for training, and return a line on what was written."""
     corpus = build_captions(catalogue, name, data_dir)
     store.write(out, corpus)
     sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)

@@ -46,7 +46,7 @@ def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, f
     if shutil.which("java"):
         try:
             return {"meteor": 100 * _run_program(outputs, references)}
-        except (OSError, ValueError) as error:  # a java that does not run, or has no room
+        except (OSError, ValueError) as error:  # this java does not run, or has too little memory
             print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
     by_picture = [
         meteor_score([reference.split() for reference in right], output.split(), wordnet=_NoSynonyms)
@@ -69,7 +69,7 @@ def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     finally:
         alarm.cancel()
         running.kill()
-        with contextlib.suppress(OSError), running:  # its pipes are closed
+        with contextlib.suppress(OSError), running:  # closes its pipes
             pass
-        program.lock = threading.Lock()  # after an error it is still held, and its owner would wait for it at the end
+        program.lock = threading.Lock()  # an error leaves it held, and its end would wait for it
     return score

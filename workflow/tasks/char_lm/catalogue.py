@@ -77,5 +77,5 @@ class TextCatalogue(BaseCatalogue):
 
 
 def path_of(name: str) -> Path:
-    """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    """Return PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
     return user_path(name.partition(":")[2], f"corpus '{name}'")

@@ -54,14 +54,14 @@ class TreeCatalogue(BaseCatalogue):
         return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the trees in a job: of the texts, the pieces, the split and the rules of this suite."""
+        """Digest what identifies the trees in a job: texts, number of pieces, split, and the rules of this suite."""
         entry = self.entry(name)
         content = entry.checksum or _checksum_of_files(name, entry, data_dir)
         return sources.json_checksum([content, entry.vocabulary, entry.trees, RULES])
 
 
 def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
-    """The files of each split of a folder, by section and name; `ConfigError` where a split has none."""
+    """List the files of each split of a folder, by section and name; `ConfigError` where a split has none."""
     candidates = [parent / folder for parent in sources.data_folders(data_dir) for folder in entry.folders]
     root = next((folder for folder in candidates if folder.is_dir()), None)
     if root is None:

@@ -34,7 +34,7 @@ class PairEntry(StrictModel):
     uncased: bool = False
 
     def identity(self, checksums: list[str]) -> str:
-        """A checksum of the texts' checksums and of every setting that decides ids and scores."""
+        """Digest the texts' checksums and every setting that decides ids and scores."""
         settings = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
         settings += [name for name in ("tokenised", "compounds", "uncased") if getattr(self, name)]
         return sources.json_checksum(settings)
@@ -84,7 +84,7 @@ class NamedPairEntry(PairEntry):
         return self
 
     def with_preferred_files(self, data_dir: str | None) -> "NamedPairEntry":
-        """The entry with those preferred files that are in `data_dir`."""
+        """Copy the entry with those preferred files that are in `data_dir`."""
         entry = self
         for split, other in self.preferred.items():
             if all(find_file(source, data_dir) for source in other.files.values()):
@@ -93,7 +93,7 @@ class NamedPairEntry(PairEntry):
         return entry
 
     def file_sources(self) -> list[Source]:
-        """The files of all splits, source before target."""
+        """List the files of all splits, source before target."""
         splits = [split for split in get_args(SplitName) if split in self.files]
         return [self.files[split][side] for split in splits for side in (self.source, self.target)]
 
@@ -103,7 +103,7 @@ class PairCatalogue(BaseCatalogue):
     pairs: dict[Name, NamedPairEntry]
 
     def user_entry(self, name: str) -> PairEntry:
-        """The languages are the endings of the file names, as in my.de and my.en."""
+        """Make an entry; its languages are the endings of the file names, as in my.de and my.en."""
         paths = user_paths(name)
         source, target = (path.suffix.lstrip(".") for path in paths)
         if not source or not target or source == target:
@@ -113,7 +113,7 @@ class PairCatalogue(BaseCatalogue):
         return PairEntry(title=title, about=about, source=source, target=target, vocabulary=USER_VOCABULARY)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the pairs in a job: of the texts' checksums, the languages, the pieces and the case.
+        """Digest what identifies the pairs in a job: the texts' checksums, languages, number of pieces, and case.
 
         For a file without a checksum that of the file in `data_dir` is used; `ConfigError` where there is none.
         """
@@ -140,7 +140,7 @@ def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
 
 
 def refuse_unknown_file(name: str, source: Source, data_dir: str | None) -> NoReturn:
-    """A file without a known checksum is not fetched: nothing could tell whether it is the right one."""
+    """Refuse to fetch a file without a known checksum: nothing could tell whether it is the right one."""
     where = f", from {source.urls[0]}" if source.urls else ""
     missing = sources.describe_missing(name, [source], data_dir)
     raise ConfigError(f"{missing} and not fetched, as its checksum is not known; put it there{where}")
