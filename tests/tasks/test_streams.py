@@ -6,7 +6,6 @@ import torch
 
 from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
-from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_net
 from workflow.tasks.char_lm.runner import probe
 from workflow.tasks.char_lm.streams import Streams, cut, score_text
@@ -22,11 +21,6 @@ def test_streams_are_contiguous_and_blocks_follow_one_another_then_start_anew_at
     reads = [streams.read() for _ in range(30)]
     starts = [inputs[0, 0].item() for inputs, _, begins in reads if begins]
     assert len(starts) >= 5 and set(starts) <= {0, 1, 2, 3} and len(set(starts)) > 1
-
-
-def test_a_text_shorter_than_its_blocks_is_refused():
-    with pytest.raises(ConfigError, match="block T = 16 needs more than 32"):
-        Streams(np.arange(100, dtype=np.uint16), batch=4, block=16, seed=0, device=CPU)
 
 
 def test_evaluation_bookkeeping_of_five_million_characters():

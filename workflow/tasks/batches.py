@@ -52,8 +52,7 @@ class Batches:
     def __init__(self, split, tokens: int, seed: int, read=sources):
         """Begin the first epoch. read: makes a tensor of sources, one row each."""
         self.split, self.tokens, self.sources = split, tokens, read
-        lengths = [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
-        self.sizes = np.array(lengths)
+        self.sizes = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)])
         self.generator = torch.Generator().manual_seed(seed)
         self._begin()
 

@@ -4,7 +4,7 @@ The wheel and the source archive hold the same bytes, so pip and conda install t
 made of it are in config/tasks/. Bytes are taken as they are: 23 of them, in UTF-8 letters such as alpha, are not ASCII.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -36,7 +36,4 @@ def read_source_files() -> list[bytes]:
 
 
 def installed_version() -> str:
-    try:
-        return f"sympy=={version('sympy')}"
-    except PackageNotFoundError:
-        return "one without a version"
+    return f"sympy=={version('sympy')}"

@@ -22,12 +22,12 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
     both = zip(corpus.train.source, corpus.train.target, strict=True)
     kept = [pair for pair in both if max(map(len, pair)) < max_length]
     if not kept:
-        raise ConfigError(
-            f"data set '{corpus.name}': every pair of train is longer than the net's max_length = {max_length}"
-        )
+        fault = f"every pair of train is longer than the net's max_length = {max_length}"
+        raise ConfigError(f"data set '{corpus.name}': {fault}")
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
+SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 
@@ -162,9 +162,8 @@ class SequenceTask:
 
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
-        self.checkpoints = [
-            {name: tensor.cpu() for name, tensor in weights.items()} for weights in state["checkpoints"]
-        ]
+        saved = state["checkpoints"]
+        self.checkpoints = [{name: tensor.cpu() for name, tensor in weights.items()} for weights in saved]
 
 
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:

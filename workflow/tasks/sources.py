@@ -40,9 +40,8 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
     algorithm, expected = source.checksum.split(":")
     actual = hashlib.new(algorithm, content).hexdigest()
     if actual != expected:
-        size = ""
-        if source.bytes not in (None, len(content)):
-            size = f" ({len(content):,} bytes, expected {source.bytes:,})"
+        other = source.bytes not in (None, len(content))
+        size = f" ({len(content):,} bytes, expected {source.bytes:,})" if other else ""
         raise ConfigError(f"{what}: {algorithm} {actual}{size}, expected {expected}; {hint}")
 
 
@@ -80,16 +79,14 @@ def describe_data_dir(data_dir: str | None) -> str:
 
 def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
     """Unpack a file, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
-    most = source.bytes or max(SMALL, DENSEST * path.stat().st_size)
+    most, expected = source.bytes or max(SMALL, DENSEST * path.stat().st_size), _describe_expected(source)
     try:
         content = _read(path, most + 1 if size < 0 else size)
     except FileNotFoundError:
         raise
     except BROKEN as error:
-        expected = _describe_expected(source)
         raise ConfigError(f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file") from None
     if len(content) > most and size < 0:
-        expected = _describe_expected(source)
         raise ConfigError(f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file")
     return content
 

@@ -38,8 +38,7 @@ def section(task: str, name: str) -> type[FrozenModel]:
 
 def read_job(path: Path) -> Job:
     """Read a job.json; `ConfigError` where it is no job, or names a choice of attention that is not here."""
-    where = str(path)
-    raw = read_json(path)
+    where, raw = str(path), read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
     check_known(f"task in {where}", raw.get("task"), JOBS)

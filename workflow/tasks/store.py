@@ -42,10 +42,8 @@ def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarr
     except (ConfigError, FileNotFoundError):
         raise
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
-        reason = " ".join(str(error).split())
-        raise ConfigError(
-            f"{path}: not a corpus of this suite, or truncated ({reason}); delete it and run again"
-        ) from None
+        wrong = f"not a corpus of this suite, or truncated ({' '.join(str(error).split())})"
+        raise ConfigError(f"{path}: {wrong}; delete it and run again") from None
     raise ConfigError(f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again")
 
 

@@ -48,15 +48,10 @@ class CaptionCatalogue(BaseCatalogue):
 
     def user_entry(self, name: str) -> CaptionEntry:
         json_path, image_path = user_paths(name)
-        return CaptionEntry(
-            kind="karpathy",
-            vocabulary=USER_VOCABULARY,
-            pixels=USER_PIXELS,
-            title=self.title(name),
-            about=f"{json_path.name} with {image_path.name}, the user's, in the file's own split",
-            captions=Source(files=[str(json_path)]),
-            **{"images" if image_path.is_dir() else "features": [str(image_path)]},
-        )
+        about = f"{json_path.name} with {image_path.name}, the user's, in the file's own split"
+        reads = {"vocabulary": USER_VOCABULARY, "pixels": USER_PIXELS, "captions": Source(files=[str(json_path)])}
+        reads["images" if image_path.is_dir() else "features"] = [str(image_path)]
+        return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """Digest what identifies the data set in a job: captions and pictures, number of pieces, size and rules."""

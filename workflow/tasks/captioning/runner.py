@@ -12,11 +12,10 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
 
-SHOWN = 10  # pictures whose captions a record quotes
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps
 REGIONS = 36  # regions of a picture that a detector usually gives
@@ -61,9 +60,9 @@ class CaptioningTask(SequenceTask):
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
         scores |= score_meteor(written, right) if split == "test" else {}
-        quoted = zip(numbers, written, strict=True)
+        quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
-        return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown[:SHOWN]}
+        return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown}
 
     def lengths(self) -> tuple[int, int]:
         """Return the patches or regions of a picture, and the mean length of a caption with its end."""

@@ -30,9 +30,8 @@ class Corpus:
         length = len(getattr(self, split))
         if length // streams <= block:
             each = f"{length // streams:,} for each of {streams} streams"
-            raise ConfigError(
-                f"corpus '{self.name}': {split} has {length:,} {self.unit}s, {each}; it takes more than {block:,}"
-            )
+            has = f"{split} has {length:,} {self.unit}s, {each}"
+            raise ConfigError(f"corpus '{self.name}': {has}; it takes more than {block:,}")
 
 
 def write(path: Path, corpus: Corpus) -> None:

@@ -36,11 +36,6 @@ class Streams:
         self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device, devices: Devices = ALONE
     ):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
-        if self.data.size(1) <= 2 * block:
-            raise ConfigError(
-                f"the training text gives {self.data.size(1)} characters to each of {batch} streams; "
-                f"block T = {block} needs more than {2 * block}"
-            )
         self.device, self.rows = device, devices.rows(batch)
         self.generator = torch.Generator().manual_seed(seed)
 
@@ -100,9 +95,7 @@ def score_text(net, tokens: np.ndarray, *, streams: int, block: int, limit: int 
     device = next(net.parameters()).device
     starts = range(0, data.size(1) - block, block)
     if not starts:
-        raise ConfigError(
-            f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams"
-        )
+        raise ConfigError(f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams")
     was_training, total = net.training, 0.0
     net.eval()
     past = net.start(streams)

@@ -34,24 +34,25 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     else:
         trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
     exact = entry.kind == "file" and not catalogue.is_users(name)
-    words = {split: [" ".join(tree.leaves()) for tree in trees[split]] for split in SPLITS}
-    pieces = learn_pieces(words["train"], entry.vocabulary, f"data set '{name}'", exact=exact)
+    pieces = learn_pieces(map(_words, trees["train"]), entry.vocabulary, f"data set '{name}'", exact=exact)
     labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
     count = pieces.get_piece_size()
     if count + len(labels) > MAX_SYMBOLS:
-        raise ConfigError(
-            f"data set '{name}': {count:,} pieces and {len(labels):,} labels are more than {MAX_SYMBOLS:,}"
-        )
+        symbols = f"{count:,} pieces and {len(labels):,} labels"
+        raise ConfigError(f"data set '{name}': {symbols} are more than {MAX_SYMBOLS:,}")
     ids = {label: count + n for n, label in enumerate(labels)}
-    splits = {split: _encode(pieces, ids, words[split], trees[split], split) for split in SPLITS}
+    splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
     about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
     return Pairs(name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about)
 
 
-def _encode(
-    pieces: SentencePieceProcessor, label_ids: dict[str, int], words: list[str], trees: list[Tree], split: str
-) -> Split:
+def _words(tree: Tree) -> str:
+    return " ".join(tree.leaves())
+
+
+def _encode(pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: list[Tree], split: str) -> Split:
     """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
+    words = [*map(_words, trees)]
     sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
     targets = [np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16) for tree in trees]
     if split == "train":

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from nltk import Tree
 
 from workflow.tasks.parsing.trees import TOP, format_tree, rebuild, tagged_words
-from workflow.tasks.sequences import SequenceTask
+from workflow.tasks.sequences import SHOWN, SequenceTask
 
-SHOWN = 10  # sentences that a record quotes, each with the right tree and the one written
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
 COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")

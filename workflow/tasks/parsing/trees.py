@@ -3,9 +3,7 @@
 Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label the first part is
 kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts.
 
-And as sequences of symbols:
-
-A tree as a sequence of symbols (Vinyals et al. 2015, section 2.2), and the tree of a sequence that a net wrote.
+A tree is also a sequence of symbols (Vinyals et al. 2015, section 2.2), and what a net wrote is made a tree again.
 
     (TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))        (S  (NP NNP )NP  (VP VBZ )VP  . )S
 
@@ -37,16 +35,14 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
         for token in TOKENS.findall(content):
             if depth == 0:
                 if token != "(":
-                    reason = f"'{token}' stands in no bracket"
-                    if token == ")":
-                        reason = "a bracket closes that was not opened"
+                    closes = token == ")"
+                    reason = "a bracket closes that was not opened" if closes else f"'{token}' stands in no bracket"
                     raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
                 first_line = line
             tokens.append(token)
             depth += (token == "(") - (token == ")")
             if depth > MAX_DEPTH:
-                reason = f"more than {MAX_DEPTH} brackets in each other; no tree is so deep"
-                raise ConfigError(f"{where}, line {first_line}: {reason}")
+                raise ConfigError(f"{where}, line {first_line}: more than {MAX_DEPTH} brackets in each other")
             if depth == 0:
                 yield first_line, tokens
                 tokens = []

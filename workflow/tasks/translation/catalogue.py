@@ -70,9 +70,7 @@ class NamedPairEntry(PairEntry):
         if self.kind == "embedded" and (self.checksum is None or self.files):
             raise ValueError("an embedded text has a checksum and no files")
         if self.kind == "files" and (self.checksum or not self.files.keys() >= {"train", "dev", "test"}):
-            raise ValueError(
-                "kind files takes files for train, dev and test, each with its checksum, and none of its own"
-            )
+            raise ValueError("kind files takes files for train, dev and test, and no checksum of its own")
         preferred = {split: other.files for split, other in self.preferred.items()}
         for split, sides in [*self.files.items(), *preferred.items()]:
             if sorted(sides) != sorted({self.source, self.target}):

@@ -18,10 +18,9 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from models.attention.selections.all import All
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
 
 SECOND = "second_test"
-SHOWN = 10  # sentences that a record quotes, each with its reference and the output
 COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word; ##AT##-##AT## is cut already
 SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is drawn, row by row
 
