@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from workflow.config.choices import complete_choice
 from workflow.config.errors import ConfigError
-from workflow.config.strict import parse, read_yaml
+from workflow.config.strict import read_yaml
 from workflow.plan.ablations import load_ablation
 from workflow.plan.config import load_config
 from workflow.plan.names import describe, refuse_unknown
 from workflow.plan.plan import plan
-from workflow.plan.scales import load_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import Record, read_record, write_record
-from workflow.tasks.char_lm import StreamTraining
 
 ROOT = Path(__file__).parents[2]
 CONFIG = ROOT / "config"
@@ -80,10 +77,3 @@ def test_a_record_that_holds_no_number_can_be_read_again(tmp_path):
     write_record(tmp_path / "record.json", record)
     again = read_record(tmp_path / "record.json").curve[0]
     assert math.isnan(again.train_bpc) and again.dev_bpc == math.inf
-
-
-def test_a_number_may_be_written_whole_and_a_setting_without_a_value_left_out():
-    training = load_scale("smoke", "char_lm").training
-    assert parse(StreamTraining, {**training, "lr": 1}, "f").lr == 1.0
-    choice = {"name": "full", "cache": 8, "evaluation_cache": None}
-    assert complete_choice("span", choice, {}, {}) == choice

@@ -16,7 +16,7 @@ from workflow.results.runs_table import read_frames
 
 @pytest.fixture(scope="module")
 def artefacts(tmp_path_factory):
-    """A figure f and a table t."""
+    """Write a figure f and a table t."""
     folder = tmp_path_factory.mktemp("artefacts")
     frames = read_frames(write_inputs(folder / "inputs"))
     write_figure(folder / "f.svg", "adaptive_span_figure4", frames)

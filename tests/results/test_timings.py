@@ -8,7 +8,7 @@ from tests._runs import run
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed_costs, precomputed_scales
 from workflow.results.runs_table import as_frame
-from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart, turn_values
+from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart
 
 SCALES = precomputed_scales()
 
@@ -36,15 +36,6 @@ def test_no_configuration_has_two_times_and_an_ablation_times_its_own(scale):
         groups = [Path(file).stem for file in targets.cost_files(name, "throughput")]
         read = [each for group in groups for each in targets.runs.groups[group]]
         assert sorted(read) == sorted(targets.runs.configurations_of(name)), name
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_what_came_says_the_mean_of_its_turns(scale):
-    for row in precomputed_costs("throughput", scale):
-        for kind in ("train", "predict"):
-            assert sum(row[f"{kind}_turns"]) / len(row[f"{kind}_turns"]) == pytest.approx(row[f"{kind}_ms"])
-            rates = turn_values(row, f"{kind}_tokens_per_s")
-            assert sum(rates) / len(rates) == pytest.approx(row[f"{kind}_tokens_per_s"]) and len(rates) > 1
 
 
 def test_a_speed_has_the_interval_of_its_turns():

@@ -18,7 +18,7 @@ def source():
 
 
 def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """The chain of characters: transition between (joint state, word, place in it), their characters, where it rests.
+    """Spell out the chain of characters: transitions between (joint state, word, place in it), characters, rest.
 
     Nothing of the reader's is used: a character is followed by the next of its word, a blank by any word in any state.
     """

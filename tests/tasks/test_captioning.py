@@ -33,7 +33,7 @@ each_kind = pytest.mark.parametrize("net", [{}, FEATURES], ids=["pixels", "featu
 
 
 def coloured(count=240, seed=0, features=False) -> CaptionCorpus:
-    """A bright half in one colour, and two captions: colour side, and side colour."""
+    """Paint one half of each picture and caption it twice: colour side, and side colour."""
     chance = np.random.default_rng(seed)
     colours, sides = chance.integers(3, size=count), chance.integers(2, size=count)
     pictures = np.zeros((count, 3, 16, 16), np.uint8)

@@ -22,7 +22,7 @@ CATALOGUE = CaptionCatalogue(metric="cider", captions={})
 
 
 def content(**changes) -> dict:
-    """Five pictures with two captions each."""
+    """Describe five pictures with two captions each."""
     images = []
     for n, split in enumerate(SPLITS):
         sentences = [{"tokens": ["A", "picture", f"{n}"]}, {"tokens": ["number", f"{n}"]}]
@@ -31,7 +31,7 @@ def content(**changes) -> dict:
 
 
 def write_data(tmp_path, captions=None) -> str:
-    """captions:JSON,IMAGES of five pictures: 8 x 4 pixels, the left half n x 10 grey, the right one white."""
+    """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name the data set."""
     (tmp_path / "my.json").write_text(json.dumps(content() if captions is None else captions))
     folder = tmp_path / "images" / "sub"
     folder.mkdir(parents=True, exist_ok=True)

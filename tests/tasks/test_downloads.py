@@ -20,7 +20,7 @@ TEXT = b"".join(b"line %d of some text\n" % i for i in range(20_000))
 
 @pytest.fixture
 def mirror(tmp_path, monkeypatch):
-    """A server on this machine of what is `served`; the first `breaks` answers stop half way."""
+    """Serve on this machine what is in `served`; the first `breaks` answers stop half way."""
     monkeypatch.setattr(downloads, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr("time.sleep", lambda seconds: None)  # pooch waits between attempts
     state = SimpleNamespace(served={}, breaks=0, requests=0)

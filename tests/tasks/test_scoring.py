@@ -1,16 +1,19 @@
-"""Real parallel texts, where they lie: BLEU on tokens as the sets have them, and what is read of Multi30k."""
+"""BLEU: how texts are cut into tokens, what real parallel texts score, and what is read of Multi30k."""
 
 import gzip
+from functools import partial
 
+import numpy as np
 import pytest
 from sacrebleu import corpus_bleu
 
 from tests.tasks._texts import REAL, needs
 from workflow.plan.scales import load_corpora
+from workflow.report.tables._paired import bleu
 from workflow.tasks import store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation.data import align, build_pairs, read_side
-from workflow.tasks.translation.runner import score
+from workflow.tasks.translation.runner import count_sentences, score, tokenise
 
 SETS = [
     ("iwslt14-deen", 6750, "iwslt14_de_en/tok/test.de.gz", "iwslt14_de_en/tok/test.en.gz"),
@@ -56,3 +59,27 @@ def test_multi30k(name):
     for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
         known = [(decode(corpus.symbols, each), text) for each, text in zip(ids, texts, strict=True) if UNK not in each]
         assert len(known) > 0.98 * len(texts) and all(ours == text for ours, text in known)
+
+
+def test_compounds_are_cut_apart_in_tokenised_bleu():
+    text = "a well-known fact - no."
+    cased = partial(tokenise, uncased=False)
+    assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
+    assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
+    assert cased(text, tokenised=True, compounds=False) == text
+    assert cased("well ##AT##-##AT## known", tokenised=True, compounds=True) == "well ##AT##-##AT## known"
+    metrics, signatures = score(["a b c d e"], ["a b c d e"])
+    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+
+
+def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
+    written, right = ["a Bird SINGS in the tree"], ["A bird sings in the tree"]
+    cased, uncased = (score(written, right, uncased=uncased)[0] for uncased in (False, True))
+    assert uncased["bleu_tokenised"] == pytest.approx(100) and cased["bleu_tokenised"] < 60
+    assert uncased["bleu"] == cased["bleu"] < 60
+
+
+def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
+    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
+    total = np.array(count_sentences(outputs, references)).sum(0)
+    assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])

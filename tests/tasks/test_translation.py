@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,14 +12,13 @@ from tests._training import CPU, assert_same, interrupt, run_script, start, trai
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.report.tables._paired import bleu
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
 from workflow.tasks.sequences import average, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.tasks.translation import runner
-from workflow.tasks.translation.runner import TranslationTask, score
+from workflow.tasks.translation.runner import TranslationTask
 from workflow.training.update import add_gradients, learning_rate
 
 
@@ -98,30 +96,6 @@ def test_the_rate_is_that_of_the_paper():
     for t in (1, 400, 4000, 100_000):
         paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
         assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
-
-
-def test_compounds_are_cut_apart_in_tokenised_bleu():
-    text = "a well-known fact - no."
-    cased = partial(runner.tokenise, uncased=False)
-    assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
-    assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
-    assert cased(text, tokenised=True, compounds=False) == text
-    assert cased("well ##AT##-##AT## known", tokenised=True, compounds=True) == "well ##AT##-##AT## known"
-    metrics, signatures = score(["a b c d e"], ["a b c d e"])
-    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
-
-
-def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
-    written, right = ["a Bird SINGS in the tree"], ["A bird sings in the tree"]
-    cased, uncased = (score(written, right, uncased=uncased)[0] for uncased in (False, True))
-    assert uncased["bleu_tokenised"] == pytest.approx(100) and cased["bleu_tokenised"] < 60
-    assert uncased["bleu"] == cased["bleu"] < 60
-
-
-def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
-    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
-    total = np.array(runner.count_sentences(outputs, references)).sum(0)
-    assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])
 
 
 def test_weights_are_averaged():

@@ -33,12 +33,9 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
         ids = [np.array(sentence, np.uint16) for sentence in pieces.encode([caption for _, caption in pairs])]
         splits[split] = Split([np.array([n], np.int32) for n, _ in pairs], ids, [], [])
     held_out = [n for split in ("dev", "test") for n in numbers[split]]
-    known = {
-        "references": {n: pictures[n].captions for n in held_out},
-        "names": {n: pictures[n].file for n in held_out},
-    }
+    references, names = {n: pictures[n].captions for n in held_out}, {n: pictures[n].file for n in held_out}
     about = {"symbols": piece_names(pieces), "checksum": checksum, "about": entry.about}
-    return CaptionCorpus(name, pixels, **splits, **known, **about)
+    return CaptionCorpus(name, pixels, **splits, references=references, names=names, **about)
 
 
 def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
