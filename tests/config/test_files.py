@@ -2,27 +2,24 @@
 
 import os
 import subprocess
-from collections import namedtuple
+from types import SimpleNamespace
 
 import pytest
 
+from workflow.config import files
 from workflow.config.errors import ConfigError
 from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable
-
-Usage = namedtuple("Usage", "total used free")
 
 
 def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
     (tmp_path / "reports").mkdir()
-    monkeypatch.setattr(
-        "workflow.config.files.os.access", lambda folder, mode: folder.name != "reports"
-    )  # root may all
+    monkeypatch.setattr(files.os, "access", lambda folder, mode: folder.name != "reports")  # root may write anywhere
     with pytest.raises(ConfigError, match="reports: this folder is not writable"):
         check_writable(tmp_path)
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("workflow.config.files.shutil.disk_usage", lambda folder: Usage(1, 1, (NEEDED_MB << 20) - 1))
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: SimpleNamespace(free=(NEEDED_MB << 20) - 1))
     with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
         check_writable(tmp_path)
 

@@ -22,9 +22,9 @@ READ_ONCE += (published.studies, published.load, published.formulas)
 
 @dataclass(frozen=True)
 class Kind:
-    """command: of the module under workflow/, with its words. says: what must stand in the line.
+    """A command, a module under workflow/ with its words, and what its line must say.
 
-    files: path -> what lies there before: text, bytes, or anything else as YAML or JSON. make: writes more of them.
+    files: by path, what lies there before: text, bytes, or anything else as YAML or JSON. make: writes more of them.
     """
 
     command: str
@@ -51,7 +51,7 @@ def forget() -> None:
 
 
 def refused(kind: Kind, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> str:
-    """The one line with which a command ends, run as `python -m` runs it, in this process."""
+    """Run a command in this process as `python -m` runs it, and return the one line that it ends with."""
     for place, content in kind.files.items():
         write(folder / place, content)
     kind.make(folder)

@@ -2,13 +2,9 @@
 
 import gzip
 import io
-import json
-import re
 import tracemalloc
 import zipfile
 from functools import partial
-from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -34,7 +30,7 @@ PICTURE = Picture("a.png", "", "train", ["a"])
 
 
 def bundle(path, says: int | None) -> None:
-    """One whose manifest swells. says: the size that its list gives in place of the true one."""
+    """Write a bundle whose manifest swells. says: the size that its list gives in place of the true one."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("manifest.json", bytes(MUCH))
     if says is not None:
@@ -42,7 +38,7 @@ def bundle(path, says: int | None) -> None:
 
 
 def packed_weights(path) -> None:
-    """As nobody who writes tensors packs them."""
+    """Pack tensors so that they swell, as nobody who writes them does."""
     torch.save({"version": 1, "net": torch.zeros(MUCH >> 2)}, file := io.BytesIO())
     with zipfile.ZipFile(file) as plain, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in plain.namelist():
@@ -77,53 +73,11 @@ def test_what_swells_is_refused_before_it_does(name, tmp_path, monkeypatch):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["results/../../a", "C:\\a", "results/C:/a", "results/a\0b", "a/b", "results/.bashrc"])
+@pytest.mark.parametrize("name", ["../a", "results/../../a", "C:\\a", "results/a\0b", "a/b", "results/.bashrc"])
 def test_no_file_of_a_bundle_lies_outside_it(name, tmp_path):
     rewrite(bundled(write_set(tmp_path)), lambda content: rewrite_manifest(content, files={name: 64 * "0"}))
     with pytest.raises(ConfigError, match="lies outside"):
         read_bundle(tmp_path / "b.zip")
-
-
-class Evil:
-    def __reduce__(self):
-        return (exec, ("open('evil', 'w')",))
-
-
-@pytest.mark.parametrize("as_zip", [True, False])
-def test_no_code_in_weights_is_run(as_zip, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    torch.save({"version": 1, "net": Evil()}, "a.pt", _use_new_zipfile_serialization=as_zip)
-    with pytest.raises(ConfigError, match="not a checkpoint"):
-        checkpoint.load(Path("a.pt"), job().digest, torch.device("cpu"))
-    assert not Path("evil").exists()
-
-
-class Elements(HTMLParser):
-    """Of a page: its elements, the attributes of theirs that run something, and where links lead."""
-
-    def __init__(self, page: str):
-        super().__init__()
-        self.tags, self.attributes, self.links = set(), set(), []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.add(tag)
-        self.attributes |= {pair for pair in attributes if pair[0].startswith("on")}
-        self.links += [value for name, value in attributes if name in ("href", "src")]
-
-
-def test_no_element_attribute_or_link_of_a_page_comes_from_the_records(reports):
-    """The records of these pages carry markup in reasons, logs and origins."""
-    for path in reports.rglob("*.html"):
-        page = path.read_text()
-        seen = Elements(page)
-        assert seen.attributes <= {("onsubmit", "return false")}, path  # ours, of the pivot table
-        assert not seen.tags & {"iframe", "object", "embed", "base", "foreignobject"}, path
-        assert all(re.match(r"data:,|data:image/png|[^:]*$", link) for link in seen.links), path
-        for script in re.findall(r"<script(?! type=.application/json)[^>]*>(.*?)</script>", page, re.DOTALL):
-            assert "alert(" not in script, path
-        for text in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL):
-            assert json.loads(text) is not None and "<" not in text
 
 
 def test_the_strongest_evidence_comes_first(tmp_path):

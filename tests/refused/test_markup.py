@@ -15,13 +15,11 @@ from workflow.report.pages import site
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
 QUESTIONS = ["span_limit", "transformer"]
-KEYWORD = re.compile(
-    r"[A-Za-z_]{1,14}"
-)  # templates compare such texts with their own, and look up what follows from them
+KEYWORD = re.compile(r"[A-Za-z_]{1,14}")  # templates compare such texts with their own, or look something up by them
 
 
 def spiked(value):
-    """The same with markup behind every text."""
+    """Append markup to every text in a value."""
     if isinstance(value, Markup) or value is None:
         return value
     if isinstance(value, str):
@@ -43,7 +41,7 @@ def spiked(value):
 
 @pytest.fixture
 def used(monkeypatch):
-    """The templates of which a page was written."""
+    """Collect the templates of which a page was written."""
     names, render = set(), site.render
 
     def render_spiked(template, place, **context):
@@ -54,18 +52,14 @@ def used(monkeypatch):
     return names
 
 
-def write_all(folder: Path) -> None:
-    """At least one page of each template."""
-    results, pages = folder / "results" / _site.SCALE, folder / "reports" / _site.SCALE
-    _site.write_results(folder, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
-    _site.write_pages(folder)
-    with pytest.raises(SystemExit):
-        compare.main([str(results), str(results), "--page", str(pages / "compare.html")])
-
-
 @pytest.mark.slow
 def test_no_text_is_markup_on_any_page(tmp_path, used):
-    write_all(tmp_path)
+    """At least one page of each template is written."""
+    results, pages = tmp_path / "results" / _site.SCALE, tmp_path / "reports" / _site.SCALE
+    _site.write_results(tmp_path, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
+    _site.write_pages(tmp_path)
+    with pytest.raises(SystemExit):
+        compare.main([str(results), str(results), "--page", str(pages / "compare.html")])
     for path in (tmp_path / "reports").rglob("*.html"):
         page = path.read_text()
         assert "alert(1)" in page, path

@@ -2,7 +2,6 @@
 
 import json
 import zipfile
-from pathlib import Path
 
 import pytest
 
@@ -21,18 +20,14 @@ from workflow.scripts import bundle
 RUN = "span_limit-fixed-64-None-1"
 
 
-def write_set(path, changes=lambda row: row, device=None):
-    """The results of a scale of two variants, three seeds each, with pages of a word; gives `path`."""
-    rows = [
-        changes(run(variant=variant, seed=seed, dev_bpc=value + seed / 100))
-        for variant, value in (("fixed", 2.0), ("adaptive", 1.8))
-        for seed in (1, 2, 3)
-    ]
+def write_set(path, adaptive=1.8, device="cpu"):
+    """Write the results of a scale of two variants, three seeds each, with pages of a word; return `path`."""
+    scores = {"fixed": 2.0, "adaptive": adaptive}.items()
+    rows = [run(variant=name, seed=n, dev_bpc=bpc + n / 100) for name, bpc in scores for n in (1, 2, 3)]
     for row in rows:
         record = _site.record(row)
-        if device:
-            record = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
-        write_record(path / "results" / "runs" / row["digest"] / "record.json", record)
+        made = record.model_copy(update={"origin": record.origin.model_copy(update={"device": device})})
+        write_record(path / "results" / "runs" / row["digest"] / "record.json", made)
     scale = scale_of(path)
     write_text(scale / "plan.json", json.dumps([_site.planned(row) for row in rows]))
     _site.write_rows_of(scale, rows)
@@ -50,6 +45,11 @@ def bundled(path):
     return path / "b.zip"
 
 
+def contents(path) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
 def table(*rows):
     return as_frame(*split_costs(rows))
 
@@ -57,13 +57,10 @@ def table(*rows):
 def test_a_bundle_holds_records_pages_and_their_checksums_and_is_the_same_twice(tmp_path):
     path = bundled(write_set(tmp_path))
     first = path.read_bytes()
-    with zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        manifest = json.loads(archive.read("manifest.json"))
-        root = archive.read("reports/index.html").decode()
-    assert {f"reports/{_site.SCALE}/index.html", f"results/runs/{RUN}/record.json"} <= set(names)
-    assert f'href="{_site.SCALE}/index.html"' in root  # of its own: the other scales are not in the bundle
-    assert sorted(manifest["files"]) == sorted(set(names) - {"manifest.json"})
+    content = contents(path)
+    assert {f"reports/{_site.SCALE}/index.html", f"results/runs/{RUN}/record.json"} <= content.keys()
+    assert f'href="{_site.SCALE}/index.html"' in content["reports/index.html"].decode()  # it names no other scale
+    assert json.loads(content["manifest.json"])["files"].keys() == content.keys() - {"manifest.json"}
     assert bundled(tmp_path).read_bytes() == first
 
 
@@ -76,10 +73,8 @@ def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
 
 
 def rewrite(path, change):
-    """The bundle with its contents changed by hand."""
-    with zipfile.ZipFile(path) as archive:
-        content = {name: archive.read(name) for name in archive.namelist()}
-    change(content)
+    """Change the contents of a bundle by hand."""
+    change(content := contents(path))
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in content.items():
             archive.writestr(name, text)
@@ -96,7 +91,6 @@ def rewrite_manifest(content, **changes):
         (lambda content: content.pop("reports/index.html"), "not a bundle that can be read"),
         (lambda content: content.pop("manifest.json"), "which is not a bundle of this suite"),
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
-        (lambda content: rewrite_manifest(content, files={"../evil": "0"}), "lies outside the bundle"),
         (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
         (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
     ],
@@ -106,7 +100,7 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
     rewrite(path, change)
     with pytest.raises(ConfigError, match=message) as error:
         read_bundle(path)
-    assert "\n" not in str(error.value) and not (tmp_path.parent / "evil").exists()
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -114,14 +108,9 @@ def test_a_damaged_bundle_is_refused(change, message, tmp_path):
     [
         ("plan.json", "null", "expected a list of runs"),
         ("plan.json", '[{"digest": "../x"}]', "run 0"),
-        ("plan.json", "[", "truncated or not JSON"),
         ("memory/x.json", "[1]", "expected rows of one kind"),
         ("memory/x.json", '{"kind": "memory", "rows": [{}]}', "not runs as the workflow writes them"),
-        (
-            "layers.json",
-            '{"kind": "layers", "rows": [{"layer": "self"}]}',
-            "not layers as the workflow writes",
-        ),
+        ("layers.json", '{"kind": "layers", "rows": [{"layer": "self"}]}', "not layers as the workflow writes"),
         (f"../runs/{RUN}/record.json", None, "says that it is span_limit-fixed-64-None-2's"),
     ],
 )
@@ -129,33 +118,16 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message
     scale = scale_of(write_set(tmp_path))
     other = scale / "../runs/span_limit-fixed-64-None-2/record.json"
     write_text(scale / place, other.read_text() if content is None else content)
-    with pytest.raises(ConfigError, match=message) as error:
+    with pytest.raises(ConfigError, match=message):
         read_bundle(scale)
-    assert "\n" not in str(error.value)
-
-
-def test_what_is_no_bundle_is_refused(tmp_path):
-    write_text(write_set(tmp_path) / "x.zip", "x")
-    for name, message in (
-        ("results", f"did you mean .*/results/{_site.SCALE}"),
-        ("none", "no such"),
-        ("x.zip", "not a"),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            read_bundle(tmp_path / name)
 
 
 def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
-    path = write_set(tmp_path)
-    plan, archive = (scale_of(path) / "plan.json").read_text(), bundled(path).read_bytes()
-    monkeypatch.chdir(path)
-    scale = f"results/{_site.SCALE}"
-    for place in ("reports/index.html", str(path / "reports" / "new.html")):
-        with pytest.raises(ConfigError, match="reports/ is written by the workflow"):
-            compare.main([scale, "b.zip", "--page", place])
-    with pytest.raises(ConfigError, match="ends in .html"):
-        compare.main([scale, "b.zip", "--page", f"{scale}/plan.json"])
-    assert (scale_of(path) / "plan.json").read_text() == plan and (path / "b.zip").read_bytes() == archive
+    scale = str(scale_of(write_set(tmp_path)).relative_to(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for place, line in (("reports/new.html", "reports/ is written by the"), (f"{scale}/plan.json", "ends in .html")):
+        with pytest.raises(ConfigError, match=line):
+            compare.main([scale, scale, "--page", place])
 
 
 def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
@@ -168,14 +140,6 @@ def test_a_bundle_of_nothing_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="run the workflow first"):
         bundled(tmp_path)
     assert not (tmp_path / "b.zip").exists()
-
-
-def test_what_came_with_the_project_is_a_bundle_of_the_questions_of_today():
-    results = read_bundle(Path("results/precomputed/overnight"))
-    assert set(results.runs["scale"]) == {"overnight"} and len(results.records) == results.runs["digest"].nunique()
-    for quantity in ("macs_torch", "memory_train_bytes", "train_tokens_per_s"):
-        assert results.runs[quantity].notna().any(), quantity
-    assert set(results.layers["layer"]) == {"self", "rnn", "conv", "local"}
 
 
 def exit_code(*words) -> int:
@@ -192,10 +156,7 @@ def test_a_set_beside_itself_has_not_moved(tmp_path, capsys):
 
 
 def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
-    worse = write_set(
-        tmp_path / "b", lambda row: row | {"dev_bpc": row["dev_bpc"] + (row["variant"] == "adaptive")}, "gpu"
-    )
-    better = write_set(tmp_path / "a")
+    better, worse = write_set(tmp_path / "a"), write_set(tmp_path / "b", adaptive=2.8, device="gpu")
     assert exit_code(scale_of(better), scale_of(worse), "--page", tmp_path / "c.html") == 3
     printed = capsys.readouterr().out
     moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
@@ -221,14 +182,11 @@ def by_measure(a, b) -> dict[str, dict]:
     return {line["measure"]: line for line in compare_cells(a, b)[0]}
 
 
-def test_seeds_that_scatter_have_not_moved():
+def test_seeds_that_scatter_have_not_moved_and_of_one_seed_only_a_count_can_be_told():
     scores = ((2.0, 2.3, 2.1), (2.2, 2.1, 2.4))
     a, b = (table(*(run(seed=seed, dev_bpc=value) for seed, value in enumerate(side))) for side in scores)
     line = by_measure(a, b)["dev bpc"]
     assert line["p"] > 0.05 and line["moved"] is False
-
-
-def test_one_seed_tells_no_noise_but_equal_is_equal_and_a_count_has_none():
     a, b = (table(run(dev_bpc=value, macs_executed=5.0)) for value in (2.0, 2.5))
     lines = by_measure(a, b)
     assert lines["dev bpc"]["moved"] is None and lines["executed"]["moved"] is False
@@ -245,12 +203,7 @@ def test_cells_of_one_side_are_named_and_scales_meet_by_rank():
 
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):
     record = read_record(write_set(tmp_path) / "results" / "runs" / RUN / "record.json")
-    changes = {
-        "threads": 64,
-        "sources": {**record.origin.sources, "models/a.py": "0" * 12},
-        "accepted": ["models/a.py: a comment"],
-    }
-    other = record.model_copy(update={"origin": record.origin.model_copy(update=changes)})
+    origin = {"threads": 64, "sources": {**record.origin.sources, "models/a.py": "0" * 12}, "accepted": ["a.py: why"]}
+    other = record.model_copy(update={"origin": record.origin.model_copy(update=origin)})
     expected = {"threads": ([str(record.origin.threads)], ["64"]), "source models/a.py": (["none"], ["0" * 12])}
-    expected |= {"accepted change 1": (["none"], ["models/a.py: a comment"])}
-    assert compare_origins([record], [other]) == expected
+    assert compare_origins([record], [other]) == expected | {"accepted change 1": (["none"], ["a.py: why"])}

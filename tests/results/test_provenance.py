@@ -16,7 +16,7 @@ from workflow.results.runs_table import read_frames
 
 @pytest.fixture(scope="module")
 def artefacts(tmp_path_factory):
-    """A figure f and a table t."""
+    """Write a figure f and a table t."""
     folder = tmp_path_factory.mktemp("artefacts")
     frames = read_frames(write_inputs(folder / "inputs"))
     write_figure(folder / "f.svg", "adaptive_span_figure4", frames)
@@ -55,18 +55,15 @@ def test_the_command_prints_them(artefacts, capsys):
         ("a.svg", "<svg/>", "names no runs"),
         ("a.pdf", "%PDF-1.4", "cannot be read"),
         ("a.png", "x", "cannot be read"),
-        ("a.json", "{}", "names no runs"),
         ("none.svg", None, "no such file"),
-        ("a.svg", '<?xml version="1.0" encoding="klingon"?><svg/>', "cannot be read"),
         ("a.json", '{"cells": [{"digests": [5]}], "provenance": "p"}', "runs.0 = 5"),
     ],
 )
 def test_other_files_are_refused(name, content, message, tmp_path):
     if content is not None:
         (tmp_path / name).write_text(content)
-    with pytest.raises(ConfigError, match=message) as error:
+    with pytest.raises(ConfigError, match=message):
         provenance.read(tmp_path / name)
-    assert "\n" not in str(error.value)
 
 
 def test_a_figure_of_no_run_says_so(tmp_path):

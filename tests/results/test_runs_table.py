@@ -8,7 +8,6 @@ from tests._jobs import job
 from tests._layers import layers
 from tests._runs import everything, run, write_inputs
 from tests._training import origin
-from workflow.config.errors import ConfigError
 from workflow.results.record import Record
 from workflow.results.runs_table import as_frame, build_rows, describe_runs, read_frames
 
@@ -45,13 +44,3 @@ def test_only_what_is_given_is_there(tmp_path):
     assert "macs_torch" in read_frames([runs, cost]).runs and "macs_torch" not in read_frames([runs]).runs
     assert read_frames([]).runs is None and read_frames([runs]).layers is None
     assert read_frames([measured_layers]).runs is None
-
-
-def test_a_file_that_holds_no_rows_is_refused(tmp_path):
-    (tmp_path / "list.json").write_text("[]")
-    with pytest.raises(ConfigError, match="expected rows of one kind"):
-        read_frames([tmp_path / "list.json"])
-    (tmp_path / "runs.json").write_text('{"kind": "runs", "rows": [{}]}')
-    (tmp_path / "flops.json").write_text('{"kind": "flops", "rows": [{}]}')
-    with pytest.raises(ConfigError, match="not runs as the workflow writes them"):
-        read_frames([tmp_path / "runs.json", tmp_path / "flops.json"])

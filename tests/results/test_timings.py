@@ -1,18 +1,20 @@
 """Timings: what turns say of one configuration and of two, and that no configuration has two times."""
 
+from pathlib import Path
+
 import pytest
 
 from tests._runs import run
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed_costs, precomputed_scales
 from workflow.results.runs_table import as_frame
-from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart, turn_values
+from workflow.results.timings import describe_timings, over_turns, ratio_over_turns, told_apart
 
 SCALES = precomputed_scales()
 
 
 def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):
-    """A run whose step has 100 characters, with the ms of its turns."""
+    """Make a run whose step has 100 characters, with the ms of its turns."""
     speed = sum(100_000 / turn for turn in turns) / len(turns)
     times = {"train_turns": list(turns), "train_ms": sum(turns) / len(turns), "train_tokens_per_s": speed}
     return run(variant=variant, reference_ms=reference, **times, **changes)
@@ -23,32 +25,17 @@ def ratio(ours: dict, than: dict) -> dict:
 
 
 @pytest.mark.parametrize("scale", SCALES)
-def test_no_configuration_has_two_times(scale):
-    """Whatever page shows it: every configuration is in one group, and one row came with the project."""
+def test_no_configuration_has_two_times_and_an_ablation_times_its_own(scale):
+    """Every configuration is in one group, and one row came with the project."""
     came = [row["configuration"] for row in precomputed_costs("throughput", scale)]
     assert len(came) == len(set(came))
     targets = Targets.of({"scale": scale, "train": "everything"})
     members = [name for group in targets.runs.groups.values() for name in group]
     assert sorted(members) == sorted(targets.runs.configurations)
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_an_ablation_times_its_configurations_and_no_others(scale):
-    targets = Targets.of({"scale": scale, "train": "everything"})
     for name in targets.ablations:
-        files = targets.cost_files(name, "throughput")
-        groups = [file.split("/")[-1].removesuffix(".json") for file in files]
+        groups = [Path(file).stem for file in targets.cost_files(name, "throughput")]
         read = [each for group in groups for each in targets.runs.groups[group]]
         assert sorted(read) == sorted(targets.runs.configurations_of(name)), name
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_what_came_says_the_mean_of_its_turns(scale):
-    for row in precomputed_costs("throughput", scale):
-        for kind in ("train", "predict"):
-            assert sum(row[f"{kind}_turns"]) / len(row[f"{kind}_turns"]) == pytest.approx(row[f"{kind}_ms"])
-            rates = turn_values(row, f"{kind}_tokens_per_s")
-            assert sum(rates) / len(rates) == pytest.approx(row[f"{kind}_tokens_per_s"]) and len(rates) > 1
 
 
 def test_a_speed_has_the_interval_of_its_turns():

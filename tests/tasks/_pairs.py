@@ -20,7 +20,7 @@ def join_lines(lines: list[str]) -> bytes:
 
 
 def files(changes: dict[str, bytes] | None = None) -> dict[str, bytes]:
-    """The contents of six files by name, with changes."""
+    """Give the contents of six files by name, with changes."""
     contents = {f"{NAMES[split]}.{side}": join_lines(LINES[side][SIZES[split]]) for split in NAMES for side in LINES}
     return contents | (changes or {})
 
@@ -32,17 +32,12 @@ def write_files(folder: Path, contents: dict[str, bytes]) -> str:
 
 
 def raw_entry(contents: dict[str, bytes], **settings) -> dict:
-    """An entry of kind files, each with the checksum of its content."""
-    sources = {
-        split: {
-            side: {
-                "files": [f"{name}.{side}"],
-                "checksum": f"sha256:{hashlib.sha256(contents[f'{name}.{side}']).hexdigest()}",
-            }
-            for side in LINES
-        }
-        for split, name in NAMES.items()
-    }
+    """Make an entry of kind files, each with the checksum of its content."""
+
+    def source(name: str) -> dict:
+        return {"files": [name], "checksum": f"sha256:{hashlib.sha256(contents[name]).hexdigest()}"}
+
+    sources = {split: {side: source(f"{name}.{side}") for side in LINES} for split, name in NAMES.items()}
     about = {"kind": "files", "title": "a test", "about": "a test", "source": "de", "target": "en", "vocabulary": 60}
     return {**about, "files": sources, **settings}
 

@@ -1,6 +1,7 @@
 """Small texts for the tests of character modelling, and where real data lies."""
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -8,21 +9,19 @@ import pytest
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry
 
 ROOT = Path(__file__).parents[2]
-REAL = ROOT.parent / "shared" / "data"
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason="no folder of real data beside the project")
+REAL = Path(os.environ.get("ATTENTION_DATA_DIR") or ROOT.parent / "shared" / "data")
+
+
+def needs(folder: str) -> pytest.MarkDecorator:
+    """Skip a test of real data where its folder is missing."""
+    missing = not (REAL / folder).is_dir()
+    return pytest.mark.skipif(missing, reason=f"no {folder} in ATTENTION_DATA_DIR or beside the project")
 
 
 def entry(content: bytes, **settings) -> TextEntry:
-    checksum = "sha256:" + hashlib.sha256(content).hexdigest()
-    defaults = {
-        "kind": "file",
-        "title": "a test",
-        "about": "a test",
-        "unit": "byte",
-        "bytes": len(content),
-        "checksum": checksum,
-    }
-    return TextEntry(**defaults | settings)
+    checksum = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    about = {"kind": "file", "title": "a test", "about": "a test", "unit": "byte"}
+    return TextEntry(**about | {"bytes": len(content), "checksum": checksum} | settings)
 
 
 def catalogue(content: bytes, **settings) -> TextCatalogue:

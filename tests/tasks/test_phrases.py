@@ -9,25 +9,10 @@ from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import phrases
-from workflow.tasks.translation.catalogue import PairCatalogue
 from workflow.tasks.translation.data import build_pairs, read_embedded
 
 pytestmark = pytest.mark.slow
 DIRECTIONS = ["phrases-ende", "phrases-deen", "phrases-envi", "phrases-enfr"]
-
-
-def generate(frame: dict[str, str], monkeypatch, seed: int = 0) -> list[dict[str, str]]:
-    """A few phrases of one frame."""
-    words = phrases.read_lexicon() | {"frames": [frame]}
-    monkeypatch.setattr(phrases, "read_lexicon", lambda: words)
-    monkeypatch.setattr(phrases, "PHRASES", 300)
-    monkeypatch.setattr(phrases, "SEED", seed)
-    return phrases.generate_phrases.__wrapped__()
-
-
-@pytest.fixture(scope="module")
-def corpora():
-    return {name: build_pairs(load_corpora("translation"), name, None) for name in DIRECTIONS[::2]}
 
 
 @pytest.mark.parametrize("name", DIRECTIONS)
@@ -35,12 +20,6 @@ def test_the_phrases_are_the_pinned_ones(name):
     entry = load_corpora("translation").entry(name)
     content = phrases.generate_bitext(entry.source, entry.target)
     assert f"sha256:{hashlib.sha256(content).hexdigest()}" == entry.checksum
-    first = phrases.generate_phrases()[0]
-    assert content.decode().split("\n")[0] == f"{first[entry.source]}\t{first[entry.target]}"
-
-
-def test_a_second_drawing_gives_the_same_phrases():
-    assert phrases.generate_phrases.__wrapped__() == phrases.generate_phrases()
 
 
 def test_no_sentence_occurs_in_two_splits():
@@ -52,33 +31,24 @@ def test_no_sentence_occurs_in_two_splits():
             assert len({line.lower() for line in lines}) == len(lines) == 24_000
 
 
-def test_pieces_give_back_every_held_out_sentence(corpora):
-    for pairs in corpora.values():
-        assert len(pairs.symbols) == len(set(pairs.symbols)) == 1000 and pairs.dropped == 0
-        for split in (pairs.dev, pairs.test):
-            for ids, texts in ((split.source, split.source_text), (split.target, split.target_text)):
-                assert [decode(pairs.symbols, sentence) for sentence in ids] == texts
-                assert not any(UNK in sentence for sentence in ids)
-
-
-def test_sentences_dominate_and_every_frame_is_drawn_often():
-    generated = phrases.generate_phrases()
-    assert sum(phrase["en"].endswith((".", "?")) for phrase in generated) > 0.9 * len(generated)
-    for start in ("It costs", "The road from", "The film", "There are", "Does ", "Because ", "In 1"):
-        assert sum(phrase["en"].startswith(start) for phrase in generated) > 200, start
-
-
-def test_blanks_are_plain_spaces_and_nothing_is_left_to_fill():
-    for phrase in phrases.generate_phrases():
-        for text in phrase.values():
-            assert text == " ".join(text.split()) and not set("{}\u202f\u00a0\t") & set(text)
+@pytest.mark.parametrize("name", DIRECTIONS[::2])
+def test_pieces_give_back_every_held_out_sentence(name):
+    pairs = build_pairs(load_corpora("translation"), name, None)
+    assert len(pairs.symbols) == len(set(pairs.symbols)) == 1000 and pairs.dropped == 0
+    for split in (pairs.dev, pairs.test):
+        for ids, texts in ((split.source, split.source_text), (split.target, split.target_text)):
+            assert [decode(pairs.symbols, sentence) for sentence in ids] == texts
+            assert not any(UNK in sentence for sentence in ids)
 
 
 def test_french_agrees_in_number_and_gender(monkeypatch):
     frame = {"weight": 1, "en": "The {things.bare} that {who} {verb} are {things.adjective}."}
     frame |= {"de": "{things} {who} {verb}", "vi": "{things} {who} {verb}"}
     frame["fr"] = "{things.bare} que {who} {who.has} {verb}{things.e}s sont {things.adjective}."
-    texts = [phrase["fr"] for phrase in generate(frame, monkeypatch)]
+    words = phrases.read_lexicon() | {"frames": [frame]}
+    monkeypatch.setattr(phrases, "read_lexicon", lambda: words)
+    monkeypatch.setattr(phrases, "PHRASES", 300)
+    texts = [phrase["fr"] for phrase in phrases.generate_phrases.__wrapped__()]
     cows = [text for text in texts if " vaches " in text]
     cats = [text for text in texts if " chats " in text]
     female, male = "noires blanches vertes lourdes légères", "noirs blancs verts lourds légers"
@@ -87,9 +57,8 @@ def test_french_agrees_in_number_and_gender(monkeypatch):
     assert all("es sont " in text for text in cows) and not any("es sont " in text for text in cats)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_twenty_one_is_female_with_female_nouns(seed):
-    generator = random.Random(seed)
+def test_twenty_one_is_female_with_female_nouns():
+    generator = random.Random(0)
     draws = [phrases._draw_things(generator) for _ in range(2000)]
     ones = [things for things in draws if things[0].startswith("twenty-one")]
     assert ones and all(things[2].startswith("vingt et une ") == bool(things[2].e) for things in ones)
@@ -100,14 +69,6 @@ def test_elision_and_capitals():
     assert phrases._typeset("est-ce que elle vient ?") == "Est-ce qu’elle vient ?"
     assert phrases._typeset("đây là 5\u202f000 đồng.") == "Đây là 5 000 đồng."
     assert phrases._typeset("zwei Katzen") == "zwei Katzen"
-
-
-def test_german_verbs_come_last_in_clauses():
-    clauses = [phrase["de"] for phrase in phrases.generate_phrases() if phrase["de"].startswith("Weil ")]
-    last = {clause.split(",")[0].split()[-1] for clause in clauses}
-    assert last == {"hat", "haben", "will", "wollen"}
-    hopes = [phrase["de"] for phrase in phrases.generate_phrases() if " hope" in phrase["en"]]
-    assert hopes and all(text.split()[-2] == "zu" for text in hopes)
 
 
 def test_other_versions_are_refused_with_the_pins(monkeypatch):
@@ -121,12 +82,3 @@ def test_other_versions_are_refused_with_the_pins(monkeypatch):
 def test_a_language_there_is_not_is_refused_with_the_nearest():
     with pytest.raises(ConfigError, match="unknown language of the embedded phrases 'fi': did you mean 'vi'"):
         phrases.generate_bitext("en", "fi")
-    with pytest.raises(ConfigError, match="did you mean 'phrases-ende'"):
-        load_corpora("translation").entry("phrases-enge")
-
-
-def test_more_pieces_than_the_text_gives_are_refused():
-    raw = load_corpora("translation").entry("phrases-ende").model_dump() | {"vocabulary": 60_000}
-    catalogue = PairCatalogue(metric="bleu", pairs={"phrases-ende": raw})
-    with pytest.raises(ConfigError, match="'phrases-ende': a vocabulary of 60,000 pieces is more .*; at most "):
-        build_pairs(catalogue, "phrases-ende", None)

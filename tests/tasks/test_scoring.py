@@ -1,19 +1,20 @@
-"""Real parallel texts, where they lie: BLEU on tokens as the sets have them, and what is read of Multi30k."""
+"""BLEU: how texts are cut into tokens, what real parallel texts score, and what is read of Multi30k."""
 
 import gzip
-import os
-from pathlib import Path
+from functools import partial
 
+import numpy as np
 import pytest
 from sacrebleu import corpus_bleu
+from workflow.report.tables.paired import bleu
 
+from tests.tasks._texts import REAL, needs
 from workflow.plan.scales import load_corpora
 from workflow.tasks import store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation.data import align, build_pairs, read_side
-from workflow.tasks.translation.runner import score
+from workflow.tasks.translation.runner import count_sentences, score, tokenise
 
-DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
 SETS = [
     ("iwslt14-deen", 6750, "iwslt14_de_en/tok/test.de.gz", "iwslt14_de_en/tok/test.en.gz"),
     ("iwslt15-envi", 1268, "iwslt15_en_vi/tst2013.en.gz", "iwslt15_en_vi/tst2013.vi.gz"),
@@ -26,41 +27,59 @@ SCORED = 500  # sentences of each
 @pytest.mark.parametrize("name, count, source, target", SETS, ids=[row[0] for row in SETS])
 def test_tokens_of_a_set_that_comes_tokenised_are_scored_as_they_are(name, count, source, target):
     """Every third word lost: BLEU counted by the library on the set's own tokens, before any of our reading."""
-    if not (DATA / target).exists():
+    if not (REAL / target).exists():
         pytest.skip(f"{target} is not in data_dir")
-    entry, raw = load_corpora("translation").entry(name), gzip.decompress((DATA / target).read_bytes())
-    sides = [read_side(gzip.decompress((DATA / side).read_bytes()), side, entry.lowercase) for side in (source, target)]
-    references = align(*sides, count)[1].unescape().lines[:SCORED]
+    entry = load_corpora("translation").entry(name)
+    raw = [gzip.decompress((REAL / place).read_bytes()) for place in (source, target)]
+    references = align(*(read_side(side, name, entry.lowercase) for side in raw), count)[1].unescape().lines[:SCORED]
     how = {name: getattr(entry, name) for name in ("tokenised", "compounds", "uncased")}
     assert entry.tokenised and score(references, references, **how)[0]["bleu_tokenised"] == pytest.approx(100)
-    tokens = [line.split() for line in raw.decode().splitlines()[:SCORED]]
-    theirs = corpus_bleu(
-        [drop_words(line) for line in tokens], [[" ".join(line) for line in tokens]], tokenize="none", force=True
-    )
-    ours = score([drop_words(line.split()) for line in references], references, tokenised=True, compounds=False)[0]
+    tokens, written = raw[1].decode().splitlines()[:SCORED], [*map(drop_words, references)]
+    theirs = corpus_bleu([*map(drop_words, tokens)], [tokens], tokenize="none", force=True)
+    ours = score(written, references, tokenised=True)[0]
     assert ours["bleu_tokenised"] == pytest.approx(theirs.score, abs=1e-6)
     if entry.compounds:
-        cut = score([drop_words(line.split()) for line in references], references, **how)[0]
+        cut = score(written, references, **how)[0]
         assert cut["bleu_tokenised"] != pytest.approx(ours["bleu_tokenised"], abs=1e-3)
 
 
-def drop_words(tokens: list[str]) -> str:
-    return " ".join(token for place, token in enumerate(tokens) if place % 3)
+def drop_words(line: str) -> str:
+    return " ".join(token for place, token in enumerate(line.split()) if place % 3)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "multi30k").is_dir(), reason="no multi30k in ATTENTION_DATA_DIR or beside the project")
+@needs("multi30k")
 @pytest.mark.parametrize("name", ["multi30k-deen", "multi30k-ende", "multi30k-enfr"])
 def test_multi30k(name):
-    corpus = build_pairs(load_corpora("translation"), name, str(DATA))
+    corpus = build_pairs(load_corpora("translation"), name, str(REAL))
     sizes = {split: len(getattr(corpus, split).source) for split in store.PARTS}
     assert sizes == {"train": 29_000, "dev": 1014, "test": 1000, "second_test": 1000, "example": 1}
     assert corpus.example.source_text[0] not in (*corpus.test.source_text, *corpus.dev.source_text)
     assert corpus.dropped == 0 and len(corpus.symbols) == 6000
     for ids, texts in ((corpus.test.source, corpus.test.source_text), (corpus.dev.target, corpus.dev.target_text)):
-        decoded = [
-            (decode(corpus.symbols, sentence), text)
-            for sentence, text in zip(ids, texts, strict=True)
-            if UNK not in sentence
-        ]
-        assert len(decoded) > 0.98 * len(texts) and all(ours == text for ours, text in decoded)
+        known = [(decode(corpus.symbols, each), text) for each, text in zip(ids, texts, strict=True) if UNK not in each]
+        assert len(known) > 0.98 * len(texts) and all(ours == text for ours, text in known)
+
+
+def test_compounds_are_cut_apart_in_tokenised_bleu():
+    text = "a well-known fact - no."
+    cased = partial(tokenise, uncased=False)
+    assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
+    assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
+    assert cased(text, tokenised=True, compounds=False) == text
+    assert cased("well ##AT##-##AT## known", tokenised=True, compounds=True) == "well ##AT##-##AT## known"
+    metrics, signatures = score(["a b c d e"], ["a b c d e"])
+    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
+
+
+def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
+    written, right = ["a Bird SINGS in the tree"], ["A bird sings in the tree"]
+    cased, uncased = (score(written, right, uncased=uncased)[0] for uncased in (False, True))
+    assert uncased["bleu_tokenised"] == pytest.approx(100) and cased["bleu_tokenised"] < 60
+    assert uncased["bleu"] == cased["bleu"] < 60
+
+
+def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
+    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
+    total = np.array(count_sentences(outputs, references)).sum(0)
+    assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])

@@ -7,28 +7,16 @@ import numpy as np
 import pytest
 
 from tests._jobs import bitext, corpus
+from tests.tasks.test_captioning import coloured
 from workflow.config.errors import ConfigError
 from workflow.tasks import store as pairs
 from workflow.tasks.captioning import store as captions
 from workflow.tasks.char_lm import store as texts
 from workflow.tasks.store import UNK, Split, decode
 
-
-def pictures() -> captions.CaptionCorpus:
-    """Three of them, with a caption each, the last two held out."""
-    parts = [Split([np.array([n], np.int32)], [np.array([n + 4], np.uint16)], [], []) for n in range(3)]
-    about = {"references": {1: ["b"], 2: ["c"]}, "names": {1: "one", 2: "two"}, "symbols": list("012_abc")}
-    return captions.CaptionCorpus(
-        "toy", np.arange(48, dtype=np.uint8).reshape(3, 1, 4, 4), *parts, checksum="sha256:toy", about="a toy", **about
-    )
-
-
-EMPTY = replace(
-    bitext(20),
-    test=Split(),
-    dev=Split([np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b"] * 2),
-)
-KINDS = {"text": (texts, corpus(300)), "pairs": (pairs, EMPTY), "captions": (captions, pictures())}
+HOLLOW = Split([np.zeros(0, np.uint16), np.array([5], np.uint16)], [np.array([4], np.uint16)] * 2, ["", "a"], ["b"] * 2)
+EMPTY = replace(bitext(20), test=Split(), dev=HOLLOW)
+KINDS = {"text": (texts, corpus(300)), "pairs": (pairs, EMPTY), "captions": (captions, coloured(21))}
 each_kind = pytest.mark.parametrize("store, data", KINDS.values(), ids=KINDS)
 
 
@@ -41,9 +29,7 @@ def test_the_file_has_the_same_bytes_and_is_read_back(store, data, tmp_path):
 
 
 @each_kind
-def test_a_file_that_was_cut_anywhere_is_refused_and_one_with_a_changed_byte_too_or_read_the_same(
-    store, data, tmp_path
-):
+def test_a_file_that_was_cut_is_refused_and_one_with_a_changed_byte_too_or_read_the_same(store, data, tmp_path):
     path = tmp_path / "c.npz"
     store.write(path, data)
     whole, errors, places = path.read_bytes(), 0, range(0, path.stat().st_size, 31)
@@ -64,11 +50,9 @@ def test_a_foreign_file_and_one_of_another_version_are_refused(store, data, tmp_
     np.save(tmp_path / "array.npy", np.arange(3))
     np.savez(tmp_path / "objects.npz", meta=np.array({"a": 1}, dtype=object))
     np.savez(tmp_path / "other.npz", meta=np.array(json.dumps({"version": store.VERSION})), train=np.arange(3))
-    (tmp_path / "text.npz").write_text("not a corpus")
     for path in sorted(tmp_path.iterdir()):
-        with pytest.raises(ConfigError, match="not a corpus of this suite") as error:
+        with pytest.raises(ConfigError, match="not a corpus of this suite"):
             store.read(path)
-        assert "\n" not in str(error.value)
     np.savez(tmp_path / "old.npz", meta=np.array(json.dumps({"version": 0})))
     with pytest.raises(ConfigError, match=f"version 0, this suite reads {store.VERSION}"):
         store.read(tmp_path / "old.npz")

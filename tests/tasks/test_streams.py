@@ -1,33 +1,26 @@
-"""Streams of a text: the order of their blocks, and which characters a score counts."""
+"""Streams of a text: their blocks, the characters that a score counts, and facts of a trained net's attention."""
 
 import numpy as np
 import pytest
 import torch
 
+from tests._jobs import VARIANTS, corpus, job
 from tests._training import CPU
-from workflow.config.errors import ConfigError
+from workflow.costs.trained_net import build_net
+from workflow.tasks.char_lm.runner import probe
 from workflow.tasks.char_lm.streams import Streams, cut, score_text
 
 
-def test_streams_are_contiguous_and_blocks_follow_one_another():
+def test_streams_are_contiguous_and_blocks_follow_one_another_then_start_anew_at_a_random_offset():
     streams = Streams(np.arange(40, dtype=np.uint16), batch=2, block=4, seed=0, device=CPU)
     inputs, targets, begins = streams.read()
     assert inputs.tolist() == [[0, 1, 2, 3], [20, 21, 22, 23]]
-    assert targets.tolist() == [[1, 2, 3, 4], [21, 22, 23, 24]]
-    assert not begins
+    assert targets.tolist() == [[1, 2, 3, 4], [21, 22, 23, 24]] and not begins
     assert streams.read()[0].tolist() == [[4, 5, 6, 7], [24, 25, 26, 27]]
 
-
-def test_after_a_pass_streams_start_anew_at_a_random_offset_below_the_block():
-    streams = Streams(np.arange(40, dtype=np.uint16), batch=2, block=4, seed=0, device=CPU)
     reads = [streams.read() for _ in range(30)]
     starts = [inputs[0, 0].item() for inputs, _, begins in reads if begins]
     assert len(starts) >= 5 and set(starts) <= {0, 1, 2, 3} and len(set(starts)) > 1
-
-
-def test_a_text_shorter_than_its_blocks_is_refused():
-    with pytest.raises(ConfigError, match="block T = 16 needs more than 32"):
-        Streams(np.arange(100, dtype=np.uint16), batch=4, block=16, seed=0, device=CPU)
 
 
 def test_evaluation_bookkeeping_of_five_million_characters():
@@ -51,3 +44,16 @@ def test_evaluation_bookkeeping_of_five_million_characters():
 
 def test_cut_drops_the_remainder():
     assert cut(np.arange(11), 3).tolist() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+
+
+def test_mean_weights_by_distance_sum_to_one():
+    small = job(span={"name": "fixed", "limit": 24})
+    by_distance = probe(build_net(small, CPU, 7), corpus())["attention_by_distance"]
+    weight, keys = np.array(by_distance["weight"]), np.array(by_distance["keys"])
+    np.testing.assert_allclose((weight * keys).sum(-1), 1, atol=1e-4)
+    assert by_distance["distance"][0] == 1 and keys.sum() == 24
+
+
+def test_a_dynamic_span_is_recorded_character_by_character():
+    fragment = probe(build_net(job(**VARIANTS["dynamic"]), CPU, 7), corpus())["fragment"]
+    assert len(fragment["text"]) == len(fragment["span"]) == 64

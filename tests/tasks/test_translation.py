@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -13,23 +12,14 @@ from tests._training import CPU, assert_same, interrupt, run_script, start, trai
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.report.tables.paired import bleu
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
 from workflow.tasks.sequences import average, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
-from workflow.tasks.translation.runner import (
-    TranslationTask,
-    count_sentences,
-    draw_maps,
-    score,
-    tokenise,
-    using_every_key,
-)
+from workflow.tasks.translation import runner
+from workflow.tasks.translation.runner import TranslationTask
 from workflow.training.update import add_gradients, learning_rate
-
-each_variant = pytest.mark.parametrize("variant", TRANSLATORS)
 
 
 def test_sources_end_and_targets_begin_and_end():
@@ -52,15 +42,6 @@ def test_an_epoch_has_every_pair_once_and_the_next_another_order():
         for _ in range(len(batches.epoch) + (len(epochs) == 1)):
             batches.read()
     assert all(sorted(epoch) == list(range(360)) for epoch in epochs) and epochs[0] != epochs[1]
-
-
-def test_batches_go_on_where_they_stopped():
-    stopped, resumed = Batches(bitext().train, 80, seed=1), Batches(bitext().train, 80, seed=2)
-    for _ in range(len(stopped.epoch) + 3):
-        stopped.read()
-    resumed.load_state_dict(stopped.state_dict())
-    for _ in range(len(stopped.epoch)):
-        assert all(torch.equal(a, b) for a, b in zip(stopped.read(), resumed.read(), strict=True))
 
 
 def test_label_smoothing_by_hand():
@@ -98,20 +79,15 @@ def test_a_gpu_reads_all_rows_of_scores_at_once_and_a_cpu_as_many_as_its_cache_h
 
 
 def test_accumulated_batches_weigh_as_much_as_their_pieces():
-    small = translation(net={"dropout": 0.0})
-    net, train_split = build_net(small, CPU, 13), bitext().train
-    parts = [
-        (sources(train_split.source[rows]), targets(train_split.target[rows])) for rows in (slice(0, 3), slice(3, 9))
-    ]
-    whole = [(sources(train_split.source[:9]), targets(train_split.target[:9]))]
-    steps = []
-    for batches in (parts, whole):
+    small, train = translation(net={"dropout": 0.0}), bitext().train
+    net, steps = build_net(small, CPU, 13), []
+    for cuts in ((slice(0, 3), slice(3, 9)), (slice(9),)):
         net.zero_grad()
+        batches = [(sources(train.source[rows]), targets(train.target[rows])) for rows in cuts]
         log_loss = add_gradients(net, losses(net, small.training, batches))
-        steps.append((log_loss, [weight.grad.clone() for weight in net.parameters()]))
-    assert steps[0][0].item() == pytest.approx(steps[1][0].item(), rel=1e-5)
-    for a, b in zip(steps[0][1], steps[1][1], strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-6)
+        steps.append([log_loss, *(weight.grad.clone() for weight in net.parameters())])
+    for in_parts, at_once in zip(*steps, strict=True):
+        torch.testing.assert_close(in_parts, at_once, rtol=1e-3, atol=1e-6)
 
 
 def test_the_rate_is_that_of_the_paper():
@@ -120,31 +96,6 @@ def test_the_rate_is_that_of_the_paper():
     for t in (1, 400, 4000, 100_000):
         paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
         assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
-
-
-def test_compounds_are_cut_apart_in_tokenised_bleu():
-    text = "a well-known fact - no."
-    cased = partial(tokenise, uncased=False)
-    assert cased(text, tokenised=False, compounds=True) == "a well ##AT##-##AT## known fact - no ."
-    assert cased(text, tokenised=False, compounds=False) == "a well-known fact - no ."
-    assert cased(text, tokenised=True, compounds=False) == text
-    cut = "a well ##AT##-##AT## known fact"
-    assert cased(cut, tokenised=True, compounds=True) == cut
-    metrics, signatures = score(["a b c d e"], ["a b c d e"])
-    assert metrics["bleu"] == metrics["bleu_tokenised"] == pytest.approx(100) and "tok:13a" in signatures["bleu"]
-
-
-def test_capitals_count_for_nothing_where_the_paper_takes_no_notice_of_them():
-    written, right = ["a Bird SINGS in the tree"], ["A bird sings in the tree"]
-    cased, uncased = (score(written, right, uncased=uncased)[0] for uncased in (False, True))
-    assert uncased["bleu_tokenised"] == pytest.approx(100) and cased["bleu_tokenised"] < 60
-    assert uncased["bleu"] == cased["bleu"] < 60
-
-
-def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
-    outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
-    total = np.array(count_sentences(outputs, references)).sum(0)
-    assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])
 
 
 def test_weights_are_averaged():
@@ -160,13 +111,6 @@ def test_it_learns_to_translate(tmp_path):
     assert metrics["test_ppl"] < 3 and metrics["test_bleu"] > 20
 
 
-@pytest.mark.slow
-@each_variant
-def test_the_same_job_twice_gives_the_same_numbers(variant, tmp_path):
-    small = translation(**TRANSLATORS[variant], steps=3)
-    assert_same(*(train_to_end(small, tmp_path / name, bitext()) for name in "ab"))
-
-
 def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
     """Across an epoch's end, with dropout on; the weights kept for the average come back too."""
     small = translation(tokens=600)
@@ -176,7 +120,7 @@ def test_a_resumed_run_ends_as_one_never_interrupted(tmp_path):
 
 def test_top_k_in_training_only_decodes_with_every_key():
     net = build_net(translation(**TRANSLATORS["top_k"]), CPU, 13)
-    with using_every_key(net):
+    with runner.using_every_key(net):
         assert {type(layer.selection).__name__ for layer in net.attentions} == {"All"}
     assert {type(layer.selection).__name__ for layer in net.attentions} == {"TopK"}
 
@@ -204,12 +148,6 @@ def test_a_timed_update_and_a_timed_decoding_say_how_many_pieces():
     assert count == 3 * 16
 
 
-def test_more_sentences_may_be_asked_for_than_there_are(tmp_path):
-    small = translation(steps=3)
-    more = small.model_copy(update={"evaluation": small.evaluation.model_copy(update={"dev_sentences": 500})})
-    assert train_to_end(more, tmp_path / "a", bitext())[0] == train_to_end(small, tmp_path / "b", bitext())[0]
-
-
 def test_a_second_test_is_scored_like_the_first():
     small, corpus = translation(), bitext()
     task = TranslationTask(small, replace(corpus, second_test=corpus.test), CPU)
@@ -226,9 +164,7 @@ def test_a_second_test_is_scored_like_the_first():
 def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_left_out_of_train():
     corpus = bitext()
     lengths = [len(sentence) + 1 for sentence in (*corpus.dev.source, *corpus.dev.target)]
-    with pytest.raises(
-        ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, the net's max_length = 5; raise"
-    ):
+    with pytest.raises(ConfigError, match=r"sentence \d+ of dev has \d+ pieces with its end, .* max_length = 5; raise"):
         TranslationTask(translation(net={"max_length": 5}), corpus, CPU)
     long = np.full(max(lengths) + 5, 4, np.uint16)
     train = replace(corpus.train, source=[*corpus.train.source, long], target=[*corpus.train.target, long[:2]])
@@ -237,8 +173,6 @@ def test_a_sentence_longer_than_the_net_reads_is_refused_in_what_is_scored_and_l
     with pytest.raises(ConfigError, match="every pair of train is longer than the net's max_length = 1"):
         select_fitting(corpus, 1)
 
-
-def test_a_job_whose_span_is_shorter_than_a_sentence_is_refused():
     with pytest.raises(ConfigError, match="cache = 16 is less than a sentence of the net's max_length = 17"):
         translation(net={"max_length": 17})
 
@@ -260,7 +194,7 @@ def test_maps_are_of_the_texts_own_example_where_it_has_one():
     ids = [np.array([4, 5, 6, 7, 8, 9], np.uint16)]
     corpus = bitext()
     net = build_net(translation(), CPU, len(corpus.symbols))
-    assert draw_maps(net, corpus)["source"] != [*corpus.symbols[4:10], "<eos>"]
-    maps = draw_maps(net, replace(corpus, example=pairs.Split(ids, ids)))
+    assert runner.draw_maps(net, corpus)["source"] != [*corpus.symbols[4:10], "<eos>"]
+    maps = runner.draw_maps(net, replace(corpus, example=pairs.Split(ids, ids)))
     assert maps["source"] == [*corpus.symbols[4:10], "<eos>"] and maps["target"] == ["<bos>", *corpus.symbols[4:10]]
-    assert draw_maps(net, replace(corpus, example=pairs.Split(ids[:1], [ids[0][:2]]))) == {}
+    assert runner.draw_maps(net, replace(corpus, example=pairs.Split(ids[:1], [ids[0][:2]]))) == {}

@@ -1,11 +1,9 @@
 """Treebanks from their names: Python statements, bracketed files, sections of a licensed copy."""
 
-import os
-from pathlib import Path
-
 import pytest
 from nltk import Tree
 
+from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
 from workflow.tasks import store
@@ -15,17 +13,13 @@ from workflow.tasks.parsing.statements import parse_statements
 from workflow.tasks.parsing.trees import format_tree, rebuild
 
 WORDS = ("cat", "dog", "bird", "fish", "cow")
-LINES = [
-    f"(S (NP (DT the) (NN {subject})) (VP (VBZ sees) (NP (DT a) (NN {object_}))))"
-    for subject in WORDS
-    for object_ in WORDS
-]
+LINES = [f"(S (NP (DT the) (NN {a})) (VP (VBZ sees) (NP (DT a) (NN {b}))))" for a in WORDS for b in WORDS]
 
 
-def user_treebank(tmp_path, lines=LINES, **named) -> tuple[TreeCatalogue, str]:
+def user_treebank(tmp_path, lines=LINES) -> tuple[TreeCatalogue, str]:
     path = tmp_path / "my.mrg"
     path.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
-    return TreeCatalogue(metric="f1", trees=named), f"trees:{path}"
+    return TreeCatalogue(metric="f1", trees={}), f"trees:{path}"
 
 
 def test_a_statement_becomes_the_tree_that_python_reads():
@@ -62,43 +56,14 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     corpus = build_trees(catalogue, name, None)
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [23, 1, 1]
     assert corpus.test.source_text == ["the cow sees a cow"] and corpus.test.target_text == [f"(TOP {LINES[-1]})"]
-    assert [corpus.symbols[i] for i in corpus.test.target[0]] == [
-        "(S",
-        "(NP",
-        "DT",
-        "NN",
-        ")NP",
-        "(VP",
-        "VBZ",
-        "(NP",
-        "DT",
-        "NN",
-        ")NP",
-        ")VP",
-        ")S",
-    ]
+    symbols = " ".join(corpus.symbols[i] for i in corpus.test.target[0])
+    assert symbols == "(S (NP DT NN )NP (VP VBZ (NP DT NN )NP )VP )S"
     assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
     changed, _ = user_treebank(tmp_path, LINES[1:])
     assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
-
-
-@pytest.mark.parametrize(
-    "lines, message",
-    [
-        (LINES[:2], "2 trees; at least 3 are needed"),
-        ([*LINES, "(S (NN a)"], "my.mrg, line 26: the bracket that opens here is never closed"),
-        ([], "the file is empty"),
-        (["(S (NN a))", "\udcff"], "byte 11 is not UTF-8"),
-    ],
-)
-def test_a_users_trees_that_cannot_be_read(lines, message, tmp_path):
-    catalogue, name = user_treebank(tmp_path, lines)
-    with pytest.raises(ConfigError, match=message) as error:
-        build_trees(catalogue, name, None)
-    assert "\n" not in str(error.value)
-
-
-SECTIONS = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
+    for lines, line in ((LINES[:2], "2 trees; at least 3 are needed"), (["(S)", "\udcff"], "byte 4 is not UTF-8")):
+        with pytest.raises(ConfigError, match=line):
+            build_trees(*user_treebank(tmp_path, lines), None)
 
 
 def write_sections(tmp_path, leave_out="", **changes):
@@ -107,24 +72,14 @@ def write_sections(tmp_path, leave_out="", **changes):
         folder.mkdir(parents=True)
         if section != leave_out:
             (folder / f"wsj_{section}01.mrg").write_text("\n".join(LINES[:4]))
-    entry = {
-        "kind": "folder",
-        "title": "a test",
-        "about": "a test",
-        "vocabulary": 40,
-        "folders": ["wsj"],
-        "sections": SECTIONS,
-        **changes,
-    }
-    return TreeCatalogue(metric="f1", trees={"ptb": entry})
+    entry = {"kind": "folder", "title": "a test", "about": "a test", "vocabulary": 40, "folders": ["wsj"]}
+    sections = {"train": ["02", "03"], "dev": ["22"], "test": ["23"]}
+    return TreeCatalogue(metric="f1", trees={"ptb": {**entry, "sections": sections, **changes}})
 
 
-def test_a_licensed_copy_is_read_by_section(tmp_path):
+def test_a_licensed_copy_is_read_by_section_and_refused_where_it_is_not_whole(tmp_path):
     corpus = build_trees(write_sections(tmp_path), "ptb", str(tmp_path))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [8, 4, 4]
-
-
-def test_a_copy_that_is_not_whole_is_refused(tmp_path):
     with pytest.raises(ConfigError, match=r"'ptb': not found as data_dir \(or ATTENTION_DATA_DIR\) is not set"):
         load_corpora("parsing").checksum("ptb")
     catalogue = write_sections(tmp_path / "a", leave_out="22")
@@ -135,15 +90,10 @@ def test_a_copy_that_is_not_whole_is_refused(tmp_path):
         build_trees(catalogue, "ptb", str(tmp_path / "b"))
 
 
-DATA = Path(os.environ.get("ATTENTION_DATA_DIR") or Path(__file__).parents[3] / "shared" / "data")
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not (DATA / "treebank").is_dir(), reason="no treebank in ATTENTION_DATA_DIR")
+@needs("treebank")
 def test_the_sample_of_the_wall_street_journal():
-    corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(DATA))
+    corpus = build_trees(load_corpora("parsing"), "wsj-sample", str(REAL))
     assert [len(split.source) for split in (corpus.train, corpus.dev, corpus.test)] == [3396, 273, 245]
-    tree = Tree.fromstring(corpus.test.target_text[-1])
-    assert " ".join(tree.leaves()) == corpus.test.source_text[-1] and tree.label() == "TOP"
     labels = {subtree.label() for text in corpus.test.target_text for subtree in Tree.fromstring(text).subtrees()}
     assert "-NONE-" not in labels and not any("-" in label.strip("-") for label in labels)

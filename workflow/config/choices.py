@@ -23,14 +23,14 @@ REQUIRED = object()
 
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
-    """The choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
+    """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
     folder = ATTENTION / AXES[axis]
     return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
 
 
 @cache
 def choice_settings(axis: str, name: str) -> dict:
-    """The settings of one choice with their defaults; `REQUIRED` marks one without a default."""
+    """Read the settings of one choice with their defaults; `REQUIRED` marks one without a default."""
     for node in _class_of(axis, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
@@ -40,26 +40,26 @@ def choice_settings(axis: str, name: str) -> dict:
 
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
-    """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
+    """Read which settings of one choice an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
     return _assigned(_class_of(axis, name), "from_grid", {})
 
 
 @cache
 def backend_names() -> tuple[str, ...]:
-    """The names of the code that computes attention, the definition and `auto` among them."""
+    """List the names of the code that computes attention, the definition and `auto` among them."""
     source = (ATTENTION / "engine" / "backend.py").read_text(encoding="utf-8")
     return _assigned(ast.parse(source), "BACKENDS", ())
 
 
 def axis_of(name: str) -> str:
-    """The axis that has a choice of this name: no two axes share one."""
+    """Find the axis that has a choice of this name: no two axes share one."""
     axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
     check_known("choice of attention", name, axes)
     return axes[name]
 
 
 def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
-    """The literal that is assigned to a name; `missing` where none is."""
+    """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
             return ast.literal_eval(node.value)
@@ -78,7 +78,7 @@ def _class_of(axis: str, name: str) -> ast.ClassDef:
 
 
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
-    """One choice with all its settings spelled out.
+    """Spell out all settings of one choice.
 
     choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice. grid:
     S and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself

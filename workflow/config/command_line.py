@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def at_least(smallest: int) -> Callable[[str], int]:
-    """For an option that takes a whole number."""
+    """Make the type of an option that takes a whole number."""
 
     def whole(word: str) -> int:
         if int(word) < smallest:
@@ -43,11 +43,11 @@ def run(main: Callable[[], None]) -> None:
 
 
 def explain(error: ConfigError | OSError) -> str:
-    """What was refused, in one line."""
+    """Say in one line what was refused."""
     line = str(error) if isinstance(error, ConfigError) else f"{error.filename or 'system'}: {error.strerror or error}"
     return printable(" ".join(line.split()))
 
 
 def printable(line: str) -> str:
-    """Names and files may hold what moves a terminal's cursor: that is shown, not sent."""
+    """Show what moves a terminal's cursor, as names and files may hold it, in place of sending it."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in line)

@@ -12,18 +12,18 @@ KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 <<
 
 
 def environment() -> dict[str, str]:
-    """Variables for processes that compute; what the user has set stands."""
+    """Return variables for processes that compute; what the user has set stands."""
     tunables = ":".join(f"glibc.malloc.{name}={value}" for name, value in KEEPS_PAGES.items())
     return {ALLOCATOR: os.environ.get(ALLOCATOR, tunables)}
 
 
 def allocator() -> str:
-    """How this process was started, for its record."""
+    """Say how this process was started, for its record."""
     return os.environ.get(ALLOCATOR, "as the system has it")
 
 
 def variables(suite: os.PathLike, config: str, data_dir: str | None) -> dict[str, str]:
-    """For what a rule starts: the suite's modules are found from any folder; config and data_dir are no parameters.
+    """Return variables for what a rule starts: config and data_dir, and where the suite's modules are.
 
     config: what decides which runs there are, as JSON. What the user has set in PYTHONPATH and in the allocator's
     variable stands.

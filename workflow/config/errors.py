@@ -14,17 +14,17 @@ class ConfigError(Exception):
 
 
 def shown(value) -> str:
-    """A value as a line shows it, cut where it is long."""
+    """Show a value in a line, cut where it is long."""
     return cut(repr(value))
 
 
 def cut(text: str) -> str:
-    """As much of a text as a line shows."""
+    """Cut a text to what a line shows of it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def nearest(value: str, valid) -> str | None:
-    """The valid name that is most like a value, if any is."""
+    """Find the valid name that is most like a value, if any is."""
     by_lower = {name.lower(): name for name in valid}
     near = get_close_matches(value.lower(), by_lower, n=1, cutoff=0.4)
     return by_lower[near[0]] if near else None
@@ -40,7 +40,7 @@ def check_known(what: str, value: str, valid) -> None:
 
 
 def _listed(value: str, valid: list[str]) -> str:
-    """All that is valid; of very many those that are most like the value."""
+    """List all that is valid; of very many names those that are most like the value."""
     if len(valid) <= MANY:
         return f"valid: {', '.join(valid)}"
     return f"valid, among {len(valid)}: {', '.join(get_close_matches(value, valid, n=10, cutoff=0))}"

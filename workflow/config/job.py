@@ -35,23 +35,23 @@ class Job(FrozenModel):
 
     @cached_property
     def digest(self) -> str:
-        """Names the run's folder: 12 hexadecimal digits of the canonical JSON."""
+        """Name the run's folder: 12 hexadecimal digits of the canonical JSON."""
         return _digest(self._identity())
 
     @cached_property
     def configuration(self) -> str:
-        """The digest without the seed: what measures of cost are keyed by."""
+        """Digest the job without its seed: measures of cost are keyed by it."""
         return _digest({**self._identity(), "seed": None})
 
     def model_copy(self, **changes) -> "Job":
-        """Another job, whose digests are its own."""
+        """Copy the job; the copy has digests of its own."""
         copied = super().model_copy(**changes)
         for name in ("digest", "configuration"):
             copied.__dict__.pop(name, None)
         return copied
 
     def _identity(self) -> dict:
-        """All but what leaves the numbers what they are: on how many devices they are computed."""
+        """Return all that numbers depend on: on how many devices they are computed is left out."""
         return self.model_dump(mode="json", exclude={"training": {"devices"}})
 
     def canonical(self) -> str:
@@ -85,7 +85,7 @@ class AttentionChoices(FrozenModel):
 
 
 def _refuse_out_of_range(key: str, value) -> None:
-    """A setting whose name says what it counts, against what it may be."""
+    """Check a setting whose name says what it counts against what it may be."""
     if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
         null = ", or null" if key in OPTIONAL else ""
         raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")

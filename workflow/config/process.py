@@ -33,7 +33,7 @@ def refuse_second(lock: Path, what: str) -> None:
         raise ConfigError(
             f"another workflow works on {what} in this folder; start this one when it has ended"
         ) from None
-    except OSError:  # a folder of a network that has no such locks
+    except OSError:  # a network folder without such locks
         pass
 
 
@@ -66,7 +66,7 @@ def _watch(numbers: int) -> None:
 
 def _tell_runs(number: int) -> None:
     """Send a signal to the runs among all that this process has started, directly or not."""
-    import psutil  # who is never told to stop does not wait for it
+    import psutil  # imported here, as few workflows are told to stop
 
     for process in psutil.Process().children(recursive=True):
         try:

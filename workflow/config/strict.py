@@ -12,14 +12,14 @@ from workflow.config.errors import ConfigError, check_known, shown
 # Whole numbers as they are written: neither true nor '500' nor 6.0 passes for one. No count or seed is larger than what
 # a double holds without rounding.
 LARGEST = 2**53
-Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]  # of what may become a file's
-ALTERNATIVES = ("int", "constrained-int", "str", "dict")  # pydantic names them in a place where several types may stand
+Name = Annotated[str, Field(pattern=r"^\w[\w .,=+()-]*$", max_length=100)]  # may become the name of a file
+ALTERNATIVES = ("int", "constrained-int", "str", "dict")  # pydantic adds them to a place that takes several types
 StrictInt = Annotated[int, Field(strict=True, le=LARGEST)]
 PositiveStrictInt = Annotated[PositiveInt, Field(strict=True, le=LARGEST)]
 
 
 def one_of(what: str, valid) -> AfterValidator:
-    """For an annotation: `ConfigError` with the nearest name unless the value is one of `valid`.
+    """Make an annotation that raises `ConfigError` with the nearest name unless the value is one of `valid`.
 
     valid: names, or a function that gives them when a value is checked, so that importing a schema reads no file.
     """
@@ -32,8 +32,7 @@ def one_of(what: str, valid) -> AfterValidator:
 
 
 class StrictModel(BaseModel):
-    # A run that diverged has NaN in its curve, and its record says that it may: written as such, and not as null, which
-    # no number is read from.
+    # A run that diverged has NaN in its curve: it is written as NaN, for a null could not be read back as a number.
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants", allow_inf_nan=False)
 
     @model_validator(mode="before")
@@ -56,7 +55,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse(model: type[Model], raw, where: str) -> Model:
-    """`raw` as `model`, or `ConfigError`: the file, the key, the value, what would be valid."""
+    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid."""
     try:
         return model.model_validate(raw)
     except ConfigError as error:
@@ -84,7 +83,7 @@ def _first_refusal(errors: list[dict], where: str) -> ConfigError:
 
 
 def parse_json(text: str | bytes, where: str):
-    """What a JSON text holds; `ConfigError` where it is none."""
+    """Parse a JSON text; `ConfigError` where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -92,7 +91,7 @@ def parse_json(text: str | bytes, where: str):
 
 
 def read_json(path: Path, what: str = ""):
-    """What a JSON file holds. what: what it is not where it is none."""
+    """Read a JSON file. what: said of the file where it holds none."""
     return parse_json(path.read_bytes(), f"{path}: {what}" if what else str(path))
 
 
@@ -109,7 +108,7 @@ class UniqueKeyLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 
 def load_yaml(text: str):
-    """What a YAML text holds; `ConfigError` where it is none."""
+    """Parse a YAML text; `ConfigError` where it is none."""
     try:
         return yaml.load(text, UniqueKeyLoader)
     except (yaml.YAMLError, ValueError) as error:
@@ -117,7 +116,7 @@ def load_yaml(text: str):
 
 
 def read_yaml(path: Path) -> dict:
-    """The keys and values of a file; none of an empty one."""
+    """Read the keys and values of a YAML file; none of an empty one."""
     try:
         content = load_yaml(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError as error:

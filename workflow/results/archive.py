@@ -24,7 +24,7 @@ SCALE = (
     "tables/*",
     "figures/*",
 )
-RUN = ("job.json", "record.json", "curve.csv")  # neither weights nor texts
+RUN = ("job.json", "record.json", "curve.csv")  # without weights and data
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
 PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+")
@@ -38,7 +38,7 @@ class Manifest(StrictModel):
 
 
 def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
-    """Path in the archive -> file, in the order of the paths: one scale's results, its runs, and its pages."""
+    """Find one scale's results, runs and pages for the archive: path in it -> file, sorted by path."""
     files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
     files += [results / "runs" / digest / name for digest in _digests(results, scale) for name in RUN]
     paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
@@ -52,18 +52,18 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
 
 
 def _digests(results: Path, scale: str) -> list[str]:
-    """The runs of a scale, as its plan names them."""
+    """List the runs of a scale, as its plan names them."""
     return sorted({row["digest"] for row in read_json(results / scale / "plan.json")})
 
 
 def _commits(results: Path, scale: str) -> list[str]:
-    """The commits behind the records of a scale."""
+    """List the commits behind the records of a scale."""
     records = [results / "runs" / digest / "record.json" for digest in _digests(results, scale)]
     return sorted({read_record(path).origin.commit for path in records if path.exists()})
 
 
 def write_archive(out: Path, results: Path, reports: Path, scale: str, root: bytes) -> Manifest:
-    """The whole archive or nothing. root: the page that leads to this scale alone."""
+    """Write the whole archive or nothing. root: the page that leads to this scale alone."""
     files = list_files(results, reports, scale)
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
@@ -77,12 +77,12 @@ def write_archive(out: Path, results: Path, reports: Path, scale: str, root: byt
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
-    """With a constant date."""
+    """Add a file with a constant date."""
     archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def unpack(path: Path, folder: Path) -> Manifest:
-    """Into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
+    """Unpack into `folder`; `ConfigError` unless every file is there, is what the manifest says, and stays inside."""
     try:
         with open_zip(path, LARGEST) as archive:
             manifest = _manifest(path, archive)

@@ -15,7 +15,7 @@ from workflow.results.registry import COSTS, REGISTRY, Quantity, Source
 from workflow.results.runs_table import SHAPE, csv_text
 from workflow.tasks.spec import TASKS
 
-TYPES = {"text": "str", "integer": "Int64", "number": "float64"}  # of pandas; what is missing is missing in each
+TYPES = {"text": "str", "integer": "Int64", "number": "float64"}  # of pandas; each can hold a missing value
 FROM: dict[Source, str] = {
     "metric": "metrics of record.json",
     "fact": "facts of record.json",
@@ -76,7 +76,7 @@ _SHAPES = {
 
 
 def _of_quantities() -> list[Column]:
-    """The numbers of the registry, those of a cost behind whether it could be measured."""
+    """List columns for the numbers of the registry; before those of a cost, whether it could be measured."""
     columns, sources = [], set()
     for quantity in (each for each in REGISTRY.values() if each.number):
         kind, place = quantity.source, FROM[quantity.source]
@@ -89,7 +89,7 @@ def _of_quantities() -> list[Column]:
 
 
 def _unit(quantity: Quantity) -> str:
-    """The unit of a quantity; some titles name it, for they stand over columns of bare numbers."""
+    """Return the unit of a quantity, which some titles name, as they stand over columns of bare numbers."""
     if quantity.name.startswith("macs_"):
         return "multiply-adds"
     return "ms" if quantity.name.endswith("_ms") else quantity.unit
@@ -103,7 +103,7 @@ COLUMNS = [
 
 
 def flat_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """All runs with these columns, in this order; a cost that nobody asked for is a missing number.
+    """Give all runs these columns, in this order; a cost that nobody asked for is a missing number.
 
     runs: of `workflow.results.runs_table`, with costs.
     """
@@ -122,5 +122,5 @@ def write_run_files(folder: Path, runs: pd.DataFrame) -> None:
 
 
 def dictionary() -> pd.DataFrame:
-    """A row for each column: its name, type, unit, meaning and source."""
+    """Describe each column in a row: name, type, unit, meaning and source."""
     return pd.DataFrame([asdict(each) for each in COLUMNS])

@@ -26,14 +26,14 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # we report a file that c
 def trace_of(
     used: pd.DataFrame | None, origin: str, texts: list[dict], numbers: pd.DataFrame, commits: list[str]
 ) -> str:
-    """The JSON that a figure carries. used: the runs it is drawn from; numbers: what is drawn; texts: see `Trace`."""
+    """Write the JSON that a figure carries. used: the runs behind it; numbers: what is drawn; texts: see `Trace`."""
     runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
     content = {"origin": origin, "texts": texts, "runs": runs, "commits": commits}
     return json.dumps(content | {"data": csv_text(numbers)})
 
 
 def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
-    """For each format what matplotlib writes into the file; no date, so that the same data give the same bytes."""
+    """Give what matplotlib writes into a file of each format; no date, so that the same data give the same bytes."""
     return {
         "svg": {"Title": title, "Description": origin, "Source": trace, "Date": None},
         "pdf": {"Title": title, "Subject": origin, "Keywords": trace, "CreationDate": None},
@@ -84,7 +84,7 @@ def _png(path: Path):
 
 
 def _table(path: Path):
-    """A table's JSON has cells, each with the digests behind it."""
+    """Collect the digests behind all cells of a table's JSON."""
     content = json.loads(path.read_bytes())
     if not isinstance(content, dict) or "cells" not in content:
         return None

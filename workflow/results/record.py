@@ -17,7 +17,7 @@ from workflow.config.strict import Name, StrictModel, parse, read_json
 from workflow.tasks.spec import AnyJob
 
 VERSION = 2
-# Over several lines, as written with an indent. Text holds no line break of its own, so none of it is taken for one.
+# A list of numbers over several lines, as an indent writes it. No text matches: JSON escapes its line breaks.
 LIST_OF_NUMBERS = re.compile(r"\[\n\s*([-+.\deE,\s]+?)\n\s*\]")
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
 
@@ -119,7 +119,7 @@ def write_if_changed(path: Path, text: str) -> None:
 
 
 def curve_text(record: "Record") -> str:
-    """The learning curve as CSV."""
+    """Write the learning curve as CSV."""
     with io.StringIO(newline="") as text:
         rows = csv.DictWriter(text, Point.model_fields, lineterminator="\n")
         rows.writeheader()
@@ -128,7 +128,7 @@ def curve_text(record: "Record") -> str:
 
 
 def write_record(path: str | Path, record: Record) -> None:
-    """A list of numbers, such as the counts of a thousand sentences, takes one line."""
+    """Write a record; a list of numbers, such as the counts of a thousand sentences, takes one line."""
     text = record.model_dump_json(indent=1)
     write_text(path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 

@@ -23,7 +23,7 @@ PER = "multiply-adds for one predicted character or piece"
 
 
 def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
-    """What is kept of a step that was timed in turns."""
+    """List what is kept of a step that was timed in turns."""
     what = step.removesuffix(", ms")
     return [
         Quantity(f"{kind}_tokens_per_s", speed, "tokens / s", "throughput", better="higher", claimable=True),
@@ -99,6 +99,6 @@ def numbers() -> list[str]:
 
 
 def check_registered(kind: Source, wanted: Iterable[str]) -> None:
-    """`ConfigError` with the nearest name where no task has such a metric or fact."""
+    """Raise `ConfigError` with the nearest name where no task has such a metric or fact."""
     for name in wanted:
         check_known(f"{kind} (the `quantities` of a task name them)", name, names(kind))

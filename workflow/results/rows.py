@@ -11,13 +11,13 @@ KINDS = ("runs", *COSTS, "layers", "reference", *OF_TEXTS)
 
 
 def write_rows(kind: str, rows: list[dict]) -> str:
-    """The text of a file of rows."""
+    """Write the text of a file of rows."""
     check_known("kind of rows", kind, KINDS)
     return json.dumps({"kind": kind, "rows": rows})
 
 
 def read_rows(path: Path) -> tuple[str, list[dict]]:
-    """(kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
+    """Read (kind, rows) of one file; `ConfigError` where it is not one of this suite's."""
     content = read_json(path)
     if not isinstance(content, dict) or content.get("kind") not in KINDS:
         raise ConfigError(f"{path}: expected rows of one kind: {', '.join(KINDS)}")

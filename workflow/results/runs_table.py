@@ -17,7 +17,7 @@ from workflow.results.rows import read_rows
 from workflow.results.timings import describe_timings
 from workflow.results.trained_enough import late_gain
 
-FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # how a text begins that a spreadsheet computes
+FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 BEST_READER = ("corpus", "window", "bpc", "characters")
@@ -25,7 +25,7 @@ TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "plac
 
 
 def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
-    """One flat object per row of the plan; what is not there is None."""
+    """Make one flat object of each row of the plan; what is not there is None."""
     return [_row(planned, records[planned["digest"]]) for planned in plan]
 
 
@@ -71,7 +71,7 @@ class Layer(BaseModel):
 
 
 def _check_layers(rows: list[dict], path: Path) -> list[dict]:
-    """The rows, read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
+    """Check rows read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
     wrong = f"{path}: not layers as the workflow writes them"
     return [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(rows)]
 
@@ -91,13 +91,13 @@ class Frames:
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
-    """The files of rows as frames: costs stand on the rows of the runs of their configuration."""
+    """Read files of rows into frames: costs stand on the rows of the runs of their configuration."""
     paths = list(paths)
     return join_frames(collect_rows(paths), ", ".join(map(str, paths)))
 
 
 def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
-    """The rows of several files, by what they are rows of."""
+    """Collect the rows of several files, by what they are rows of."""
     rows = defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
@@ -106,7 +106,7 @@ def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
 
 
 def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
-    """Rows by kind as frames; `ConfigError` where they are not this suite's. where: what they were read from."""
+    """Make frames of rows by kind; `ConfigError` where they are not this suite's. where: what they were read from."""
     layers = pd.DataFrame(rows["layers"], columns=list(Layer.model_fields)) if "layers" in rows else None
     best_reader = pd.DataFrame(rows.get("best_reader", []), columns=list(BEST_READER))
     of_texts = (best_reader, pd.DataFrame(rows.get("topic_borders", []), columns=list(TOPIC_BORDERS)))
@@ -120,7 +120,7 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Runs as a frame, missing numbers NaN. costs: rows by kind; without a kind there are no columns of it."""
+    """Make a frame of runs, missing numbers NaN. costs: rows by kind; a kind that is not given has no columns."""
     costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
@@ -132,18 +132,18 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     for column in ("S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)):
         if column in runs:
             runs[column] = pd.to_numeric(runs[column])
-    return runs.copy()  # in few blocks again: a column that is added to many is slow, and pandas warns of it
+    return runs.copy()  # one block again: pandas is slow, and warns, where many columns were added
 
 
 def count_seeds(runs: pd.DataFrame) -> str:
-    """`3 seeds`, or `3 to 12 seeds` where configurations have more or fewer."""
+    """Say `3 seeds`, or `3 to 12 seeds` where configurations have more or fewer."""
     counts = runs.groupby("configuration")["seed"].nunique()
     few, many = int(counts.min()), int(counts.max())
     return f"{few} to {many} seeds" if few < many else f"{many} seed{'s' * (many > 1)}"
 
 
 def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
-    """Scale, device, seeds and timings behind a table or figure, in one line. texts: what was read, else by names."""
+    """Say in one line which scale, device, seeds and timings a table rests on. texts: what was read, else by names."""
     if not len(runs):
         return "no runs: computed or cited"
     texts = texts or ", ".join(sorted(runs["corpus"].unique()))
@@ -156,7 +156,7 @@ def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """A frame as CSV that no spreadsheet computes: a text that begins like a formula gets an apostrophe in front."""
+    """Write a frame as CSV that no spreadsheet computes: a text that begins like a formula gets an apostrophe."""
     texts = [name for name, dtype in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)]
     return frame.assign(**{name: frame[name].map(_guarded) for name in texts}).to_csv(index=False)
 

@@ -13,23 +13,23 @@ from statistics import fmean
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
-FEWEST = 3  # seeds on a text that have an interval; with fewer it is wider than what it is about
+FEWEST = 3  # seeds on a text from which an interval is shown; of fewer it is too wide to say anything
 
 
 def mean_of(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """The mean of the blocks' means."""
+    """Average the blocks' means."""
     return fmean(fmean(block) for block in _blocked(values, blocks))
 
 
 def fewest_on_a_text(texts: Sequence[str]) -> int:
-    """How many pairs the text with the fewest has. texts: of each pair."""
+    """Count the pairs of the text that has the fewest. texts: of each pair."""
     return min(Counter(texts).values(), default=0)
 
 
 def mean_interval(
     values: Sequence[float], blocks: Sequence[str] | None = None
 ) -> tuple[float, float | None, float | None]:
-    """Mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values."""
+    """Compute mean and 95 % interval over seeds or pairs, by Student's t; no interval below two values."""
     mean = mean_of(values, blocks)
     if len(values) < 2:
         return mean, None, None
@@ -38,7 +38,7 @@ def mean_interval(
 
 
 def over_seeds(values: Sequence[float], blocks: Sequence[str] | None = None) -> dict:
-    """Say how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low, high; points.
+    """Compute how a few seeds, or turns of a timing, are shown everywhere: value, their mean; low, high; points.
 
     From `FEWEST` seeds on the mean has its interval; of fewer stand the values themselves, `points`. What is the same
     for every seed has neither.
@@ -52,7 +52,7 @@ def over_seeds(values: Sequence[float], blocks: Sequence[str] | None = None) -> 
 
 
 def interval_factor(n: int) -> float:
-    """Half the 95 % interval of n values, in their standard deviations."""
+    """Compute half the 95 % interval of n values, in their standard deviations."""
     return float(stdtrit(n - 1, 1 - LEVEL / 2) / n**0.5)
 
 
@@ -74,19 +74,19 @@ def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequ
 
 
 def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """The smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
+    """Compute the smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
     n = len(values)
     return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks))
 
 
 def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
-    """The smallest effect that n pairs with this standard deviation show in a t test at 5 %, by the noncentral t."""
+    """Compute the smallest effect that n pairs with this standard deviation show in a t test at 5 % (noncentral t)."""
     edge = stdtrit(n - blocks, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
     return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 
 def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
-    """The standard deviation of pairs around the mean of their block; 0 where they differ by rounding alone."""
+    """Compute the standard deviation of pairs around the mean of their block; 0 where they differ by rounding alone."""
     means = [(fmean(block), block) for block in _blocked(values, blocks)]
     squares = sum((value - mean) ** 2 for mean, block in means for value in block)
     deviation = math.sqrt(squares / _freedom(values, blocks))
@@ -94,7 +94,7 @@ def scatter(values: Sequence[float], blocks: Sequence[str] | None = None) -> flo
 
 
 def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list[float]]:
-    """The values of each block: one of all where none has two, for then no block says how they scatter."""
+    """Group values by block; in one group where no block has two, for then none says how they scatter."""
     if blocks is None or len(set(blocks)) == len(values):
         return [list(values)]
     groups: dict[str, list[float]] = {}
@@ -104,18 +104,18 @@ def _blocked(values: Sequence[float], blocks: Sequence[str] | None) -> list[list
 
 
 def _freedom(values: Sequence[float], blocks: Sequence[str] | None) -> int:
-    """Degrees of freedom: pairs less blocks."""
+    """Count the degrees of freedom: pairs less blocks."""
     return len(values) - len(_blocked(values, blocks))
 
 
 def _error(values: Sequence[float], blocks: Sequence[str] | None) -> float:
-    """The standard error of the mean: the scatter over the root of n, for n pairs in blocks of one size."""
+    """Compute the standard error of the mean: the scatter over the root of n, for n pairs in blocks of one size."""
     sizes = [len(block) for block in _blocked(values, blocks)]
     return scatter(values, blocks) * math.sqrt(sum(1 / size for size in sizes)) / len(sizes)
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Each p for the whole family (Holm 1979): the smallest times their number, the next times one less, rising."""
+    """Correct each p for its family (Holm 1979): the smallest times their number, the next times one less, rising."""
     order, corrected, largest = sorted(range(len(p_values)), key=p_values.__getitem__), [1.0] * len(p_values), 0.0
     for rank, place in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))

@@ -17,12 +17,12 @@ KINDS = ("train", "predict", "library_train", "library_predict")
 SPEEDS = {f"{kind}_tokens_per_s": kind for kind in KINDS}
 TIMED = SPEEDS | {f"{kind}_ms": kind for kind in KINDS}  # quantity -> what was timed
 WHOSE = ["configuration", "digest", "paper_corpus", "corpus", "S", "reference_ms"]
-WITHOUT = "none"  # in place of a reference step
-AGAIN = "--forcerun throughput"  # to be added to a command of snakemake
+WITHOUT = "none"  # stands where a timing has no reference step
+AGAIN = "--forcerun throughput"  # option of snakemake
 
 
 def turn_values(row: Mapping, quantity: str) -> list[float]:
-    """A time or speed turn by turn, whose mean is the row's; the value alone where no turns were kept."""
+    """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns were kept."""
     value, turns = row[quantity], row.get(f"{TIMED[quantity]}_turns")
     if value is None or math.isnan(value):
         return []
@@ -35,18 +35,18 @@ def turn_values(row: Mapping, quantity: str) -> list[float]:
 
 
 def _each(rows: pd.DataFrame, quantity: str) -> list[list[float]]:
-    """The turns of each row."""
+    """List the turns of each row."""
     measured = rows.reindex(columns=[quantity, f"{TIMED[quantity]}_turns"]).to_dict("records")
     return [turn_values(row, quantity) for row in measured]
 
 
 def all_turns(rows: pd.DataFrame, quantity: str) -> list[float]:
-    """The times or speeds of every turn of every configuration."""
+    """List the times or speeds of every turn of every configuration."""
     return [value for values in _each(rows.drop_duplicates("configuration"), quantity) for value in values]
 
 
 def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """A row for each `turn` of each configuration, with its `value` and what says of which runs it is."""
+    """Make a row of each `turn` of each configuration: its `value`, and which runs it is of."""
     rows = rows.drop_duplicates("configuration")
     values = _each(rows, quantity)
     numbers = [list(range(len(each))) for each in values]
@@ -55,12 +55,12 @@ def split_turns(rows: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def over_turns(rows: pd.DataFrame, quantity: str) -> dict:
-    """Give value, low, high, points of a time or speed over the turns of one configuration, as for seeds."""
+    """Compute value, low, high, points of a time or speed over the turns of one configuration, as for seeds."""
     return over_seeds(all_turns(rows, quantity))
 
 
 def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_base: str = "") -> dict:
-    """Give value, low, high, points of a ratio, turn by turn on every text; the value is None where nothing compares.
+    """Compute value, low, high, points of a ratio, turn by turn on every text; value is None where nothing compares.
 
     The mean is that of logarithms, as in claims. of_base: where the quantity of the base has another name.
     """
@@ -72,25 +72,25 @@ def ratio_over_turns(rows: pd.DataFrame, base: pd.DataFrame, quantity: str, of_b
 
 
 def _by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
-    """(text, clock, turn) -> value; a mean over configurations."""
+    """Average values over configurations: (text, clock, turn) -> value."""
     turns = split_turns(rows, quantity).dropna(subset=["value"])
     turns = turns.assign(clock=clocks(turns))
     return turns.groupby(["corpus", "clock", "turn"], sort=False)["value"].mean().to_dict()
 
 
 def clocks(rows: pd.DataFrame) -> list[str]:
-    """What each timing was set beside: of two rows with the same the times compare."""
+    """Name what each timing was set beside: times of two rows compare where it is the same."""
     known = rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows)
     return [WITHOUT if pd.isna(each) else f"{each:.9g} ms" for each in known]
 
 
 def told_apart(shown: dict) -> bool:
-    """Whether a ratio differs from 1: its interval does not contain 1."""
+    """Say whether a ratio differs from 1: its interval does not contain 1."""
     return shown["low"] is not None and not shown["low"] <= 1 <= shown["high"]
 
 
 def describe_timings(runs: pd.DataFrame) -> list[str]:
-    """What to know of the timings of these runs, a phrase each."""
+    """Say what to know of the timings of these runs, a phrase each."""
     timed = runs.drop_duplicates("configuration")
     timed = timed[timed[[name for name in SPEEDS if name in runs]].notna().any(axis=1)]
     said, beside = [], clocks(timed)

@@ -10,11 +10,13 @@ import pandas as pd
 
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # of all updates
-GROWN = 1.25  # a span has grown when it is this many times as long as its start and a key
+GROWN = 1.25  # times its start and one key that a span must reach to have grown
 
 
 def late_gain(curve: list[dict]) -> float | None:
-    """Bits per character or piece that the last quarter of the updates brought on dev; None without two points.
+    """Compute the bits per character or piece that the last quarter of the updates brought on dev, or None.
+
+    None where the curve has fewer than two points.
 
     Between two points of the curve its course is taken as straight.
     """
@@ -39,12 +41,12 @@ def _dev_bits(point: dict) -> float | None:
 
 
 def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs, finished ones, whose nets learn how far to look."""
+    """Select, of finished runs, those whose nets learn how far to look."""
     return runs[runs["span"].isin(["adaptive", "dynamic"])]
 
 
 def stayed(runs: pd.DataFrame) -> bool:
-    """Whether no mean learned span of these finished runs has grown, though one at least had room to."""
+    """Say whether no mean learned span of these finished runs has grown, though one at least had room to."""
     learned = learned_spans(runs)
     least = GROWN * (learned["start_span"] + 1)
     has_room = ~(learned["S"] <= least)

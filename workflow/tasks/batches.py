@@ -16,27 +16,27 @@ from workflow.tasks.store import BOS, EOS, PAD
 from workflow.training.devices import ALONE, Devices
 from workflow.training.update import in_full, precision
 
-CACHED = 1 << 17  # numbers; half of a small cache
+CACHED = 1 << 17  # numbers that half of a small CPU's cache holds
 
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:
-    """B N: each sentence between `before` and `after`, padded at its end."""
+    """Stack sentences as rows B N, each between `before` and `after` and padded at its end."""
     rows = [torch.tensor([*before, *map(int, sentence), *after]) for sentence in sentences]
     return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
 
 
 def sources(sentences: list[np.ndarray]) -> Tensor:
-    """Sources end in <eos>."""
+    """Stack sources as rows B N, each with <eos> at its end."""
     return padded(sentences, after=(EOS,))
 
 
 def targets(sentences: list[np.ndarray]) -> Tensor:
-    """Targets stand between <bos> and <eos>: without their last column inputs, without their first what follows."""
+    """Stack targets between <bos> and <eos>: inputs without the last column, what follows without the first."""
     return padded(sentences, (BOS,), (EOS,))
 
 
 def cut_batches(lengths: np.ndarray, order: np.ndarray, tokens: int) -> list[np.ndarray]:
-    """`order`, short pairs first, into runs whose padded size, number times longest, is at most `tokens`."""
+    """Cut `order`, short pairs first, into batches whose padded size, pairs times the longest, is at most `tokens`."""
     batches, start, longest = [], 0, 0
     for position, index in enumerate(order):
         longest = max(longest, int(lengths[index]))
@@ -50,15 +50,14 @@ class Batches:
     """Batches of training pairs without end; the state brings back the very next batch."""
 
     def __init__(self, split, tokens: int, seed: int, read=sources):
-        """read: makes a tensor of sources, one row each."""
+        """Begin the first epoch. read: makes a tensor of sources, one row each."""
         self.split, self.tokens, self.sources = split, tokens, read
-        lengths = [(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)]
-        self.sizes = np.array(lengths)
+        self.sizes = np.array([(len(s) + 1, len(t) + 1) for s, t in zip(split.source, split.target, strict=True)])
         self.generator = torch.Generator().manual_seed(seed)
         self._begin()
 
     def _begin(self) -> None:
-        """A new epoch, from the state of the generator as it is now."""
+        """Begin an epoch, from the state of the generator as it is now."""
         self.before, self.position = self.generator.get_state(), 0
         shuffled = torch.randperm(len(self.sizes), generator=self.generator).numpy()
         order = shuffled[np.lexsort(self.sizes[shuffled].T)]
@@ -66,7 +65,7 @@ class Batches:
         self.epoch = [batches[i] for i in torch.randperm(len(batches), generator=self.generator)]
 
     def read(self) -> tuple[Tensor, Tensor]:
-        """Sources, B N where they are sentences, and targets B T + 1."""
+        """Return the sources of the next batch, B N where they are sentences, and its targets B T + 1."""
         if self.position == len(self.epoch):
             self._begin()
         pairs = self.epoch[self.position]
@@ -82,29 +81,24 @@ class Batches:
         self.position = state["position"]
 
 
-def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats of logits B T V, means over the pieces, padding left out."""
-    return smoothed_loss(logits.flatten(0, 1), following.flatten(), smoothing, PAD)
-
-
 def count_pieces(target: Tensor) -> int:
-    """How many pieces of targets B T + 1 are to be predicted: all but <bos> and padding."""
+    """Count the pieces of targets B T + 1 that are to be predicted: all but <bos> and padding."""
     return int((target[:, 1:] != PAD).sum())
 
 
 def losses(net, training, batches: list[tuple[Tensor, Tensor]], devices: Devices = ALONE):
-    """(loss, log-loss, weight) of each batch, or of this device's part; its weight is its share of all the pieces."""
+    """Give (loss, log-loss, weight) of each batch, or of this device's part: weight is its share of all the pieces."""
     total = sum(count_pieces(target) for _, target in batches)
     for source, target, pieces in share(batches, devices):
         with precision(training, source.device):
             logits = net(source, target[:, :-1])
         smoothed, log_loss = loss(logits, target[:, 1:], training.smoothing)
-        times = count_pieces(target) / pieces if pieces else 1  # from a mean over its own pieces to one over its share
+        times = count_pieces(target) / pieces if pieces else 1  # a mean over its own pieces becomes one over its share
         yield smoothed * times, log_loss * times, devices.count * pieces / total
 
 
 def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[Tensor, Tensor, float]]:
-    """What this device takes of an update's batches: (sources, targets, pieces).
+    """Take this device's part of an update's batches: (sources, targets, pieces).
 
     Whole batches where all devices get as many, else every N-th sentence of each batch, padded as the batch is. pieces:
     of a batch; of some of its sentences what as many have on average, so that a penalty, a mean over sentences and
@@ -121,18 +115,18 @@ def share(batches: list[tuple[Tensor, Tensor]], devices: Devices) -> list[tuple[
     return parts
 
 
-def smoothed_loss(logits: Tensor, following: Tensor, smoothing: float, padding: int) -> tuple[Tensor, Tensor]:
-    """Smoothed loss and log-loss in nats of logits N V, means over the pieces `following` N that are no padding.
+def loss(logits: Tensor, following: Tensor, smoothing: float) -> tuple[Tensor, Tensor]:
+    """Compute the smoothed loss and the log-loss, in nats, of logits B T V: means over the pieces that are no padding.
 
-    Of a piece's target 1 - smoothing lies on the piece and the rest evenly on all V. The log-loss has no gradient.
+    A piece's target is 1 - smoothing on the piece itself, and the rest evenly on all V. The log-loss has no gradient.
     """
-    return _SmoothedLoss.apply(logits, following, smoothing, padding)
+    return _SmoothedLoss.apply(logits.flatten(0, 1), following.flatten(), smoothing)
 
 
 class _SmoothedLoss(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, logits, following, smoothing, padding):
-        is_piece = following != padding
+    def forward(ctx, logits, following, smoothing):
+        is_piece = following != PAD
         weights = in_full(is_piece.to(logits.dtype)) / is_piece.sum()
         of_piece, of_all = [], []  # -log p of the piece that follows, and of all V on average
         for rows in _rows(logits):
@@ -148,7 +142,7 @@ class _SmoothedLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, slope, _):
-        """softmax(logits) less the smoothed target, for each piece."""
+        """Compute softmax(logits) less the smoothed target, for each piece."""
         logits, following, weights = ctx.saved_tensors
         slopes = weights * slope
         gradient = torch.empty_like(in_full(logits))
@@ -157,10 +151,10 @@ class _SmoothedLoss(torch.autograd.Function):
             part.sub_(ctx.smoothing / logits.shape[1])
             part.scatter_add_(1, following[rows, None], part.new_full((len(part), 1), ctx.smoothing - 1))
             part.mul_(slopes[rows, None])
-        return gradient.to(logits.dtype), None, None, None
+        return gradient.to(logits.dtype), None, None
 
 
 def _rows(logits: Tensor) -> list[slice]:
-    """Rows that are read at once: on a CPU as many as its cache holds."""
+    """Cut the rows into those that are read at once: on a CPU as many as its cache holds."""
     count = len(logits) if logits.device.type != "cpu" else max(1, CACHED // logits.shape[1])
     return [slice(start, start + count) for start in range(0, len(logits), max(1, count))]

@@ -13,12 +13,12 @@ RETRIES = 2
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept, for every checkout of this user."""
+    """Return the folder that keeps downloads, for every checkout of this user."""
     return Path(pooch.os_cache("attention-suite"))
 
 
 def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
-    """The plain content of one official file, its checksum verified."""
+    """Read or fetch the plain content of one official file, and verify its checksum."""
     if path := find_file(source, data_dir):
         content = read_plain(path, source)
         verify_checksum(content, source, str(path), "delete or replace the file")
@@ -27,7 +27,7 @@ def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
 
 
 def fetch(name: str, source: Source, missing: str) -> bytes:
-    """The plain content from the first address that gives it; `missing` begins the error message where none does."""
+    """Fetch the plain content from the first address that gives it; `missing` begins the error message if none does."""
     failures = []
     for url in source.urls:
         try:
@@ -38,7 +38,7 @@ def fetch(name: str, source: Source, missing: str) -> bytes:
 
 
 def _fetch_url(url: str, name: str, source: Source) -> bytes:
-    """The content from one address, its checksum verified; an earlier download that is damaged is made again."""
+    """Fetch the content from one address and verify its checksum; an earlier download that is damaged is made again."""
     path = cache_folder() / f"{name}-{url.rsplit('/', 1)[-1]}"
     was_kept = path.exists()
     print(f"{path.name}: kept in {path.parent}" if was_kept else f"{path.name}: from {url}", flush=True)
@@ -57,6 +57,6 @@ def _fetch_url(url: str, name: str, source: Source) -> bytes:
 
 
 def _describe(error: RequestException) -> str:
-    """404 Not Found, or the kind of failure: the text of a connection error is a paragraph."""
+    """Name a failure: 404 Not Found, or its kind, as the text of a connection error is a paragraph."""
     response = error.response
     return f"{response.status_code} {response.reason}" if response is not None else type(error).__name__

@@ -23,7 +23,7 @@ SETTINGS = {
 
 
 def learn_pieces(lines: Iterable[str], vocabulary: int, what: str, exact: bool) -> SentencePieceProcessor:
-    """`vocabulary` pieces, of which 0 to 3 are `SPECIAL`; if not `exact`, fewer where the text does not give as many.
+    """Learn `vocabulary` pieces, 0 to 3 of them `SPECIAL`; if not `exact`, fewer where the text does not give as many.
 
     `ConfigError`, beginning with `what`, where the text gives fewer, or has more characters than that.
     """
@@ -44,5 +44,5 @@ def learn_pieces(lines: Iterable[str], vocabulary: int, what: str, exact: bool) 
 
 
 def piece_names(pieces: SentencePieceProcessor) -> list[str]:
-    """The pieces as text, in the order of their ids."""
+    """List the pieces as text, in the order of their ids."""
     return [pieces.id_to_piece(i) for i in range(pieces.get_piece_size())]

@@ -90,14 +90,13 @@ class SequenceJob(Job):
     def a_sentence_fits_the_cache(self):
         shortest = shortest_cache(self.attention, self.net.max_length)
         if shortest < self.net.max_length:
-            raise ConfigError(
-                f"cache = {shortest} is less than a sentence of the net's max_length = {self.net.max_length}"
-            )
+            sentence = f"a sentence of the net's max_length = {self.net.max_length}"
+            raise ConfigError(f"cache = {shortest} is less than {sentence}")
         return self
 
 
 def shortest_cache(attention: Seq2SeqAttentionChoices, otherwise: int) -> int:
-    """The fewest keys that a full span sees, in training or evaluation; `otherwise` where it has no cache."""
+    """Return the fewest keys that a full span sees, in training or evaluation; `otherwise` where it has no cache."""
     caches = [attention.span.get(key) for key in ("cache", "evaluation_cache")]
     return min((cache for cache in caches if cache), default=otherwise)
 

@@ -18,18 +18,18 @@ from workflow.training.update import precision
 
 
 def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
-    """The training pairs that a net reads whole, their ends counted; `ConfigError` where there are none."""
+    """Select the training pairs that a net reads whole, ends counted; `ConfigError` where there are none."""
     both = zip(corpus.train.source, corpus.train.target, strict=True)
     kept = [pair for pair in both if max(map(len, pair)) < max_length]
     if not kept:
-        raise ConfigError(
-            f"data set '{corpus.name}': every pair of train is longer than the net's max_length = {max_length}"
-        )
+        fault = f"every pair of train is longer than the net's max_length = {max_length}"
+        raise ConfigError(f"data set '{corpus.name}': {fault}")
     return pairs.Split(*map(list, zip(*kept, strict=True)), [], [])
 
 
+SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
-SPANS = ("mean_span", "max_span")  # facts of learned spans that a point of a learning curve has
+SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 
 
 class SequenceTask:
@@ -54,7 +54,7 @@ class SequenceTask:
         self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
-        """What is scored is scored whole."""
+        """Refuse sentences that the net would have to cut: what is scored is scored whole."""
         limit = self.job.net.max_length
         for split in self.scored:
             for side in ("source", "target"):
@@ -65,16 +65,16 @@ class SequenceTask:
                         raise ConfigError(f"{fault}; raise max_length and cache in the scale, or break the sentence up")
 
     def sources(self, sentences: list) -> Tensor:
-        """What the net reads, one row a sentence."""
+        """Stack what the net reads, one row a sentence."""
         return sources(sentences)
 
     @staticmethod
     def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
-        """Sources of no meaning for measures of cost, all of one length: sentences B N."""
+        """Draw sources of no meaning for measures of cost, all of one length: sentences B N."""
         return torch.randint(pairs.EOS + 1, symbols, (batch, length), generator=generator)
 
     def losses(self, net):
-        """An update takes `accumulate` batches."""
+        """Give the losses of an update, which takes `accumulate` batches."""
         training = self.job.training
         batches = [self.batches.read() for _ in range(training.accumulate)]
         self.tokens = sum(count_pieces(target) for _, target in batches)
@@ -94,7 +94,7 @@ class SequenceTask:
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """Perplexity and scores of the averaged weights, on dev and test, and facts of what was written for test."""
+        """Score the averaged weights on dev and test, perplexity too, and keep facts of what was written for test."""
         net.load_state_dict(average(self.checkpoints))
         metrics, facts = {}, net.facts()
         for split in ("dev", "test"):
@@ -112,12 +112,12 @@ class SequenceTask:
         return source, target
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
-        """Scores of what was written for the first sentences of a split, and facts worth keeping."""
+        """Score what was written for the first sentences of a split, and return facts worth keeping."""
         raise NotImplementedError
 
     @torch.no_grad()
     def _perplexity(self, net, split: pairs.Split, limit: int) -> float:
-        """exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
+        """Compute exp of the mean log-loss per piece, ends included, on the first `limit` pairs (0: all)."""
         net.eval()
         total, pieces = 0.0, 0
         for rows in self._by_length(split.target[: limit or None]):
@@ -131,16 +131,16 @@ class SequenceTask:
         return math.exp(min(total / pieces, 700.0))
 
     def decode(self, net, split: str) -> list[list[int]]:
-        """What beam search writes for the first sentences of a split, in their order."""
+        """Write by beam search for the first sentences of a split, in their order."""
         return self.write(net, self.sources_to_decode(split))
 
     def sources_to_decode(self, split: str) -> list:
-        """The sources of a split that are decoded."""
+        """Select the sources of a split that are decoded."""
         return getattr(self.corpus, split).source[: self.job.evaluation.sentences or None]
 
     @torch.no_grad()
     def write(self, net, sentences: list) -> list[list[int]]:
-        """What beam search writes for these sources, in their order."""
+        """Write by beam search for these sources, in their order."""
         net.eval()
         evaluation, outputs = self.job.evaluation, {}
         options = {"width": evaluation.beam, "alpha": evaluation.alpha, "extra": self.extra}
@@ -153,7 +153,7 @@ class SequenceTask:
         return [outputs[i] for i in range(len(sentences))]
 
     def _by_length(self, sentences: list) -> list[list[int]]:
-        """Indices of the sentences in batches, those of like length side by side."""
+        """Batch the indices of the sentences, those of like length side by side."""
         size, order = self.job.evaluation.batch, sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         return [order[start : start + size] for start in range(0, len(order), size)]
 
@@ -162,50 +162,39 @@ class SequenceTask:
 
     def load_state_dict(self, state: dict) -> None:
         self.batches.load_state_dict(state)
-        self.checkpoints = [
-            {name: tensor.cpu() for name, tensor in weights.items()} for weights in state["checkpoints"]
-        ]
+        saved = state["checkpoints"]
+        self.checkpoints = [{name: tensor.cpu() for name, tensor in weights.items()} for weights in saved]
 
 
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of each tensor over checkpoints (section 6.1)."""
+    """Average each tensor over checkpoints (section 6.1)."""
     return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}
 
 
-class _Recorder(nn.Module):
-    """A normaliser that keeps its last weights."""
-
-    def __init__(self, normaliser):
-        super().__init__()
-        self.normaliser = normaliser
-
-    def forward(self, kept):
-        self.weights = self.normaliser(kept)
-        return self.weights
-
-
 def read_weights(net, source, target) -> dict:
-    """By kind and layer, [head][query][key]. Every layer computes the definition: one row a query."""
+    """Read the weights of the first pair, [head][query][key], by kind of attention and layer.
+
+    Every layer computes the definition, so that its normaliser gives one row for each query.
+    """
     net.eval()
     kinds = {
         "encoder": [block.attention for block in net.encoder],
         "decoder": [block.attention for block in net.decoder],
         "cross": [block.cross for block in net.decoder],
     }
-    before = [(layer, layer.normaliser) for layers in kinds.values() for layer in layers]
-    for layer, normaliser in before:
-        layer.normaliser = _Recorder(normaliser)
-    with computing(kinds["decoder"], Definition()):
+    weights: dict[nn.Module, Tensor] = {}
+    every = sum(kinds.values(), [])
+    hooks = [layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p})) for layer in every]
+    with computing(every, Definition()):
         net(source, target)
-    by_kind = {kind: _ends([layer.normaliser.weights[0] for layer in layers]) for kind, layers in kinds.items()}
-    for layer, normaliser in before:
-        layer.normaliser = normaliser
+    for hook in hooks:
+        hook.remove()
     net.train()
-    return by_kind
+    return {kind: _ends([weights[layer.normaliser][0] for layer in layers]) for kind, layers in kinds.items()}
 
 
 def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
-    """First and last layer, rounded."""
+    """Keep the first and the last layer, rounded."""
     ends = {1: layers[0], len(layers): layers[-1]}
     scale = 10**PLACES
     return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -5,6 +5,7 @@ Nothing is fetched here.
 
 import gzip
 import hashlib
+import json
 import lzma
 from functools import cache
 from pathlib import Path
@@ -17,9 +18,9 @@ from workflow.config.files import BROKEN, open_zip, user_path
 from workflow.config.strict import StrictModel
 
 PACKED = (".gz", ".xz", ".zip")
-SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # that archives begin with
-SMALL = 256 << 20  # bytes that anything may unpack to
-DENSEST = 100  # bytes of a byte packed: of text it is ten
+SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # the first bytes of .gz and .zip
+SMALL = 256 << 20  # bytes that any file may unpack to
+DENSEST = 100  # bytes that a packed byte may unpack to; of text it unpacks to ten
 Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")]
 
 
@@ -33,20 +34,19 @@ class Source(StrictModel):
 
 
 def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> None:
-    """`ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
+    """Raise `ConfigError` with the expected and the actual checksum unless `content` is what the source describes."""
     if source.checksum is None:
         return
     algorithm, expected = source.checksum.split(":")
     actual = hashlib.new(algorithm, content).hexdigest()
     if actual != expected:
-        size = ""
-        if source.bytes not in (None, len(content)):
-            size = f" ({len(content):,} bytes, expected {source.bytes:,})"
+        other = source.bytes not in (None, len(content))
+        size = f" ({len(content):,} bytes, expected {source.bytes:,})" if other else ""
         raise ConfigError(f"{what}: {algorithm} {actual}{size}, expected {expected}; {hint}")
 
 
 def find_file(source: Source, data_dir: str | None) -> Path | None:
-    """The first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
+    """Find the first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
     names = [name + ending for name in source.files for ending in ("", *PACKED)]
     for folder in data_folders(data_dir):
         for name in names:
@@ -56,7 +56,7 @@ def find_file(source: Source, data_dir: str | None) -> Path | None:
 
 
 def data_folders(data_dir: str | None) -> list[Path]:
-    """`data_dir` and the folders in it; none where it is not set."""
+    """List `data_dir` and the folders in it; none where it is not set."""
     if data_dir is None:
         return []
     root = user_path(data_dir, f"data_dir '{data_dir}'")
@@ -66,7 +66,7 @@ def data_folders(data_dir: str | None) -> list[Path]:
 
 
 def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> str:
-    """The beginning of an error message: which files were looked for, and where."""
+    """Begin an error message: which files were looked for, and where."""
     names = ", ".join(file for source in sources for file in source.files)
     checksum = f", {sources[0].checksum}" if sources[0].checksum else ""
     where = describe_data_dir(data_dir)
@@ -78,17 +78,15 @@ def describe_data_dir(data_dir: str | None) -> str:
 
 
 def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
-    """The unpacked content, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
-    most = source.bytes or max(SMALL, DENSEST * path.stat().st_size)
+    """Unpack a file, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
+    most, expected = source.bytes or max(SMALL, DENSEST * path.stat().st_size), _describe_expected(source)
     try:
         content = _read(path, most + 1 if size < 0 else size)
     except FileNotFoundError:
         raise
     except BROKEN as error:
-        expected = _describe_expected(source)
         raise ConfigError(f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file") from None
     if len(content) > most and size < 0:
-        expected = _describe_expected(source)
         raise ConfigError(f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file")
     return content
 
@@ -106,8 +104,21 @@ def _describe_expected(source: Source) -> str:
     return f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
 
 
+def json_checksum(content) -> str:
+    """Digest lists, texts and numbers, written as JSON, into a checksum."""
+    return f"sha256:{hashlib.sha256(json.dumps(content).encode()).hexdigest()}"
+
+
+def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
+    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the suite is run from."""
+    words = name.partition(":")[2].split(",")
+    if len(words) != 2 or not all(words):
+        raise ConfigError(f"data set '{name}': expected {expected}")
+    return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
+
+
 def file_checksum(path: Path) -> str:
-    """The checksum of a file's content, unpacked; a plan asks for it once per variant, so it is kept."""
+    """Digest a file's unpacked content; kept, as a plan asks for it once per variant."""
     status = path.stat()
     return _checksum(path, status.st_mtime_ns, status.st_size)
 
@@ -121,7 +132,7 @@ def _checksum(path: Path, changed: int, size: int) -> str:
 
 
 def user_file_checksum(what: str, path: Path) -> tuple[str, int]:
-    """Checksum and size of a user's file; `what` begins the error message where it is not a plain text file."""
+    """Return checksum and size of a user's file; `what` begins the error message where it is no plain text file."""
     if not path.is_file():
         raise ConfigError(f"{what}: no such file")
     if path.stat().st_size == 0:

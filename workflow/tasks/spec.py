@@ -25,21 +25,20 @@ AnyJob = Annotated[reduce(or_, JOBS.values()), Field(discriminator="task")]
 
 
 def load(dotted: str):
-    """What a dotted name stands for: "package.module" or "package.module:attribute"."""
+    """Load what a dotted name stands for: "package.module" or "package.module:attribute"."""
     module, _, attribute = dotted.partition(":")
     loaded = import_module(module)
     return getattr(loaded, attribute) if attribute else loaded
 
 
 def section(task: str, name: str) -> type[FrozenModel]:
-    """The model of one section of a task's jobs, e.g. section("char_lm", "net")."""
+    """Return the model of one section of a task's jobs, e.g. section("char_lm", "net")."""
     return JOBS[task].model_fields[name].annotation
 
 
 def read_job(path: Path) -> Job:
-    """The job of a job.json; `ConfigError` where it is none, or names a choice of attention that is not here."""
-    where = str(path)
-    raw = read_json(path)
+    """Read a job.json; `ConfigError` where it is no job, or names a choice of attention that is not here."""
+    where, raw = str(path), read_json(path)
     if not isinstance(raw, dict):
         raise ConfigError(f"{where}: not a job")
     check_known(f"task in {where}", raw.get("task"), JOBS)

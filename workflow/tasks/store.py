@@ -16,7 +16,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def largest() -> int:
-    """Bytes that a file may unpack to: half of the memory that is free."""
+    """Return how many bytes a file may unpack to: half of the memory that is free."""
     return psutil.virtual_memory().available // 2
 
 
@@ -27,7 +27,7 @@ def write_npz(path: Path, metadata: dict, arrays: dict[str, np.ndarray]) -> None
 
 
 def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarray]], Any]) -> Any:
-    """What `build` makes of metadata and arrays; `ConfigError` for a file that this suite did not write.
+    """Build something from a file's metadata and arrays; `ConfigError` for a file that this suite did not write.
 
     Nothing in the file is executed.
     """
@@ -42,10 +42,8 @@ def read_npz(path: Path, version: int, build: Callable[[dict, dict[str, np.ndarr
     except (ConfigError, FileNotFoundError):
         raise
     except Exception as error:  # numpy raises a dozen kinds of error on damaged files
-        reason = " ".join(str(error).split())
-        raise ConfigError(
-            f"{path}: not a corpus of this suite, or truncated ({reason}); delete it and run again"
-        ) from None
+        wrong = f"not a corpus of this suite, or truncated ({' '.join(str(error).split())})"
+        raise ConfigError(f"{path}: {wrong}; delete it and run again") from None
     raise ConfigError(f"{path}: corpus of version {found}, this suite reads {version}; delete it and run again")
 
 
@@ -98,7 +96,7 @@ class Pairs:
 
 
 def decode(symbols: list[str], ids: Iterable[int]) -> str:
-    """The text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
+    """Write out the text of a sentence; <pad>, <bos> and <eos> are left out, <unk> is shown."""
     return "".join(symbols[i] for i in ids if i not in (PAD, BOS, EOS)).replace(SPACE, " ").strip(" ")
 
 
@@ -114,7 +112,7 @@ def write(path: Path, pairs: Pairs) -> None:
 
 
 def read(path: Path) -> Pairs:
-    """`ConfigError` where the file is truncated, foreign or of another version."""
+    """Read pairs; `ConfigError` where the file is truncated, foreign or of another version."""
     return read_npz(path, VERSION, _build_pairs)
 
 
@@ -125,7 +123,7 @@ def _build_pairs(metadata: dict, arrays: dict[str, np.ndarray]) -> Pairs:
 
 
 def describe(pairs: Pairs) -> str:
-    """Sizes of the splits, languages and vocabulary in a line."""
+    """Say in a line how large splits and vocabulary are, and which languages."""
     counts = {split.replace("_", " "): len(getattr(pairs, split).source) for split in PARTS}
     sizes = ", ".join(f"{split} {count:,}" for split, count in counts.items() if count)
     dropped = f"; {pairs.dropped:,} of train left out, empty or too long" if pairs.dropped else ""
@@ -133,13 +131,13 @@ def describe(pairs: Pairs) -> str:
 
 
 def pack_sentences(name: str, sentences: list[np.ndarray]) -> dict[str, np.ndarray]:
-    """All ids in one array, and where each sentence ends."""
+    """Pack all ids into one array, and where each sentence ends into another."""
     ids = np.concatenate([np.zeros(0, np.uint16), *sentences])
     ends = np.cumsum([len(sentence) for sentence in sentences], dtype="i8")
     return {f"{name}_ids": ids.astype(np.uint16), f"{name}_ends": ends}
 
 
 def unpack_sentences(arrays: dict[str, np.ndarray], name: str) -> list[np.ndarray]:
-    """The sentences of two arrays of `pack_sentences`."""
+    """Unpack the two arrays of `pack_sentences`."""
     ids, ends = arrays[f"{name}_ids"], arrays[f"{name}_ends"]
     return np.split(ids, ends[:-1]) if len(ends) else []

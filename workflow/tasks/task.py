@@ -16,81 +16,75 @@ VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 
 
 class BaseCatalogue(StrictModel):
-    """The data sets of one task. user_form: how users name their own data, a word with a colon and what follows it.
-
-    Without one a task takes no data of users.
+    """The data sets of one task: one mapping, name -> entry, beside the metric.
 
     Every entry has a `title`, the few words on a badge, and `about`, the line that explains it: `workflow.plan.texts`.
-    A subclass gives the entries by name, the entry of a user's data, and the checksum that identifies a data set.
+    user_form: how users name their own data, a word with a colon and what follows it; without one a task takes none.
+
+    A subclass has the method `checksum(name, data_dir)`, which gives what identifies a data set in a job, whichever
+    folder it lies in; with a user_form also `user_entry(name)`, which makes an entry from the files as they are now.
     """
 
     user_form: ClassVar[str] = ""
     metric: str
 
+    @property
+    def entries(self) -> dict[str, Any]:
+        """Return the entries by name, whatever the catalogue calls its mapping."""
+        (name,) = type(self).model_fields.keys() - {"metric"}
+        return getattr(self, name)
+
     @classmethod
     def is_users(cls, name: str) -> bool:
-        """Whether a name is that of a user's own data."""
+        """Say whether a name is that of a user's own data."""
         return bool(cls.user_form) and name.startswith(cls.user_form.partition(":")[0] + ":")
 
     @property
-    def entries(self) -> dict[str, Any]:
-        """The entries by name."""
-        raise NotImplementedError
-
-    def user_entry(self, name: str) -> Any:
-        """The entry of a user's data, made from the files as they are now."""
-        raise NotImplementedError
-
-    def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies a data set in a job, whichever folder it lies in."""
-        raise NotImplementedError
-
-    @property
     def choices(self) -> list[str]:
-        """The valid names, the user's form last."""
+        """List the valid names, the user's form last."""
         return [name for name in (*self.entries, self.user_form) if name]
 
     def title(self, name: str) -> str:
-        """What a data set is, in a few words: of the user's, the names of its files, which may be gone by now."""
+        """Say in a few words what a data set is; for a user's, by the names of its files, which may be gone by now."""
         if self.is_users(name):
             files = name.partition(":")[2].split(",")
             return " and ".join(Path(file.strip()).name for file in files)
         return self.entries[name].title if name in self.entries else name
 
     def about(self, name: str) -> str:
-        """One line on a data set; nothing of one that is not named here."""
+        """Describe a data set in one line; an unknown one in none."""
         if self.is_users(name):
             return "data of the user's own"
         return self.entries[name].about if name in self.entries else ""
 
     def is_part(self, name: str, whole: str) -> bool:
-        """Whether a data set is the beginning of another."""
+        """Say whether a data set is the beginning of another."""
         return False
 
     def knows(self, name: str) -> bool:
         return name in self.entries or self.is_users(name)
 
     def entry(self, name: str) -> Any:
-        """The entry of a name; `ConfigError` with the nearest valid name where there is none."""
+        """Return the entry of a name; `ConfigError` with the nearest valid name where there is none."""
         if self.is_users(name):
             return self.user_entry(name)
         check_known("data set", name, self.choices)
         return self.entries[name]
 
     def slug(self, name: str) -> str:
-        """The file name under results/data/: the name itself, or the form's word and 8 digits of the checksum."""
+        """Name its file under results/data/: the name itself, or the form's word and 8 digits of the checksum."""
         if not self.is_users(name):
             return name
         return f"{name.partition(':')[0]}-{self.checksum(name).split(':')[1][:8]}"
 
 
 SCORED = ("dev", "test")
-Column = tuple[str, str, str]  # of a table: quantity, title, unit
+Column = tuple[str, str, str]  # quantity, title and unit of a table's column
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the suite, said once.
+    """A number that the suite shows, described once.
 
     source: a metric or fact of the record, a column of its curve, the cost of the run, or what measures it. tasks:
     those that have it; filled in from the tasks that name it. better: which direction is better, None where none is.
@@ -112,23 +106,17 @@ class Quantity:
 def score_quantities(
     better: str, titles: dict[str, tuple[str, str]], claimed: Iterable[str] = (), splits=SCORED
 ) -> list[Quantity]:
-    """One quantity for each score, given by name as (title, unit), and each split."""
+    """Make a quantity for each split of each score; titles: (title, unit) by the score's name."""
     return [
-        Quantity(
-            f"{split}_{name}",
-            f"{split.replace('_', ' ')} {title}",
-            unit,
-            "metric",
-            better,
-            claimable=name in claimed and split in SCORED,
-        )
+        Quantity(f"{split}_{name}", f"{split.replace('_', ' ')} {title}", unit, "metric", better, claimable=claimable)
         for name, (title, unit) in titles.items()
         for split in splits
+        for claimable in [name in claimed and split in SCORED]
     ]
 
 
 def fact(name: str, title: str, unit: str = "", **more) -> Quantity:
-    """A list, text or picture that a record keeps; a number where `number` says so."""
+    """Make the quantity of a fact that a record keeps: a list, text or picture, or a number where `number` says so."""
     return Quantity(name, title, unit, "fact", **{"number": False, **more})
 
 
@@ -170,7 +158,7 @@ class TaskSpec:
 
     @property
     def columns(self) -> list[Column]:
-        """The headline with the costs of a configuration."""
+        """List the columns of a configuration: the headline and the costs."""
         return [
             *self._titled(self.headline),
             ("macs_executed", "executed", ""),
@@ -180,7 +168,7 @@ class TaskSpec:
 
     @property
     def score_columns(self) -> list[Column]:
-        """The scores of a run."""
+        """List the columns of a run: its scores."""
         return self._titled(self.scores)
 
     def _titled(self, names: Iterable[str]) -> list[Column]:
@@ -189,7 +177,7 @@ class TaskSpec:
 
 
 def merge_quantities(tasks: Iterable[TaskSpec]) -> list[Quantity]:
-    """The quantities of all tasks; one that several name, in the same words, stands once."""
+    """List the quantities of all tasks; one that several tasks name, in the same words, stands once."""
     merged: dict[str, Quantity] = {}
     for task in tasks:
         for quantity in task.quantities:

@@ -45,7 +45,7 @@ class CaptioningJob(SequenceJob):
 
 
 def refuse_to_cut(attention: Seq2SeqAttentionChoices, count: int, what: str) -> None:
-    """A full span sees as far as its cache in evaluation: it must hold a whole picture."""
+    """Refuse a cache that holds less than a whole picture: in evaluation a full span sees as far as its cache."""
     if (cache := shortest_cache(attention, count)) < count:
         raise ConfigError(f"cache = {cache} is less than the {count} {what} of a picture")
 

@@ -1,26 +1,17 @@
 """The captioned pictures by name, from config/tasks/captioning.yaml, and the checksums that identify them in a job."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import user_path
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel
-from workflow.tasks.sources import (
-    Checksum,
-    Source,
-    data_folders,
-    describe_missing,
-    file_checksum,
-    find_file,
-)
+from workflow.tasks import sources
+from workflow.tasks.sources import Checksum, Source
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
-USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: the size of pictures that the nets of the lower scales take
+USER_VOCABULARY, USER_PIXELS = 8000, 48  # pixels: as the nets of the lower scales read them
 RULES = 1  # version of the rules of drawing, reading and scaling: counted up when they change
 
 
@@ -55,38 +46,24 @@ class CaptionCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = "captions:JSON,IMAGES"
     captions: dict[Name, CaptionEntry]
 
-    @property
-    def entries(self) -> dict[str, CaptionEntry]:
-        return self.captions
-
     def user_entry(self, name: str) -> CaptionEntry:
         json_path, image_path = user_paths(name)
-        return CaptionEntry(
-            kind="karpathy",
-            vocabulary=USER_VOCABULARY,
-            pixels=USER_PIXELS,
-            title=self.title(name),
-            about=f"{json_path.name} with {image_path.name}, the user's, in the file's own split",
-            captions=Source(files=[str(json_path)]),
-            **{"images" if image_path.is_dir() else "features": [str(image_path)]},
-        )
+        about = f"{json_path.name} with {image_path.name}, the user's, in the file's own split"
+        reads = {"vocabulary": USER_VOCABULARY, "pixels": USER_PIXELS, "captions": Source(files=[str(json_path)])}
+        reads["images" if image_path.is_dir() else "features"] = [str(image_path)]
+        return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the data set in a job: of captions and pictures, the pieces, the size and the rules."""
+        """Digest what identifies the data set in a job: captions and pictures, number of pieces, size and rules."""
         entry = self.entry(name)
         content = entry.checksum if entry.kind == "embedded" else _checksum_of_files(name, entry, data_dir)
-        identity = [content, entry.vocabulary, entry.pixels, RULES]
-        return f"sha256:{hashlib.sha256(json.dumps(identity).encode()).hexdigest()}"
+        return sources.json_checksum([content, entry.vocabulary, entry.pixels, RULES])
 
 
 def user_paths(name: str) -> tuple[Path, Path]:
-    """JSON and the images or features of `captions:JSON,IMAGES`."""
-    words = name.partition(":")[2].split(",")
-    if len(words) != 2 or not all(words):
-        raise ConfigError(
-            f"data set '{name}': expected captions:JSON,IMAGES, IMAGES a folder of images or a file of features"
-        )
-    json_path, image_path = (user_path(word, f"data set '{name}'") for word in words)
+    """Return JSON and the images or features of `captions:JSON,IMAGES`."""
+    expected = "captions:JSON,IMAGES, IMAGES a folder of images or a file of features"
+    json_path, image_path = sources.two_user_paths(name, expected)
     if not json_path.is_file():
         raise ConfigError(f"data set '{name}': {json_path}: no such file")
     if not image_path.exists():
@@ -96,30 +73,30 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Path, Path]:
-    """The json, and the features or the folder of images. Features come first where there are both."""
+    """Find the json, and the file of features or the folder of images; features come first where there are both."""
     if CaptionCatalogue.is_users(name):
         return user_paths(name)
-    json_path = find_file(entry.captions, data_dir)
+    json_path = sources.find_file(entry.captions, data_dir)
     if json_path is None:
-        missing = describe_missing(name, [entry.captions], data_dir)
+        missing = sources.describe_missing(name, [entry.captions], data_dir)
         raise ConfigError(f"{missing}; it is not fetched, put it there")
     names = (*entry.features, *entry.images)
-    for path in (folder / file for file in names for folder in data_folders(data_dir)):
+    for path in (folder / file for file in names for folder in sources.data_folders(data_dir)):
         if path.exists():
             return json_path, path
     raise ConfigError(f"data set '{name}': no images and no features in data_dir '{data_dir}' ({' or '.join(names)})")
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
-    """Give the checksums of the captions, and of the images or features."""
+    """Return the checksums of the captions, and of the images or features."""
     json_path, image_path = find_paths(name, entry, data_dir)
-    return [file_checksum(json_path), _image_checksum(image_path)]
+    return [sources.file_checksum(json_path), _image_checksum(image_path)]
 
 
 def _image_checksum(path: Path) -> str:
-    """A file of features by its bytes; a folder of images by names and sizes, as there may be a hundred thousand."""
+    """Digest a file of features by its bytes, a folder of images (there may be 100,000) by their names and sizes."""
     if path.is_file():
-        return file_checksum(path)
+        return sources.file_checksum(path)
     files = sorted(file for file in path.rglob("*") if file.is_file())
     sizes = [(file.relative_to(path).as_posix(), file.stat().st_size) for file in files]
-    return f"sha256:{hashlib.sha256(json.dumps(sizes).encode()).hexdigest()}"
+    return sources.json_checksum(sizes)

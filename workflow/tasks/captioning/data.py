@@ -17,7 +17,7 @@ HELD_OUT = 300  # the last of the scenes are test, as many before them dev
 
 
 def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None) -> CaptionCorpus:
-    """The pictures and captions of that name, ready for training; `ConfigError` for files that cannot be used."""
+    """Make the pictures and captions of a name ready for training; `ConfigError` for files that cannot be used."""
     entry = catalogue.entry(name)
     checksum = catalogue.checksum(name, data_dir)
     pictures, pixels = _draw_scenes(name, entry) if entry.kind == "embedded" else _read_files(name, entry, data_dir)
@@ -33,20 +33,13 @@ def build_captions(catalogue: CaptionCatalogue, name: str, data_dir: str | None)
         ids = [np.array(sentence, np.uint16) for sentence in pieces.encode([caption for _, caption in pairs])]
         splits[split] = Split([np.array([n], np.int32) for n, _ in pairs], ids, [], [])
     held_out = [n for split in ("dev", "test") for n in numbers[split]]
-    return CaptionCorpus(
-        name=name,
-        pictures=pixels,
-        **splits,
-        references={n: pictures[n].captions for n in held_out},
-        names={n: pictures[n].file for n in held_out},
-        symbols=piece_names(pieces),
-        checksum=checksum,
-        about=entry.about,
-    )
+    references, names = {n: pictures[n].captions for n in held_out}, {n: pictures[n].file for n in held_out}
+    about = {"symbols": piece_names(pieces), "checksum": checksum, "about": entry.about}
+    return CaptionCorpus(name, pixels, **splits, references=references, names=names, **about)
 
 
 def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndarray]:
-    """The embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
+    """Draw the embedded scenes; `ConfigError` where pictures and captions do not have the catalogue's checksum."""
     drawn_scenes = scenes.generate_scenes()
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
@@ -68,7 +61,7 @@ def _read_files(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[l
 
 
 def write(catalogue: CaptionCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Read the pictures and captions of that name and write them to `out`; a line that says what was written."""
+    """Write the pictures and captions of a name to `out`, ready for training, and return a line on what was written."""
     corpus = build_captions(catalogue, name, data_dir)
     store.write(out, corpus)
     sizes = ", ".join(f"{split} {len(getattr(corpus, split).source):,}" for split in SPLITS)

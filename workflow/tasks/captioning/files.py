@@ -55,7 +55,7 @@ class _Images(BaseModel):
 
 
 def read_captions(path: Path) -> list[Picture]:
-    """All pictures of a json; `ConfigError` with the place in the file where it does not follow the schema."""
+    """Read all pictures of a json; `ConfigError` with the place in the file where it does not follow the schema."""
     content = parse(_Images, parse_json(read_plain(path, Source()), str(path)), str(path))
     pictures, seen = [], set()
     for n, image in enumerate(content.images):
@@ -70,7 +70,7 @@ def read_captions(path: Path) -> list[Picture]:
 
 
 def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarray:
-    """n 3 H W, uint8: the middle square of each image, scaled to `pixels`."""
+    """Read images as n 3 H W, uint8: the middle square of each, scaled to `pixels`."""
     return np.stack([_read_image(folder, picture, pixels) for picture in pictures])
 
 
@@ -90,7 +90,7 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
 
 
 def _find_image(folder: Path, picture: Picture) -> Path:
-    """In the folder of images or the picture's own folder in it; `ConfigError` for a path that leads outside."""
+    """Find an image in the folder or in its own folder below; `ConfigError` for a path that leads outside."""
     paths = [folder / picture.file, folder / picture.folder / picture.file]
     if not all(path.resolve().is_relative_to(folder.resolve()) for path in paths):
         raise ConfigError(f"{ascii(str(paths[-1]))}: lies outside the folder of images, {folder}")
@@ -101,7 +101,7 @@ def _find_image(folder: Path, picture: Picture) -> Path:
 
 
 def read_features(pictures: list[Picture], path: Path) -> np.ndarray:
-    """n N F, float16: an .npy of that shape in the order of the json, or an .npz with N F by file name."""
+    """Read features n N F, float16, from an .npy in the order of the json, or an .npz with N F by file name."""
     try:
         features = _load_features(path, pictures)
     except ConfigError:

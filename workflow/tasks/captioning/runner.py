@@ -12,15 +12,14 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
 
-SHOWN = 10  # pictures whose captions a record quotes
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps
-REGIONS = 36  # of a picture whose regions another net has found, as is usual
-PLACES = 4  # decimals
+REGIONS = 36  # regions of a picture that a detector usually gives
+PLACES = 4  # decimals of a weight that a record keeps
 
 
 class CaptioningTask(SequenceTask):
@@ -34,24 +33,24 @@ class CaptioningTask(SequenceTask):
         super().__init__(job, corpus, device, devices)
 
     def sources(self, numbers: list[np.ndarray]) -> Tensor:
-        """Pixels B 3 H W from 0 to 1, or features B N F."""
+        """Return pixels B 3 H W from 0 to 1, or features B N F."""
         pictures = self.pictures[[int(number[0]) for number in numbers]]
         return pictures / 255 if pictures.dtype == torch.uint8 else pictures.float()
 
     @staticmethod
     def random_sources(job: Job, batch: int, length: int, symbols: int, generator: torch.Generator) -> Tensor:
-        """Pictures, or features of as many regions as are usual."""
+        """Draw pictures, or features of as many regions as are usual."""
         size = job.net.size
         shape = (3, size, size) if job.net.sees == "pixels" else (REGIONS, size)
         return torch.rand(batch, *shape, generator=generator)
 
     def evaluate(self, net):
-        """In addition, what the net looked at while it wrote of a few test pictures."""
+        """Add to the scores what the net looked at while it wrote captions of a few test pictures."""
         metrics, facts, macs = super().evaluate(net)
         return metrics, {**facts, "looks": record_looks(net, self)}, macs
 
     def sources_to_decode(self, split: str) -> list[np.ndarray]:
-        """Each picture once, though each has several captions."""
+        """List each picture once, though each has several captions."""
         numbers = dict.fromkeys(int(source[0]) for source in getattr(self.corpus, split).source)
         return [np.array([number]) for number in numbers][: self.job.evaluation.sentences or None]
 
@@ -61,19 +60,19 @@ class CaptioningTask(SequenceTask):
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
         scores |= score_meteor(written, right) if split == "test" else {}
-        quoted = zip(numbers, written, strict=True)
+        quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
-        return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown[:SHOWN]}
+        return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown}
 
     def lengths(self) -> tuple[int, int]:
-        """Patches or regions of a picture, and the mean length of a caption with its end."""
+        """Return the patches or regions of a picture, and the mean length of a caption with its end."""
         net, target = self.job.net, self.corpus.test.target
         length = (net.size // net.patch) ** 2 if net.sees == "pixels" else self.corpus.pictures.shape[1]
         return length, round(sum(map(len, target)) / len(target)) + 1
 
 
 def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
-    """What the net reads must be what the data set has."""
+    """Refuse a data set whose pictures are not what the net reads."""
     net = job.net
     shape, pixels = corpus.pictures.shape, corpus.pictures.dtype == np.uint8
     kind = f"pictures of {shape[2]} x {shape[3]} pixels" if pixels else f"{shape[1]} regions of {shape[2]} features"
@@ -86,7 +85,7 @@ def _refuse_other_pictures(job: Job, corpus: captioned.CaptionCorpus) -> None:
 
 @torch.no_grad()
 def record_looks(net, task) -> list[dict]:
-    """For the first test pictures: name, pieces written, weights of the top layer (mean over heads), pixels.
+    """Keep name, pieces written, weights of the top layer (mean over heads) and pixels of the first test pictures.
 
     [{"name", "pieces": [T], "weights": [T][N], "pixels": side and base64 of its rows of red, green and blue, or None}]
     """

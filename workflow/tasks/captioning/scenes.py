@@ -41,7 +41,7 @@ class SceneObject:
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Row and column of the centre, in pixels."""
+        """Return row and column of the centre, in pixels."""
         third = PIXELS // 3
         return third * self.row + third // 2, third * self.column + third // 2
 
@@ -50,25 +50,20 @@ Scene = tuple[SceneObject, ...]
 
 
 def generate_scenes() -> list[Scene]:
-    """`COUNT` different scenes, in a random order."""
+    """Draw `COUNT` different scenes, in a random order."""
     generator = random.Random(SEED)
-    scenes: dict[frozenset[SceneObject], Scene] = {}  # by their objects: in another order they give the same picture
+    scenes: dict[frozenset[SceneObject], Scene] = {}  # keyed without order: that changes no picture
     while len(scenes) < COUNT:
         cells = generator.sample(range(9), generator.choice((1, 2, 2)))
-        scene = tuple(_draw_object(generator, cell) for cell in cells)
+        scene = tuple(
+            SceneObject(*map(generator.choice, (SHAPES, [*COLOURS], [*SIZES])), *divmod(cell, 3)) for cell in cells
+        )
         scenes.setdefault(frozenset(scene), scene)
     return list(scenes.values())
 
 
-def _draw_object(generator: random.Random, cell: int) -> SceneObject:
-    shape = generator.choice(SHAPES)
-    colour = generator.choice([*COLOURS])
-    size = generator.choice([*SIZES])
-    return SceneObject(shape, colour, size, *divmod(cell, 3))
-
-
 def draw(scene: Scene) -> np.ndarray:
-    """3 H W, uint8."""
+    """Draw a scene as pixels 3 H W, uint8."""
     picture = np.empty((PIXELS, PIXELS, 3), np.uint8)
     picture[:] = GROUND
     rows, columns = np.mgrid[:PIXELS, :PIXELS]
@@ -79,9 +74,9 @@ def draw(scene: Scene) -> np.ndarray:
 
 
 def _mask(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
-    """The pixels that a shape covers, from their distances to its centre."""
+    """Find the pixels that a shape covers, from their distances to its centre."""
     inside = (abs(y) < half) & (abs(x) < half)
-    distance = y * y + x * x  # squared
+    distance = y * y + x * x  # the square of it
     return {
         "circle": distance < half * half,
         "square": inside,
@@ -92,7 +87,7 @@ def _mask(shape: str, y: np.ndarray, x: np.ndarray, half: int) -> np.ndarray:
 
 
 def write_captions(scene: Scene) -> list[str]:
-    """Five captions, by the grammar of one object or of two."""
+    """Write five captions, by the grammar of one object or of two."""
     return _describe_one(*scene) if len(scene) == 1 else _describe_two(*scene)
 
 
@@ -119,7 +114,7 @@ def _describe_two(first: SceneObject, second: SceneObject) -> list[str]:
 
 
 def _relate(first: SceneObject, second: SceneObject) -> tuple[str, str]:
-    """The place of the first relative to the second, and its inverse: by row, else by column."""
+    """Say where the first is relative to the second, and the other way round: by row, else by column."""
     if first.row != second.row:
         return ("above", "below") if first.row < second.row else ("below", "above")
     return ("left of", "right of") if first.column < second.column else ("right of", "left of")

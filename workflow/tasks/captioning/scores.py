@@ -21,7 +21,7 @@ PATIENCE = 600  # seconds
 
 
 class _NoSynonyms:
-    """In place of WordNet, which would have to be downloaded."""
+    """Stand in for WordNet, which would have to be downloaded."""
 
     @staticmethod
     def synsets(word: str) -> list:
@@ -29,7 +29,7 @@ class _NoSynonyms:
 
 
 def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, float], list[float]]:
-    """Scores of a corpus in per cent but METEOR, and CIDEr of each picture, whose mean is the corpus'."""
+    """Compute all scores of a corpus but METEOR, in per cent, and CIDEr of each picture, whose mean is the corpus'."""
     written = {n: [output] for n, output in enumerate(outputs)}
     wanted = dict(enumerate(references))
     with contextlib.redirect_stdout(io.StringIO()):
@@ -42,11 +42,11 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, fl
 
 
 def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
-    """In per cent, by the program that is there and works; the name says which."""
+    """Compute METEOR, in per cent, by the program that is there and works; the name of the score says which."""
     if shutil.which("java"):
         try:
             return {"meteor": 100 * _run_program(outputs, references)}
-        except (OSError, ValueError) as error:  # a java that does not run, or has no room
+        except (OSError, ValueError) as error:  # this java does not run, or has too little memory
             print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
     by_picture = [
         meteor_score([reference.split() for reference in right], output.split(), wordnet=_NoSynonyms)
@@ -56,7 +56,7 @@ def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, f
 
 
 def _run_program(outputs: list[str], references: list[list[str]]) -> float:
-    """By the Java program, which takes some seconds to start; ended after `PATIENCE`, so that nothing waits for it."""
+    """Run the Java program, which takes seconds to start; kill it after `PATIENCE`, so that nothing waits for it."""
     from pycocoevalcap.meteor.meteor import Meteor
 
     program = Meteor()
@@ -69,9 +69,7 @@ def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     finally:
         alarm.cancel()
         running.kill()
-        running.wait()
-        for pipe in (running.stdin, running.stdout, running.stderr):
-            with contextlib.suppress(OSError):
-                pipe.close()
-        program.lock = threading.Lock()  # after an error it is still held, and its owner would wait for it at the end
+        with contextlib.suppress(OSError), running:  # closes its pipes
+            pass
+        program.lock = threading.Lock()  # an error leaves it held, and its end would wait for it
     return score

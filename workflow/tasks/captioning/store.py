@@ -44,12 +44,12 @@ def write(path: Path, corpus: CaptionCorpus) -> None:
 
 
 def read(path: Path) -> CaptionCorpus:
-    """`ConfigError` where the file is truncated, foreign or of another version."""
+    """Read a corpus; `ConfigError` where the file is truncated, foreign or of another version."""
     return read_npz(path, VERSION, _build_corpus)
 
 
 def _build_corpus(metadata: dict, arrays: dict[str, np.ndarray]) -> CaptionCorpus:
-    for key in MAPPINGS:  # JSON has no numbers as keys
+    for key in MAPPINGS:  # JSON keeps keys as text
         metadata[key] = {int(number): value for number, value in metadata[key].items()}
     splits = {}
     for split in SPLITS:

@@ -44,7 +44,7 @@ class StreamTraining(Training):
 
 
 def refuse_uneven(batch: int, accumulate: int, devices: int) -> None:
-    """`ConfigError` where `devices` processes could not take equal parts of a batch of streams."""
+    """Raise `ConfigError` where `devices` processes could not take equal parts of a batch of streams."""
     if batch % (accumulate * devices):
         product = f"accumulate x devices = {accumulate} x {devices}"
         raise ConfigError(f"devices: {product} must divide the batch of {batch} streams")

@@ -34,12 +34,12 @@ class Spelling:
 
     @cached_property
     def begins(self) -> list[int]:
-        """Where each word begins, and where the last one ends."""
+        """List where each word begins, and where the last one ends."""
         return list(accumulate(map(len, self.words), initial=0))
 
     @cached_property
     def word_at(self) -> list[int]:
-        """The number of the word that each character is in."""
+        """Number the word that each character is in."""
         return [number for number, word in enumerate(self.words) for _ in word]
 
 
@@ -57,7 +57,7 @@ class Reader:
         self.pieces = {piece: p.mean() for piece, p in pieces.items()}  # all joint states are equally likely
 
     def _sum_by(self, parts: Callable[[str], list[str]]) -> dict[str, np.ndarray]:
-        """By part: p(a word that has it | joint state), once for each place where the word has it: A."""
+        """Sum p(word | joint state) over the words with a part, once for each place that it has in them: A by part."""
         sums: dict[str, np.ndarray] = {}
         for word, number in self.number.items():
             for part in parts(word):
@@ -65,7 +65,7 @@ class Reader:
         return sums
 
     def bits(self, text: str) -> np.ndarray:
-        """-log2 p(character | all before it), from the second word on."""
+        """Compute -log2 p(character | all before it), from the second word on."""
         first, *words = Spelling(text).words
         belief, bits = self._move(self.endings[first]), []
         for word in words:
@@ -75,13 +75,13 @@ class Reader:
         return np.array(bits)
 
     def bits_of_words(self, text: str) -> np.ndarray:
-        """-log2 p(character | its word so far), from the second word on: of a reader that takes no notice of topics."""
+        """Compute -log2 p(character | its word so far), from the second word on, as a reader blind to topics."""
         belief = np.ones(len(self.transition))
         words = Spelling(text).words[1:]
         return np.array([self._bits(belief, word[:end], word[end]) for word in words for end in range(len(word))])
 
     def bits_within(self, text: str, window: int) -> np.ndarray:
-        """-log2 p(character | the `window` characters before it, or as many as there are), from the second word on."""
+        """Compute -log2 p(character | at most `window` characters before it), from the second word on."""
         spelling = Spelling(text)
         positions = range(spelling.begins[1], len(text))
         numbers = np.array([self.number.get(word, -1) for word in spelling.words])  # the first and the last may be cut
@@ -91,7 +91,7 @@ class Reader:
     def _bits_of_chunk(
         self, spelling: Spelling, numbers: np.ndarray, positions: Sequence[int], window: int
     ) -> np.ndarray:
-        """numbers: of the words of the text, in the lexicon."""
+        """Compute the bits of the characters at `positions`. numbers: of the text's words, in the lexicon."""
         text = spelling.text
         starts = [max(0, position - window) for position in positions]
         first, last = (np.array([spelling.word_at[n] for n in places]) for places in (starts, positions))
@@ -102,23 +102,22 @@ class Reader:
         bits = []
         for row, position, start, m, k in zip(belief, positions, starts, first, last, strict=True):
             begun = text[max(start, spelling.begins[k]) : position]
-            inside = m == k  # the window lies in one word, and nobody knows where in it
-            bits.append(self._bits_inside(begun, text[position]) if inside else self._bits(row, begun, text[position]))
+            if m < k:
+                bits.append(self._bits(row, begun, text[position]))
+            else:  # the window lies in one word, and nobody knows where in it
+                bits.append(-np.log2(self.pieces[begun + text[position]] / self.pieces[begun]))
         return np.array(bits)
 
     def _belief_after(self, spelling: Spelling, start: int) -> np.ndarray:
-        """The belief after the rest of the word that a window starts in: A."""
+        """Return the belief after the rest of the word that a window starts in: A."""
         rest = spelling.text[start : spelling.begins[spelling.word_at[start] + 1]]
         return self._move(self.endings.get(rest, np.ones(len(self.transition))))  # the text's last word may have no end
 
     def _move(self, belief: np.ndarray) -> np.ndarray:
-        """The belief before the next word: ... A."""
+        """Carry beliefs ... A on to the next word: what may have changed before it."""
         belief = belief @ self.transition
         return belief / belief.sum(-1, keepdims=True)
 
     def _bits(self, belief: np.ndarray, begun: str, character: str) -> float:
-        """Give the bits of a character after the beginning of a word."""
+        """Compute the bits of a character after the beginning of its word."""
         return -np.log2((belief @ self.prefixes[begun + character]) / (belief @ self.prefixes[begun]))
-
-    def _bits_inside(self, seen: str, character: str) -> float:
-        return -np.log2(self.pieces[seen + character] / self.pieces[seen])

@@ -44,13 +44,9 @@ class TextEntry(Source):
     split: list[PositiveInt] | None = Field(None, min_length=3, max_length=3)  # None: 90, 5 and 5 %
 
     @model_validator(mode="after")
-    def split_adds_up(self):
+    def has_what_its_kind_needs(self):
         if self.split and sum(self.split) != self.bytes:
             raise ValueError(f"split adds up to {sum(self.split):,}, the text has {self.bytes:,} bytes")
-        return self
-
-    @model_validator(mode="after")
-    def topics_have_parameters(self):
         if (self.kind == "topics") != (self.topics is not None):
             raise ValueError("`topics` are the parameters of a text of kind topics, and of no other")
         return self
@@ -67,10 +63,6 @@ class TextCatalogue(BaseCatalogue):
                 check_known("data set", entry.prefix_of, self.corpora)
         return self
 
-    @property
-    def entries(self) -> dict[str, TextEntry]:
-        return self.corpora
-
     def user_entry(self, name: str) -> TextEntry:
         path = path_of(name)
         checksum, size = user_file_checksum(f"corpus '{name}'", path)
@@ -85,5 +77,5 @@ class TextCatalogue(BaseCatalogue):
 
 
 def path_of(name: str) -> Path:
-    """PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
+    """Return PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
     return user_path(name.partition(":")[2], f"corpus '{name}'")

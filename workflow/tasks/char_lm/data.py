@@ -23,7 +23,7 @@ DIGITS = (b"zero", b"one", b"two", b"three", b"four", b"five", b"six", b"seven",
 
 
 def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Read the text of that name and write its corpus to `out`; a line that says what was written."""
+    """Write the corpus of a name to `out`, ready for training, and return a line on what was written."""
     entry = catalogue.entry(name)
     content = read_content(catalogue, name, data_dir)
     corpus = build_corpus(name, content, entry)
@@ -33,7 +33,7 @@ def write(catalogue: TextCatalogue, name: str, out: Path, data_dir: str | None) 
 
 
 def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
-    """The bytes of a text, generated or read, with their checksum verified."""
+    """Generate or read the bytes of a text, and verify their checksum."""
     entry = catalogue.entry(name)
     if entry.topics:
         content = TopicText(entry.topics).draw(entry.bytes)
@@ -43,7 +43,7 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
 
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
-    """The plain content of a text of kind `file`, its checksum verified."""
+    """Read the plain content of a text of kind `file`, and verify its checksum."""
     entry = catalogue.entry(name)
     if catalogue.is_users(name):
         content = path_of(name).read_bytes()
@@ -55,7 +55,7 @@ def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> byte
 
 
 def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
-    """The first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
+    """Read the first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
     entry = catalogue.entry(name)
     official = catalogue.entry(entry.prefix_of)
     if path := find_file(official, data_dir):
@@ -67,7 +67,7 @@ def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
 
 
 def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
-    """One token per byte. The newline is the token <eos>; a split that does not end in one gets one more.
+    """Make a token of each byte. The newline is the token <eos>; a split that does not end in one gets one more.
 
     Texts in characters (text8, words) have no newline: blanks at both ends of their splits are removed, and the added
     <eos> is their only one, so V is 28. The vocabulary of a named text is that of its train split, as in the released
@@ -91,7 +91,7 @@ def build_corpus(name: str, content: bytes, entry: TextEntry) -> Corpus:
 
 
 def split_content(content: bytes, lengths: list[int] | None) -> list[bytes]:
-    """Train, dev and test by their official lengths; 90, 5 and 5 % where there are none."""
+    """Cut a text into train, dev and test by their official lengths, or 90, 5 and 5 % where there are none."""
     if lengths is None:
         first, second = len(content) * 90 // 100, len(content) * 95 // 100
     else:
@@ -100,14 +100,14 @@ def split_content(content: bytes, lengths: list[int] | None) -> list[bytes]:
 
 
 def symbol_name(byte: int) -> str:
-    """A printable name of a token."""
+    """Name a token by what can be printed."""
     if byte == NEWLINE:
         return "<eos>"
     return chr(byte) if 32 <= byte < 127 else f"\\x{byte:02x}"
 
 
 def read_embedded(name: str, entry: TextEntry) -> bytes:
-    """The text of that name; `ConfigError` with the pin where the installed package gives another text."""
+    """Read an embedded text; `ConfigError` with the pin where the installed package gives another one."""
     check_known("embedded data set", name, READERS)
     content = READERS[name]()
     hint = f"it is read from {PIN}, here is {installed_version()}: install the pinned one"
@@ -116,17 +116,12 @@ def read_embedded(name: str, entry: TextEntry) -> bytes:
 
 
 def read_sources() -> bytes:
-    """The Python files of ten packages of sympy, concatenated."""
+    """Join the Python files of ten packages of sympy."""
     return b"".join(read_source_files())
 
 
-def read_words() -> bytes:
-    """The same sources in 27 characters."""
-    return reduce_to_letters(read_sources())
-
-
 def reduce_to_letters(text: bytes) -> bytes:
-    """a to z and single spaces, by the rules that make text8 of enwik8 (M. Mahoney, wikifil.pl, its last lines).
+    """Reduce a text to a to z and single spaces, by the rules that make text8 of enwik8 (M. Mahoney, wikifil.pl).
 
     ASCII capitals become small letters, each digit its name between spaces, every run of anything else one space.
     """
@@ -136,4 +131,4 @@ def reduce_to_letters(text: bytes) -> bytes:
     return re.sub(rb"[^a-z]+", b" ", text).strip()
 
 
-READERS = {"sources": read_sources, "words": read_words}
+READERS = {"sources": read_sources, "words": lambda: reduce_to_letters(read_sources())}

@@ -49,13 +49,13 @@ class CharLMTask:
         pass
 
     def validate(self, net) -> dict[str, float]:
-        """What a point of the learning curve says of dev."""
+        """Score dev for a point of the learning curve."""
         dev, _ = self._score(net, "dev", self.job.evaluation.dev_tokens)
         facts = net.facts()
         return {"dev_bpc": dev, "mean_span": facts.get("mean_span"), "max_span": facts.get("max_span")}
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """bpc on dev and test, facts of the choices with what a probe of dev text shows, and multiply-adds."""
+        """Compute bpc on dev and test, facts of the choices and of a probe of dev text, and multiply-adds."""
         test, scored = self._score(net, "test", self.job.evaluation.tokens)
         dev, _ = self._score(net, "dev", self.job.evaluation.tokens)
         facts = net.facts()
@@ -66,7 +66,7 @@ class CharLMTask:
         return metrics, facts, multiply_adds
 
     def _score(self, net, split: str, limit: int) -> tuple[float, int]:
-        """bpc on the first `limit` characters of a split (0: all), and how many were scored."""
+        """Compute bpc on the first `limit` characters of a split (0: all), and count those that were scored."""
         evaluation, text = self.job.evaluation, getattr(self.corpus, split)
         with precision(self.job.training, self.device):
             return score_text(net, text, streams=evaluation.streams, block=evaluation.block, limit=limit)
@@ -81,7 +81,7 @@ class CharLMTask:
         }
 
     def state_dict(self) -> dict:
-        """With what is remembered of all streams, whichever device reads them."""
+        """Return the place in the streams, and what is remembered of all of them, whichever device reads them."""
         past = [tuple(self.devices.join(part, dim=1) for part in parts) for parts in self.past or []]
         return {**self.streams.state_dict(), "past": past}
 
@@ -96,7 +96,7 @@ QUERIES = 64
 
 @torch.no_grad()
 def probe(net, corpus) -> dict:
-    """Facts from one stretch of dev text: mean weight per key by distance, and spans that depend on the input."""
+    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that depend on the input."""
     net.eval()
     longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
     length = min(longest + QUERIES, len(corpus.dev))
@@ -107,7 +107,7 @@ def probe(net, corpus) -> dict:
     recorder = _Recorder()
     with computing(net.attentions, recorder):
         net(tokens[:, -QUERIES:], past)
-    net.facts()  # spans recorded here do not belong to an evaluation
+    net.facts()  # forgets the spans of this pass, which is no evaluation
     facts = {"attention_by_distance": _by_distance(recorder.weights)}
     pairs = zip(net.attentions, recorder.extents, strict=True)
     spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
@@ -134,12 +134,12 @@ class _Recorder:
 
 
 def _spans(layer, z) -> torch.Tensor:
-    """Span by character, mean over the heads of a layer."""
+    """Average the span of each character over the heads of a layer."""
     return (z + layer.span.ramp).clamp(max=layer.span.limit).float().mean((0, 1))[:, 0].cpu()
 
 
 def _by_distance(layers: list[torch.Tensor]) -> dict:
-    """Mean weight on one key at each distance, queries and the distances of a bin averaged: weight[layer][head][bin].
+    """Average the weight on one key over queries and over the distances of a bin: weight[layer][head][bin].
 
     distance: the middle of a bin; keys: how many distances it holds.
     """
@@ -157,7 +157,7 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
 
 
 def _by_rank(weights: torch.Tensor, window: int) -> torch.Tensor:
-    """Mean over queries of the weight at x = 1 .. window, 0 beyond the layer's own keys: (h, window)."""
+    """Average the weight at x = 1 .. window over queries, 0 beyond the layer's own keys: (h, window)."""
     own = weights.size(-1) - QUERIES
     keys = weights[..., :-1] if own else weights.new_zeros(*weights.shape[:-1], QUERIES - 1)
     mean = band(keys.contiguous(), own).mean((0, 2)).flip(-1)

@@ -26,13 +26,12 @@ class Corpus:
     about: str
 
     def require(self, split: str, streams: int, block: int) -> None:
-        """`ConfigError` unless each of the streams that the split is cut into holds more than a block."""
+        """Raise `ConfigError` unless each of the streams that the split is cut into holds more than a block."""
         length = len(getattr(self, split))
         if length // streams <= block:
             each = f"{length // streams:,} for each of {streams} streams"
-            raise ConfigError(
-                f"corpus '{self.name}': {split} has {length:,} {self.unit}s, {each}; it takes more than {block:,}"
-            )
+            has = f"{split} has {length:,} {self.unit}s, {each}"
+            raise ConfigError(f"corpus '{self.name}': {has}; it takes more than {block:,}")
 
 
 def write(path: Path, corpus: Corpus) -> None:
@@ -42,5 +41,5 @@ def write(path: Path, corpus: Corpus) -> None:
 
 
 def read(path: Path) -> Corpus:
-    """`ConfigError` where the file is truncated, foreign or of another version."""
+    """Read a corpus; `ConfigError` where the file is truncated, foreign or of another version."""
     return read_npz(path, VERSION, lambda metadata, splits: Corpus(**splits, **metadata))

@@ -21,7 +21,7 @@ from workflow.training.update import in_full, precision
 
 
 def cut(tokens: np.ndarray, streams: int) -> Tensor:
-    """Row b holds the b-th slice of floor(N / B) tokens; the remainder is dropped."""
+    """Cut a text into streams B N/B, one after the other; the remainder is dropped."""
     length = len(tokens) // streams
     return torch.from_numpy(tokens[: length * streams].astype(np.int64)).view(streams, length)
 
@@ -36,16 +36,11 @@ class Streams:
         self, tokens: np.ndarray, batch: int, block: int, seed: int, device: torch.device, devices: Devices = ALONE
     ):
         self.data, self.block, self.position = cut(tokens, batch), block, 0
-        if self.data.size(1) <= 2 * block:
-            raise ConfigError(
-                f"the training text gives {self.data.size(1)} characters to each of {batch} streams; "
-                f"block T = {block} needs more than {2 * block}"
-            )
         self.device, self.rows = device, devices.rows(batch)
         self.generator = torch.Generator().manual_seed(seed)
 
     def read(self) -> tuple[Tensor, Tensor, bool]:
-        """Inputs (B T), targets (B T), and whether the streams begin anew and the caches must be emptied first."""
+        """Return inputs (B T), targets (B T), and whether the streams begin anew, so that caches must be emptied."""
         begins = self.position >= self.data.size(1) - self.block
         if begins:
             self.position = int(torch.randint(self.block, (), generator=self.generator))
@@ -62,12 +57,12 @@ class Streams:
 
 
 def loss(logits: Tensor, targets: Tensor) -> Tensor:
-    """Mean negative log-likelihood in nats."""
+    """Compute the mean negative log-likelihood in nats."""
     return cross_entropy(in_full(logits.flatten(0, 1)), targets.flatten())
 
 
 def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
-    """Streams (B T) in `accumulate` parts: (loss, log-loss, weight); returns the new caches."""
+    """Give (loss, log-loss, weight) of streams (B T) in `accumulate` parts; return the new caches."""
     parts, size, caches = training.accumulate, len(inputs) // training.accumulate, []
     for part in range(parts):
         rows = slice(part * size, (part + 1) * size)
@@ -80,18 +75,18 @@ def losses(net, training, inputs: Tensor, targets: Tensor, past: list[Past]):
 
 
 def _join(caches: tuple[Past, ...]) -> Past:
-    """A layer's cache of all streams, from those of a few streams each."""
+    """Join a layer's caches of a few streams each into one of all streams."""
     return tuple(torch.cat(parts, 1) for parts in zip(*caches, strict=True))
 
 
 def bits(nats: float) -> float:
-    """Nats as bits: per character, or per byte where the corpus is bytes."""
+    """Convert nats to bits: per character, or per byte where the corpus is bytes."""
     return nats / math.log(2)
 
 
 @torch.no_grad()
 def score_text(net, tokens: np.ndarray, *, streams: int, block: int, limit: int = 0) -> tuple[float, int]:
-    """bpc and the number of characters scored, on the first `limit` tokens (0: all), caches carried along.
+    """Compute bpc on the first `limit` tokens (0: all), caches carried along, and count the characters scored.
 
     The first character of each stream is not predicted and an incomplete last block is left out: of 5,000,000
     characters in 8 streams and blocks of 512, 4,997,120 count. A plain mean of block means, as released.
@@ -100,9 +95,7 @@ def score_text(net, tokens: np.ndarray, *, streams: int, block: int, limit: int 
     device = next(net.parameters()).device
     starts = range(0, data.size(1) - block, block)
     if not starts:
-        raise ConfigError(
-            f"{len(tokens)} characters to evaluate are fewer than one block of {block} in {streams} streams"
-        )
+        raise ConfigError(f"{len(tokens)} characters to score are fewer than one block of {block} in {streams} streams")
     was_training, total = net.training, 0.0
     net.eval()
     past = net.start(streams)

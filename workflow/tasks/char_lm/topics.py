@@ -36,7 +36,7 @@ class TopicText:
 
     @cached_property
     def joint_states(self) -> list[tuple[int, ...]]:
-        """Every combination of one state per topic."""
+        """List every combination of one state per topic."""
         return list(product(range(self.topics.states), repeat=len(self.topics.durations)))
 
     @cached_property
@@ -47,15 +47,15 @@ class TopicText:
 
     @cached_property
     def emission(self) -> np.ndarray:
-        """p(word | joint state): A V."""
+        """Compute p(word | joint state): A V."""
         return self.weights / self.weights.sum(1, keepdims=True)
 
     def draw(self, length: int) -> bytes:
-        """The first `length` characters of the text; it ends in a blank where that is a whole word's."""
+        """Draw the first `length` characters of the text; it ends in a blank where that is a whole word's."""
         return "".join(f"{word} " for word, _ in self._walk(length)).encode()[:length]
 
     def borders(self, length: int) -> list[list[int]]:
-        """For each topic the places in the first `length` characters where a word begins that finds it changed."""
+        """Find for each topic the places in the first `length` characters where a word begins in a new state of it."""
         places: list[list[int]] = [[] for _ in self.renewal]
         place, before = 0, None
         for word, joint in self._walk(length):
@@ -66,25 +66,25 @@ class TopicText:
         return places
 
     def _walk(self, length: int) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """The words of the first `length` characters, each with the joint state that it was drawn in."""
-        generator, topics = random.Random(self.topics.seed + 1), range(len(self.renewal))
+        """Draw the words of the first `length` characters, each with the joint state that it was drawn in."""
+        generator = random.Random(self.topics.seed + 1)
         cumulative = {
             joint: np.cumsum(row).tolist() for joint, row in zip(self.joint_states, self.weights, strict=True)
         }
-        joint = tuple(generator.randrange(self.topics.states) for _ in topics)
+        joint = tuple(generator.randrange(self.topics.states) for _ in self.renewal)
         size = 0
         while size < length:
             (word,) = generator.choices(self.lexicon, cum_weights=cumulative[joint])
             yield word, joint
             size += len(word) + 1
-            joint = tuple(self._renew(joint[i], self.renewal[i], generator) for i in topics)
-
-    def _renew(self, state: int, probability: float, generator: random.Random) -> int:
-        return generator.randrange(self.topics.states) if generator.random() < probability else state
+            joint = tuple(
+                generator.randrange(self.topics.states) if generator.random() < probability else state
+                for state, probability in zip(joint, self.renewal, strict=True)
+            )
 
 
 def _draw_lexicon(words: int, generator: random.Random) -> list[str]:
-    """Different words of two to four letters in alphabetical order, consonants and vowels in turn."""
+    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical order."""
     lexicon: set[str] = set()
     while len(lexicon) < words:
         letters = [generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))]

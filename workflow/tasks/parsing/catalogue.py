@@ -1,7 +1,5 @@
 """The treebanks by name, from config/tasks/parsing.yaml, and the checksums that identify them in a job."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -10,7 +8,8 @@ from pydantic import Field, PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.files import user_path
 from workflow.config.strict import Name
-from workflow.tasks.sources import Source, data_folders, describe_data_dir, file_checksum, user_file_checksum
+from workflow.tasks import sources
+from workflow.tasks.sources import Source, file_checksum
 from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
 USER_VOCABULARY = 8000
@@ -47,38 +46,26 @@ class TreeCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = "trees:PATH"
     trees: dict[Name, TreeEntry]
 
-    @property
-    def entries(self) -> dict[str, TreeEntry]:
-        return self.trees
-
     def user_entry(self, name: str) -> TreeEntry:
         path = user_path(name.partition(":")[2], f"data set '{name}'")
-        checksum, size = user_file_checksum(f"data set '{name}'", path)
-        return TreeEntry(
-            kind="file",
-            title=path.name,
-            about=f"{path.name}, trees of the user's; our own split 90/5/5",
-            vocabulary=USER_VOCABULARY,
-            checksum=checksum,
-            bytes=size,
-            files=[str(path)],
-        )
+        checksum, size = sources.user_file_checksum(f"data set '{name}'", path)
+        about = f"{path.name}, trees of the user's; our own split 90/5/5"
+        content = {"files": [str(path)], "bytes": size, "checksum": checksum}
+        return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the trees in a job: of the texts, the pieces, the split and the rules of this suite."""
+        """Digest what identifies the trees in a job: texts, number of pieces, split, and the rules of this suite."""
         entry = self.entry(name)
         content = entry.checksum or _checksum_of_files(name, entry, data_dir)
-        identity = [content, entry.vocabulary, entry.trees, RULES]
-        return f"sha256:{hashlib.sha256(json.dumps(identity).encode()).hexdigest()}"
+        return sources.json_checksum([content, entry.vocabulary, entry.trees, RULES])
 
 
 def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
-    """The files of each split of a folder, by section and name; `ConfigError` where a split has none."""
-    candidates = [parent / folder for parent in data_folders(data_dir) for folder in entry.folders]
+    """List the files of each split of a folder, by section and name; `ConfigError` where a split has none."""
+    candidates = [parent / folder for parent in sources.data_folders(data_dir) for folder in entry.folders]
     root = next((folder for folder in candidates if folder.is_dir()), None)
     if root is None:
-        names = " or ".join(entry.folders)
-        where = describe_data_dir(data_dir)
+        where, names = sources.describe_data_dir(data_dir), " or ".join(entry.folders)
         raise ConfigError(f"data set '{name}': not found {where} (a folder {names}, with your own copy)")
     files = {}
     for split, sections in entry.sections.items():

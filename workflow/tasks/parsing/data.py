@@ -26,7 +26,7 @@ MAX_SYMBOLS = 1 << 16  # ids are uint16
 
 
 def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pairs:
-    """The trees of that name, ready for training; `ConfigError` for files that cannot be used."""
+    """Make the trees of a name ready for training; `ConfigError` for files that cannot be used."""
     entry = catalogue.entry(name)
     checksum = catalogue.checksum(name, data_dir)
     if entry.kind == "folder":
@@ -34,24 +34,25 @@ def build_trees(catalogue: TreeCatalogue, name: str, data_dir: str | None) -> Pa
     else:
         trees = _split_trees(name, entry, _read_trees(name, entry, data_dir))
     exact = entry.kind == "file" and not catalogue.is_users(name)
-    words = {split: [" ".join(tree.leaves()) for tree in trees[split]] for split in SPLITS}
-    pieces = learn_pieces(words["train"], entry.vocabulary, f"data set '{name}'", exact=exact)
+    pieces = learn_pieces(map(_words, trees["train"]), entry.vocabulary, f"data set '{name}'", exact=exact)
     labels = sorted({symbol for tree in trees["train"] for symbol in linearise(tree)})
     count = pieces.get_piece_size()
     if count + len(labels) > MAX_SYMBOLS:
-        raise ConfigError(
-            f"data set '{name}': {count:,} pieces and {len(labels):,} labels are more than {MAX_SYMBOLS:,}"
-        )
+        symbols = f"{count:,} pieces and {len(labels):,} labels"
+        raise ConfigError(f"data set '{name}': {symbols} are more than {MAX_SYMBOLS:,}")
     ids = {label: count + n for n, label in enumerate(labels)}
-    splits = {split: _encode(pieces, ids, words[split], trees[split], split) for split in SPLITS}
+    splits = {split: _encode(pieces, ids, trees[split], split) for split in SPLITS}
     about = {"source": "words", "target": "tree", "about": entry.about, "tokenised": True}
     return Pairs(name=name, symbols=[*piece_names(pieces), *labels], checksum=checksum, **splits, **about)
 
 
-def _encode(
-    pieces: SentencePieceProcessor, label_ids: dict[str, int], words: list[str], trees: list[Tree], split: str
-) -> Split:
-    """A label that train does not have is <unk>."""
+def _words(tree: Tree) -> str:
+    return " ".join(tree.leaves())
+
+
+def _encode(pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: list[Tree], split: str) -> Split:
+    """Encode words and linearised trees as ids; a label that train does not have is <unk>."""
+    words = [*map(_words, trees)]
     sources = [np.array(sentence, np.uint16) for sentence in pieces.encode(words)]
     targets = [np.array([label_ids.get(symbol, UNK) for symbol in linearise(tree)], np.uint16) for tree in trees]
     if split == "train":
@@ -81,7 +82,7 @@ def _decode_trees(content: bytes, where: str) -> list[Tree]:
 
 
 def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
-    """The trees of each split's sections; `ConfigError` where their number is not the entry's."""
+    """Read the trees of each split's sections; `ConfigError` where their number is not the entry's."""
     trees = {}
     for split, paths in section_files(name, entry, data_dir).items():
         trees[split] = [tree for path in paths for tree in _decode_trees(path.read_bytes(), str(path))]
@@ -92,7 +93,7 @@ def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str,
 
 
 def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, list[Tree]]:
-    """Consecutive trees for train, dev and test: as many as the entry says, else 90, 5 and 5 %."""
+    """Cut trees, in their order, into train, dev and test: as many as the entry says, else 90, 5 and 5 %."""
     held_out = max(1, len(trees) * 5 // 100)
     sizes = entry.trees or {"train": len(trees) - 2 * held_out, "dev": held_out, "test": held_out}
     if sum(sizes.values()) != len(trees) or sizes["train"] < 1:
@@ -103,7 +104,7 @@ def _split_trees(name: str, entry: TreeEntry, trees: list[Tree]) -> dict[str, li
 
 
 def write(catalogue: TreeCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Read the treebank of that name and write its words and trees to `out`; a line that says what was written."""
+    """Write the words and trees of a name to `out`, ready for training, and return a line on what was written."""
     pairs = build_trees(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)

@@ -17,9 +17,8 @@ from collections.abc import Iterable
 from nltk import Tree
 
 from workflow.tasks.parsing.trees import TOP, format_tree, rebuild, tagged_words
-from workflow.tasks.sequences import SequenceTask
+from workflow.tasks.sequences import SHOWN, SequenceTask
 
-SHOWN = 10  # sentences that a record quotes, each with the right tree and the one written
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
 COUNTS = ("matched", "right", "ours", "words", "tags", "complete", "valid")
@@ -31,7 +30,7 @@ class ParsingTask(SequenceTask):
     extra = 300  # section 6.3
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
-        """Labelled bracketing, and the percentage of outputs that were no tree over their words."""
+        """Score the outputs by labelled bracketing, and by the percentage that were no tree over their words."""
         texts, symbols = getattr(self.corpus, split), self.corpus.symbols
         written = [
             rebuild([symbols[token] for token in ids], words.split(" "))
@@ -46,11 +45,11 @@ class ParsingTask(SequenceTask):
 
 
 def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
-    """(label, start, end) of a tree's constituents; `dropped`: positions of words that do not count."""
+    """Count (label, start, end) of a tree's constituents; `dropped`: positions of words that do not count."""
     counted: Counter = Counter()
 
     def walk(node: Tree, seen: int, kept: int) -> tuple[int, int]:
-        """Words before the node, all and counted -> the same after it."""
+        """Count the words up to the end of a node, all and those that count, from those before it."""
         if isinstance(node[0], str):
             return seen + 1, kept + (seen not in dropped)
         start = kept

@@ -37,7 +37,7 @@ class Token(NamedTuple):
 
 
 def generate_trees() -> bytes:
-    """One tree per line, sorted by a hash of the statement: each split has statements of all files."""
+    """Write one tree per line, sorted by a hash of the statement, so that each split has statements of all files."""
     trees = {}
     for source in read_source_files():
         for tree in parse_statements(source.decode()):
@@ -47,10 +47,10 @@ def generate_trees() -> bytes:
 
 
 def parse_statements(source: str) -> Iterator[Tree]:
-    """The trees of those statements of one file that can be used."""
+    """Parse those statements of one file that can be used."""
     lines = source.split("\n")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # of escapes in strings: which ones depends on the version
+        warnings.simplefilter("ignore", SyntaxWarning)  # which escapes in strings it is about depends on the version
         nodes = ast.walk(ast.parse(source))
     for node in nodes:
         if isinstance(node, STATEMENTS) and node.lineno == node.end_lineno and lines[node.lineno - 1].isascii():
@@ -68,7 +68,7 @@ def _is_usable(node: ast.stmt, tokens: list[Token]) -> bool:
 
 
 def _tokenise(line: str, node: ast.stmt) -> Iterator[Token]:
-    """The tokens of a statement of one line."""
+    """Cut a statement of one line into tokens."""
     statement = line[node.col_offset : node.end_col_offset]
     for info in tokenize.generate_tokens(io.StringIO(statement).readline):
         if info.type not in LAYOUT:
@@ -77,7 +77,7 @@ def _tokenise(line: str, node: ast.stmt) -> Iterator[Token]:
 
 
 def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
-    """The tree of a node over its tokens."""
+    """Build the tree of a node over its tokens."""
     tree, rest = Tree(type(node).__name__, []), tokens
     for child in sorted(_located_children(node), key=lambda child: (child.col_offset, -child.end_col_offset)):
         before, inside, rest = _split_at(rest, child)
@@ -88,7 +88,7 @@ def _build_tree(node: ast.AST, tokens: list[Token]) -> Tree:
 
 
 def _located_children(node: ast.AST) -> Iterator[ast.AST]:
-    """The nearest descendants with a place in the line: a comprehension or a list of arguments has none."""
+    """Find the nearest descendants with a place in the line: a comprehension or a list of arguments has none."""
     for child in ast.iter_child_nodes(node):
         if hasattr(child, "col_offset"):
             yield child
@@ -97,7 +97,7 @@ def _located_children(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _split_at(tokens: list[Token], node: ast.AST) -> tuple[list[Token], list[Token], list[Token]]:
-    """The tokens before a node, in it and after it."""
+    """Split tokens into those before a node, in it and after it."""
     before = [token for token in tokens if token.column < node.col_offset]
     after = [token for token in tokens if token.column >= node.end_col_offset]
     return before, tokens[len(before) : len(tokens) - len(after)], after

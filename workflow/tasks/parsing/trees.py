@@ -3,9 +3,7 @@
 Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label the first part is
 kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts.
 
-And as sequences of symbols:
-
-A tree as a sequence of symbols (Vinyals et al. 2015, section 2.2), and the tree of a sequence that a net wrote.
+A tree is also a sequence of symbols (Vinyals et al. 2015, section 2.2), and what a net wrote is made a tree again.
 
     (TOP (S (NP (NNP John)) (VP (VBZ sleeps)) (. .)))        (S  (NP NNP )NP  (VP VBZ )VP  . )S
 
@@ -25,28 +23,26 @@ TOKENS = re.compile(r"[()]|[^\s()]+")
 
 
 def read_trees(text: str, where: str) -> list[Tree]:
-    """All trees of a text, cleaned; `ConfigError` with `where` and the line where brackets do not match."""
+    """Read and clean all trees of a text; `ConfigError` with `where` and the line where brackets do not match."""
     trees = [clean(_parse(tokens, f"{where}, line {line}")) for line, tokens in _split_brackets(text, where)]
     return [tree for tree in trees if tree is not None]
 
 
 def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
-    """The tokens of each outermost bracket, and the line it begins in."""
+    """Find the outermost brackets: the line each begins in, and its tokens."""
     depth, tokens, first_line = 0, [], 0
     for line, content in enumerate(text.split("\n"), start=1):
         for token in TOKENS.findall(content):
             if depth == 0:
                 if token != "(":
-                    reason = f"'{token}' stands in no bracket"
-                    if token == ")":
-                        reason = "a bracket closes that was not opened"
+                    closes = token == ")"
+                    reason = "a bracket closes that was not opened" if closes else f"'{token}' stands in no bracket"
                     raise ConfigError(f"{where}, line {line}: {reason}; expected trees as in (S (NP (NN word)))")
                 first_line = line
             tokens.append(token)
             depth += (token == "(") - (token == ")")
             if depth > MAX_DEPTH:
-                reason = f"more than {MAX_DEPTH} brackets in each other; no tree is so deep"
-                raise ConfigError(f"{where}, line {first_line}: {reason}")
+                raise ConfigError(f"{where}, line {first_line}: more than {MAX_DEPTH} brackets in each other")
             if depth == 0:
                 yield first_line, tokens
                 tokens = []
@@ -56,7 +52,7 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parse(tokens: list[str], where: str) -> Tree:
-    """The tree of one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
+    """Parse one bracket. A bracket without a label is TOP; each word has a bracket of its own, (TAG word)."""
     stack: list[Tree] = [Tree("", [])]
     for n, token in enumerate(tokens):
         if token == "(":
@@ -78,7 +74,7 @@ def _parse(tokens: list[str], where: str) -> Tree:
 
 
 def clean(tree: Tree) -> Tree | None:
-    """Without traces, functions and indices, under one TOP; None for a tree of traces alone."""
+    """Remove traces, functions and indices, and put the rest under one TOP; None for a tree of traces alone."""
     cleaned = _remove_traces(tree)
     if cleaned is None:
         return None
@@ -90,7 +86,7 @@ def clean(tree: Tree) -> Tree | None:
 
 
 def _remove_traces(tree: Tree) -> Tree | None:
-    """A copy with plain labels; None where nothing but traces is in it."""
+    """Copy a tree with plain labels; None where nothing but traces is in it."""
     if tree.label() == TRACE:
         return None
     if isinstance(tree[0], str):
@@ -100,17 +96,17 @@ def _remove_traces(tree: Tree) -> Tree | None:
 
 
 def plain_label(label: str) -> str:
-    """NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP; a label that begins with one of these signs is not cut."""
+    """Cut a label, NP-SBJ-1 -> NP, NP=2 -> NP, ADVP|PRT -> ADVP, unless it begins with one of these signs."""
     return label if label[0] in "-=|" else re.split("[-=|]", label)[0]
 
 
 def format_tree(tree: Tree) -> str:
-    """The tree in brackets on one line."""
+    """Write a tree in brackets on one line."""
     return " ".join(str(tree).split())
 
 
 def tagged_words(tree: Tree) -> list[tuple[str, str]]:
-    """(word, tag) of each leaf."""
+    """List (word, tag) of each leaf."""
     return [(str(word), str(tag)) for word, tag in tree.pos()]
 
 
@@ -118,7 +114,7 @@ UNTAGGED = "?"  # the tag of a word for which the net wrote none
 
 
 def linearise(tree: Tree) -> list[str]:
-    """The symbols of a tree, TOP left out."""
+    """List the symbols of a tree, TOP left out."""
     return [symbol for child in tree for symbol in _symbols(child)]
 
 
@@ -130,7 +126,7 @@ def _symbols(tree: Tree) -> list[str]:
 
 
 def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
-    """The tree of the symbols over these words, under TOP, and whether the symbols had to be repaired for that.
+    """Build a tree over these words from symbols, under TOP, and say whether the symbols had to be repaired for that.
 
     A closing label also closes all that is open inside it; one that nothing opened is ignored, and so are tags beyond
     the last word and labels deeper than any tree. Words without a tag are added to the outermost open label, what is
@@ -158,7 +154,7 @@ def rebuild(symbols: Iterable[str], words: list[str]) -> tuple[Tree, bool]:
 
 
 def _drop_empty(tree: Tree) -> bool:
-    """Remove labels without words from the tree; whether there were any."""
+    """Remove labels without words from the tree, and say whether there were any."""
     dropped = False
     for n in reversed(range(len(tree))):
         child = tree[n]

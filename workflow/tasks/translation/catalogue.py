@@ -1,16 +1,14 @@
 """The parallel texts by name, from config/tasks/translation.yaml, and the checksums that identify them in a job."""
 
-import hashlib
-import json
 from pathlib import Path
 from typing import ClassVar, Literal, NoReturn, get_args
 
 from pydantic import PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import user_path
 from workflow.config.strict import Name, StrictModel
-from workflow.tasks.sources import Checksum, Source, describe_missing, file_checksum, find_file, user_file_checksum
+from workflow.tasks import sources
+from workflow.tasks.sources import Checksum, Source, find_file
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
 USER_VOCABULARY = 8000
@@ -36,10 +34,10 @@ class PairEntry(StrictModel):
     uncased: bool = False
 
     def identity(self, checksums: list[str]) -> str:
-        """A checksum of the texts' checksums and of every setting that decides ids and scores."""
+        """Digest the texts' checksums and every setting that decides ids and scores."""
         settings = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
         settings += [name for name in ("tokenised", "compounds", "uncased") if getattr(self, name)]
-        return f"sha256:{hashlib.sha256(json.dumps(settings).encode()).hexdigest()}"
+        return sources.json_checksum(settings)
 
 
 class OtherFiles(StrictModel):
@@ -48,9 +46,6 @@ class OtherFiles(StrictModel):
     about: str
     pairs: PositiveInt
     files: dict[str, Source]
-
-    def are_there(self, data_dir: str | None) -> bool:
-        return all(find_file(source, data_dir) for source in self.files.values())
 
 
 class NamedPairEntry(PairEntry):
@@ -75,9 +70,7 @@ class NamedPairEntry(PairEntry):
         if self.kind == "embedded" and (self.checksum is None or self.files):
             raise ValueError("an embedded text has a checksum and no files")
         if self.kind == "files" and (self.checksum or not self.files.keys() >= {"train", "dev", "test"}):
-            raise ValueError(
-                "kind files takes files for train, dev and test, each with its checksum, and none of its own"
-            )
+            raise ValueError("kind files takes files for train, dev and test, and no checksum of its own")
         preferred = {split: other.files for split, other in self.preferred.items()}
         for split, sides in [*self.files.items(), *preferred.items()]:
             if sorted(sides) != sorted({self.source, self.target}):
@@ -89,16 +82,16 @@ class NamedPairEntry(PairEntry):
         return self
 
     def with_preferred_files(self, data_dir: str | None) -> "NamedPairEntry":
-        """The entry with those preferred files that are in `data_dir`."""
+        """Copy the entry with those preferred files that are in `data_dir`."""
         entry = self
         for split, other in self.preferred.items():
-            if other.are_there(data_dir):
+            if all(find_file(source, data_dir) for source in other.files.values()):
                 files, pairs = {**entry.files, split: other.files}, {**entry.pairs, split: other.pairs}
                 entry = entry.model_copy(update={"files": files, "pairs": pairs, "about": other.about})
         return entry
 
     def file_sources(self) -> list[Source]:
-        """The files of all splits, source before target."""
+        """List the files of all splits, source before target."""
         splits = [split for split in get_args(SplitName) if split in self.files]
         return [self.files[split][side] for split in splits for side in (self.source, self.target)]
 
@@ -107,12 +100,8 @@ class PairCatalogue(BaseCatalogue):
     user_form: ClassVar[str] = "pairs:SRC,TGT"
     pairs: dict[Name, NamedPairEntry]
 
-    @property
-    def entries(self) -> dict[str, NamedPairEntry]:
-        return self.pairs
-
     def user_entry(self, name: str) -> PairEntry:
-        """The languages are the endings of the file names, as in my.de and my.en."""
+        """Make an entry; its languages are the endings of the file names, as in my.de and my.en."""
         paths = user_paths(name)
         source, target = (path.suffix.lstrip(".") for path in paths)
         if not source or not target or source == target:
@@ -122,37 +111,34 @@ class PairCatalogue(BaseCatalogue):
         return PairEntry(title=title, about=about, source=source, target=target, vocabulary=USER_VOCABULARY)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
-        """What identifies the pairs in a job: of the texts' checksums, the languages, the pieces and the case.
+        """Digest what identifies the pairs in a job: the texts' checksums, languages, number of pieces, and case.
 
         For a file without a checksum that of the file in `data_dir` is used; `ConfigError` where there is none.
         """
         entry = self.entry(name)
         if self.is_users(name):
             files = [(f"data set '{name}', {path}", path) for path in user_paths(name)]
-            return entry.identity([user_file_checksum(what, path)[0] for what, path in files])
+            return entry.identity([sources.user_file_checksum(what, path)[0] for what, path in files])
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
-        sources = entry.with_preferred_files(data_dir).file_sources()
-        return entry.identity([source.checksum or _checksum_of_files(name, source, data_dir) for source in sources])
+        files = entry.with_preferred_files(data_dir).file_sources()
+        return entry.identity([source.checksum or _checksum_of_files(name, source, data_dir) for source in files])
 
 
-def user_paths(name: str) -> list[Path]:
-    """SRC and TGT of `pairs:SRC,TGT`; relative paths start in the folder that the suite is run from."""
-    paths = name.partition(":")[2].split(",")
-    if len(paths) != 2 or not all(paths):
-        raise ConfigError(f"data set '{name}': expected two files with a comma between them, pairs:SRC,TGT")
-    return [user_path(path, f"data set '{name}'") for path in paths]
+def user_paths(name: str) -> tuple[Path, Path]:
+    """Return SRC and TGT of `pairs:SRC,TGT`."""
+    return sources.two_user_paths(name, "two files with a comma between them, pairs:SRC,TGT")
 
 
 def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
     path = find_file(source, data_dir)
     if path is None:
         refuse_unknown_file(name, source, data_dir)
-    return file_checksum(path)
+    return sources.file_checksum(path)
 
 
 def refuse_unknown_file(name: str, source: Source, data_dir: str | None) -> NoReturn:
-    """A file without a known checksum is not fetched: nothing could tell whether it is the right one."""
+    """Refuse to fetch a file without a known checksum: nothing could tell whether it is the right one."""
     where = f", from {source.urls[0]}" if source.urls else ""
-    missing = describe_missing(name, [source], data_dir)
+    missing = sources.describe_missing(name, [source], data_dir)
     raise ConfigError(f"{missing} and not fetched, as its checksum is not known; put it there{where}")

@@ -34,7 +34,7 @@ class Side:
     first: int = 1
 
     def locate(self, n: int) -> str:
-        """File and line of sentence n, for error messages."""
+        """Name file and line of sentence n, for error messages."""
         return f"{self.where}, line {n + self.first}"
 
     def cut(self, start: int, stop: int) -> "Side":
@@ -49,7 +49,7 @@ Bitext = tuple[Side, Side]
 
 
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
-    """One sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
+    """Read one sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -62,7 +62,7 @@ def read_side(content: bytes, where: str, lowercase: bool) -> Side:
 
 
 def align(source: Side, target: Side, count: int | None = None) -> Bitext:
-    """Both sides as one parallel text; `ConfigError` where their lengths differ, or are not `count`."""
+    """Join both sides to one parallel text; `ConfigError` where their lengths differ, or are not `count`."""
     if len(source.lines) != len(target.lines):
         counts = " and ".join(f"{side.where} has {len(side.lines):,} lines" for side in (source, target))
         raise ConfigError(f"{counts}: line n of one must be the translation of line n of the other")
@@ -72,7 +72,7 @@ def align(source: Side, target: Side, count: int | None = None) -> Bitext:
 
 
 def refuse_empty(bitext: Bitext) -> None:
-    """`ConfigError` for the first line without a sentence."""
+    """Raise `ConfigError` for the first line without a sentence."""
     for side in bitext:
         if "" in side.lines:
             raise ConfigError(f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence")
@@ -85,7 +85,7 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "exa
 
 
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
-    """The pairs of that name, ready for training; `ConfigError` for files that cannot be used."""
+    """Make the pairs of a name ready for training; `ConfigError` for files that cannot be used."""
     entry, is_users = catalogue.entry(name), catalogue.is_users(name)
     entry = entry if is_users else entry.with_preferred_files(data_dir)
     checksum = catalogue.checksum(name, data_dir)
@@ -118,7 +118,7 @@ def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[
 
 
 def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
-    """All but the last 2,000 phrases are train. No phrase occurs twice, in any language."""
+    """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in any language."""
     content = phrases.generate_bitext(entry.source, entry.target)
     versions = f"{' and '.join(phrases.PINS)}, here are {phrases.installed_versions()}"
     hint = f"it is made with {versions}: install the pinned ones"
@@ -129,7 +129,7 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
 
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
-    """90, 5 and 5 % of the lines, at least one each."""
+    """Read two files of a user's and split them: 90, 5 and 5 % of the lines, at least one each."""
     bitext = align(*(read_side(path.read_bytes(), str(path), lowercase=False) for path in user_paths(name)))
     count = len(bitext[0].lines)
     if count < 3:
@@ -139,14 +139,14 @@ def _read_user_files(name: str) -> dict[str, Bitext]:
 
 
 def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]:
-    """The last `held_out` lines are test, as many before them dev."""
+    """Split a parallel text: the last `held_out` lines are test, as many before them dev."""
     count = len(sides[0].lines)
     ranges = [(0, count - 2 * held_out), (count - 2 * held_out, count - held_out), (count - held_out, count)]
     return {split: tuple(side.cut(*lines) for side in sides) for split, lines in zip(SPLITS, ranges, strict=True)}
 
 
 def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPairEntry) -> Side:
-    """One official file. Error messages name its path, or its file name where it was fetched."""
+    """Read one official file. Error messages name its path, or its file name where it was fetched."""
     path = find_file(source, data_dir)
     if path is None and source.checksum is None:
         refuse_unknown_file(name, source, data_dir)
@@ -156,7 +156,7 @@ def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPair
 
 
 def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split:
-    """The ids of a split. A pair of train with an empty or overlong sentence is left out; in dev or test an error."""
+    """Encode a split. A pair of train with an empty or overlong sentence is left out; in dev or test it is an error."""
     limit = MAX_PIECES[split]
     ids = [pieces.encode(side.lines) for side in bitext]
     if split == "train":
@@ -172,7 +172,7 @@ def _encode(pieces: SentencePieceProcessor, bitext: Bitext, split: str) -> Split
 
 
 def write(catalogue: PairCatalogue, name: str, out: Path, data_dir: str | None) -> str:
-    """Read the parallel text of that name and write its pairs to `out`; a line that says what was written."""
+    """Write the pairs of a name to `out`, ready for training, and return a line on what was written."""
     pairs = build_pairs(catalogue, name, data_dir)
     store.write(out, pairs)
     return describe(pairs)

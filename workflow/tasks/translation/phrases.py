@@ -44,27 +44,27 @@ def read_lexicon() -> dict:
 
 
 def generate_bitext(source: str, target: str) -> bytes:
-    """One phrase a line, source and target with a tab between them; `ConfigError` for an unknown language."""
+    """Write one phrase a line, source and target with a tab between them; `ConfigError` for an unknown language."""
     for language in (source, target):
         check_known("language of the embedded phrases", language, read_lexicon()["languages"])
     return "".join(f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()).encode()
 
 
 def installed_versions() -> str:
-    """The installed versions of the pinned packages: "babel==2.18.0 and num2words==0.5.14"."""
+    """Name the installed versions of the pinned packages: "babel==2.18.0 and num2words==0.5.14"."""
     return " and ".join(f"{name}=={version(name)}" for name in (pin.split("==")[0] for pin in PINS))
 
 
 @cache
 def generate_phrases() -> list[dict[str, str]]:
-    """`PHRASES` phrases by language, in a stable order; no phrase occurs twice in any language."""
+    """Draw `PHRASES` phrases by language, in a stable order; no phrase occurs twice in any language."""
     generator, phrases = random.Random(SEED), []
     languages, frames = read_lexicon()["languages"], read_lexicon()["frames"]
     weights = [frame["weight"] for frame in frames]
     seen: dict[str, set] = {language: set() for language in languages}
     while len(phrases) < PHRASES:
         (frame,) = generator.choices(frames, weights)
-        words = {slot: _draw_word(slot, generator) for slot in _list_slots(frame["en"])}
+        words = {slot: DRAW[slot.rstrip("2")](generator) for slot in _list_slots(frame["en"])}
         if len({word[0] for word in words.values()}) < len(words):
             continue  # from Paris to Paris
         phrase = {}
@@ -80,16 +80,12 @@ def generate_phrases() -> list[dict[str, str]]:
 
 @cache
 def _list_slots(frame: str) -> list[str]:
-    """The slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
+    """List the slots of a frame in their order: ["who", "verb"] for "{who} {who.has} {verb}"."""
     return list(dict.fromkeys(name.split(".")[0] for _, name, _, _ in Formatter().parse(frame) if name))
 
 
-def _draw_word(slot: str, generator: random.Random) -> list[str]:
-    return DRAW[slot.rstrip("2")](generator)
-
-
 def _typeset(text: str) -> str:
-    """Plain spaces for CLDR's narrow and fixed ones; French elision; a capital at the start of a sentence."""
+    """Put plain spaces for CLDR's narrow and fixed ones, French elision, a capital at the start of a sentence."""
     text = re.sub(r"\bque (?=(il|ils|elle)\b)", "qu’", " ".join(text.split()))
     return text[0].upper() + text[1:] if text.endswith((".", "?")) else text
 
@@ -108,7 +104,7 @@ def _draw_verb(generator: random.Random) -> list[Word]:
 
 
 def _draw_things(generator: random.Random) -> list[Word]:
-    """twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu đen"""
+    """Draw twelve black cats | zwölf schwarze Katzen | douze chats noirs | mười hai con mèo màu đen"""
     noun, adjective = generator.choice(read_lexicon()["nouns"]), generator.choice(read_lexicon()["adjectives"])
     en, de, fr, vi = _spell_number(generator.randrange(2, 100))
     female = noun[3] == "f"
@@ -129,7 +125,7 @@ def _draw_things(generator: random.Random) -> list[Word]:
 
 
 def _draw_any_number(generator: random.Random) -> list[str]:
-    """2 to 999,999, without numbers that num2words writes wrongly: 101,000 in German, 2,021 in Vietnamese."""
+    """Draw 2 to 999,999, but none that num2words writes wrongly: 101,000 in German, 2,021 in Vietnamese."""
     below = generator.randrange(2, 1000)
     if generator.random() < 0.2:
         return _spell_number(below)
@@ -143,7 +139,7 @@ def _spell_number(number: int) -> list[str]:
 
 
 def _draw_date(generator: random.Random) -> list[str]:
-    """Days 2 to 28: French writes the first as 1er, CLDR does not."""
+    """Draw a date; days 2 to 28: French writes the first as 1er, CLDR does not."""
     day = date(generator.randrange(1930, 2026), generator.randrange(1, 13), generator.randrange(2, 29))
     return _localise(format_date, day, "long")
 
@@ -167,7 +163,7 @@ def _draw_length(generator: random.Random) -> list[str]:
 
 
 def _draw_language(generator: random.Random) -> list[str]:
-    """Swedish | Schwedisch | suédois | tiếng Thụy Điển"""
+    """Draw Swedish | Schwedisch | suédois | tiếng Thụy Điển"""
     code = generator.choice(read_lexicon()["tongues"])
     *names, vi = (Locale(language).languages[code] for language in read_lexicon()["languages"])
     return [*names, vi[0].lower() + vi[1:]]

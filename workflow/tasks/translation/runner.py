@@ -18,12 +18,11 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from models.attention.selections.all import All
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
 
 SECOND = "second_test"
-SHOWN = 10  # sentences that a record quotes, each with its reference and the output
-COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # not the one in ##AT##-##AT##, where it is cut already
-SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is kept: each row of its picture can be named
+COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word; ##AT##-##AT## is cut already
+SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is drawn, row by row
 
 
 class TranslationTask(SequenceTask):
@@ -32,7 +31,7 @@ class TranslationTask(SequenceTask):
     scored = ("dev", "test", SECOND)
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """In addition, BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
+        """Add BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
         metrics, facts, macs = super().evaluate(net)
         if self.corpus.second_test.source:
             scores, examples = self.score(SECOND, self.decode(net, SECOND))
@@ -69,21 +68,16 @@ def using_every_key(net):
 
 
 def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> str:
-    """Tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
+    """Cut a text into tokens with spaces between them; `compounds`: a hyphen within a word is one of its own."""
     tokens = text if tokenised else Tokenizer13a()(text)
     tokens = tokens.lower() if uncased else tokens
     return COMPOUND.sub(" ##AT##-##AT## ", tokens) if compounds else tokens
 
 
 def score(
-    outputs: list[str],
-    references: list[str],
-    *,
-    tokenised: bool = False,
-    compounds: bool = False,
-    uncased: bool = False,
+    outputs: list[str], references: list[str], *, tokenised=False, compounds=False, uncased=False
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Scores in per cent and the signatures they were computed with; tokenised, compounds, uncased: see `PairEntry`."""
+    """Compute scores in per cent, and the signatures they have; tokenised, compounds, uncased: see `PairEntry`."""
     words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
     ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
     bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
@@ -97,7 +91,7 @@ def score(
 
 
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
-    """What sacreBLEU counts in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
+    """Count as sacreBLEU does, in each sentence: n-grams that match (4), n-grams there are (4), lengths of both.
 
     Their sums give the BLEU of the corpus, and sums of resampled sentences its bootstrap, without the texts themselves.
     """
@@ -109,8 +103,9 @@ def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]
 
 @torch.no_grad()
 def draw_maps(net, corpus) -> dict:
-    """Keep the pieces of the example, or of the first fitting test pair where there is none, and what the first and the
-    last layer weigh, by kind of attention.
+    """Keep the pieces of one pair, and what the first and the last layer weigh on it, by kind of attention.
+
+    The pair is the text's example, or the first fitting one of test where it has none.
 
     {"source": [N], "target": [T], "encoder" | "decoder" | "cross": {layer: [head][query][key]}}
     """
