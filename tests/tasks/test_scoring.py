@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 import pytest
 from sacrebleu import corpus_bleu
-from workflow.report.tables.paired import bleu
 
 from tests.tasks._texts import REAL, needs
 from workflow.plan.scales import load_corpora
+from workflow.report.tables.paired import bleu
 from workflow.tasks import store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation.data import align, build_pairs, read_side
