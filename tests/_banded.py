@@ -58,9 +58,7 @@ def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, fac
     for i, far in enumerate(reach.tolist()):
         table = position_keys[i] if position_keys.dim() == 3 else position_keys
         position = SimpleNamespace(
-            content=lambda q: q,
-            query=lambda _, i=i: r[:, [i]] * scale,
-            keys=lambda w, table=table: table[:, S - w :],
+            content=lambda q: q, query=lambda _, i=i: r[:, [i]] * scale, keys=lambda w, table=table: table[:, S - w :]
         )
         choices = SimpleNamespace(
             position=position,

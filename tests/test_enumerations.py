@@ -16,7 +16,6 @@ from workflow.plan.config import known_scales
 from workflow.tasks.spec import TASKS
 
 OF_PAPERS = ("workflow/report/tables/", "workflow/report/figures/")
-FITTED = "workflow/costs/predictions.py"  # chooses the questions whose steps fit the rates
 NAMES = {
     "papers": known_papers,
     "scales": known_scales,
@@ -46,24 +45,13 @@ def lists() -> dict[str, list[set[str]]]:
 @pytest.mark.parametrize("kind", NAMES)
 def test_no_code_lists_what_there_is_a_file_for(kind):
     names = {*NAMES[kind]()}
-    allowed = OF_PAPERS + ((FITTED,) if kind in ("tasks", "questions") else ())  # some have one name
-    found = {
-        place: words & names
-        for place, each in lists().items()
-        if not place.startswith(allowed)
-        for words in each
-        if len(words & names) > 1
-    }
-    assert not found
+    for place, each in lists().items():
+        assert place.startswith(OF_PAPERS) or not [words & names for words in each if len(words & names) > 1], place
 
 
 def test_no_code_and_no_template_names_a_paper():
     """But for the tables and figures of a paper, whose files begin with its name."""
-    files = [
-        *under("workflow"),
-        *(ROOT / "workflow" / "rules").glob("*.smk"),
-        *ROOT.glob("workflow/report/templates/*"),
-    ]
+    files = [*under("workflow"), *ROOT.glob("workflow/rules/*.smk"), *ROOT.glob("workflow/report/templates/*")]
     texts = {name(path): path.read_text() for path in files if not name(path).startswith(OF_PAPERS)}
     quoted = {mark + paper for paper in known_papers() for mark in ("'", '"', "papers/")}
     assert not {place for place, text in texts.items() if any(word in text for word in quoted)}

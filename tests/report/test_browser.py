@@ -39,14 +39,7 @@ def page(browser):
 
 def sample_pages(site):
     """Pages of each kind: all but the runs, of which there are three."""
-    names = [
-        "../index.html",
-        "index.html",
-        "ledger.html",
-        "analytic.html",
-        "status.html",
-        "pivot.html",
-    ]
+    names = ["../index.html", "index.html", "ledger.html", "analytic.html", "status.html", "pivot.html"]
     names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
     ablations = sorted((site / "ablations").glob("*/index.html"))
     runs = [f"ablations/{name}-1.html" for name in ("span_limit/span_limit-adaptive-64-None", "top_k/top_k-xl-64-None")]

@@ -6,7 +6,6 @@ from inspect import signature
 import pandas as pd
 import pytest
 
-from tests._costs import COST_COLUMNS
 from tests._runs import all_frames
 from workflow.plan.ablations import builder_names
 from workflow.plan.reads import MAPS, reads
@@ -38,12 +37,6 @@ def declared(kind: str, name: str, without: str | None = None) -> Frames:
     if without == MAPS:
         frames = replace(frames, runs=frames.runs.drop(columns=MAPS))
     return Frames(*(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES))
-
-
-def test_the_frame_of_these_tests_has_the_columns_of_the_given_costs_alone():
-    assert all(set(columns) <= set(all_frames().runs) for columns in COST_COLUMNS.values())
-    assert not any(set(columns) & set(all_frames(costs=()).runs) for columns in COST_COLUMNS.values())
-    assert set(COST_COLUMNS["memory"]) <= set(all_frames(costs=["memory"]).runs)
 
 
 @pytest.mark.slow
