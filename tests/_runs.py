@@ -51,6 +51,9 @@ SCORES = {"train_ppl": 9.0, "dev_ppl": 12.0, "test_ppl": 11.0, "dev_bleu": 20.0,
 SCORES |= {"dev_bleu_tokenised": 22.0, "test_bleu_tokenised": 23.0, "dev_chrf": 41.0}
 EVEN, DIAGONAL = [[[0.5, 0.5], [0.5, 0.5]]] * 2, [[[1.0, 0.0], [0.0, 1.0]]] * 2
 
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
+BROKEN |= {"maps": None, "counts": None, "looks": None}
+
 
 def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
     """One row of the runs table for a translation; numbers chosen, not measured."""
@@ -152,8 +155,7 @@ def _sequences(make) -> list[dict]:
             for k in (1, 2) if given.k == "all" else (4 if given.selection else None,):
                 row = MAKERS[ablation.task](name, variant, seed, k, corpus, paper=ablation.paper)
                 scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
-                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None, "looks": None}
-                rows.append(row if make is run else row | dict.fromkeys(scores) | broken)
+                rows.append(row if make is run else row | dict.fromkeys(scores) | BROKEN)
     return rows
 
 

@@ -9,10 +9,8 @@ from workflow.results.record import Point, Record
 
 
 def curves_of(small, points: list[dict], status="ok") -> list[dict]:
-    curve = [Point(**point, tokens_per_s=1.0) for point in points]
-    return learning_curves(
-        Record(status=status, reason=None, digest=small.digest, job=small, curve=curve, origin=origin())
-    )
+    curve, about = [Point(**point, tokens_per_s=1.0) for point in points], {"digest": small.digest, "origin": origin()}
+    return learning_curves(Record(status=status, reason=None, job=small, curve=curve, **about))
 
 
 @pytest.mark.parametrize("spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)])
@@ -28,9 +26,6 @@ def test_what_is_no_number_or_has_no_logarithm_is_no_point():
     (scores,) = curves_of(translation(), points, "diverged")
     train, dev = (each["points"] for each in scores["series"])
     assert (train, dev) == ([None] * 3, [{"value": 100.0}, None, None]) and scores["log"]
-
-
-def test_of_many_steps_some_are_named_and_without_a_point_there_is_no_curve():
-    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])
+    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])  # some steps are named
     assert [name for name in scores["rows"] if name] == ["0", "13", "26", "39", "52", "65", "78", "91"]
     assert curves_of(job(), []) == []

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from tests._runs import translated
+from tests._runs import BROKEN, translated
 from workflow.report.figures import _maps, aiayn_attention, explicit_sparse_figure1, explicit_sparse_figure4
 from workflow.results.runs_table import as_frame
 
-BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
 
 

@@ -36,13 +36,9 @@ def links(path: Path) -> Links:
     return Links(path.read_text())
 
 
-def pages_in(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.html"))
-
-
 def check_links(reports: Path) -> None:
     """Every link of every page leads to a file, and to an id where it names one, inside the reports."""
-    for path in pages_in(reports):
+    for path in reports.rglob("*.html"):
         for link in links(path).addresses:
             if link.startswith(("data:,", "data:image/png;base64,")):  # no icon; a picture within a figure
                 continue
@@ -54,75 +50,57 @@ def check_links(reports: Path) -> None:
 
 
 def test_every_kind_of_page_is_there(reports, site):
-    kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
+    kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "pivot")}
     assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(papers())
-
-
-def test_every_link_resolves_inside_the_reports(reports):
     check_links(reports)
+
+
+def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescaped(reports, site):
+    for path in reports.rglob("*.html"):
+        text, ids = path.read_text(), links(path).ids
+        assert not re.findall(r"https?://|url\((?!#)", text) and _site.EVIL not in text, path
+        assert len(ids) == len(set(ids)), path
+        assert "data-page=" not in text, path  # nothing is named that could be linked
+    assert "&lt;script&gt;alert" in (site / "index.html").read_text()
+    failed = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
+    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', failed)
 
 
 @pytest.mark.slow
 def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
-    rows = _site.rows_of(["span_limit"])
+    rows, reports, folder = _site.rows_of(["span_limit"]), tmp_path / "reports", f"{_site.SCALE}/ablations/span_limit"
     _site.write_results(tmp_path, rows)
     _site.write_question(tmp_path, "span_limit")
     summary.main([_site.SCALE, *_site.where(tmp_path)])
-    check_links(tmp_path / "reports")
-    pages = {path.relative_to(tmp_path / "reports").as_posix() for path in pages_in(tmp_path / "reports")}
-    folder = f"{_site.SCALE}/ablations/span_limit"
+    check_links(reports)
+    pages = {path.relative_to(reports).as_posix() for path in reports.rglob("*.html")}
     assert pages == {"index.html", f"{folder}/index.html", *(f"{folder}/{row['digest']}.html" for row in rows)}
-    assert f"{folder}/index.html" in links(tmp_path / "reports" / "index.html").addresses
+    assert f"{folder}/index.html" in links(reports / "index.html").addresses
 
     fewer = [row for row in rows if row["S"] == 64]  # and pages of runs that it no longer has are removed
     _site.write_rows_of(tmp_path / "results" / _site.SCALE, fewer)
     _site.write_question(tmp_path, "span_limit")
-    left = {path.stem for path in (tmp_path / "reports" / folder).glob("*.html")}
+    left = {path.stem for path in (reports / folder).glob("*.html")}
     assert left == {"index", *(row["digest"] for row in fewer)}
-
-
-def test_no_page_names_an_address_of_the_network(reports):
-    for path in pages_in(reports):
-        assert not re.findall(r"https?://|url\((?!#)", path.read_text()), path
-
-
-def test_ids_are_unique(reports):
-    for path in pages_in(reports):
-        ids = links(path).ids
-        assert len(ids) == len(set(ids)), path
-
-
-def test_text_from_outside_is_escaped(reports, site):
-    for path in pages_in(reports):
-        assert _site.EVIL not in path.read_text(), path
-    assert "&lt;script&gt;alert" in (site / "index.html").read_text()
-
-
-def test_a_failed_cell_shows_its_reason(site):
-    text = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
-    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
 
 
 def test_what_is_comparable_has_its_difference_and_the_rest_a_column_of_its_own(site):
     text = (site / "papers" / "adaptive_span.html").read_text()
     assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
-    row = (
-        text.partition('id="table-adaptive_span_table1"')[2]
-        .partition("Adaptive span, small</th>")[2]
-        .partition("</tr>")[0]
-    )
-    scores = re.search(r">2\.100, 2\.200</a>.*?<td class=\"printed\" data-sort=\"1.05\">(.*?)</td>", row, re.DOTALL)
-    assert "1.05" in scores[1] and "%" not in scores[1]
+    row = text.partition('id="table-adaptive_span_table1"')[2].partition("Adaptive span, small</th>")[2]
+    printed = r'>2\.100, 2\.200</a>.*?<td class="printed" data-sort="1.05">(.*?)</td>'
+    (scores,) = re.findall(printed, row.partition("</tr>")[0], re.DOTALL)
+    assert "1.05" in scores and "%" not in scores
 
 
 def test_tables_figures_and_runs_name_the_text_that_was_read(site):
     badge = '<span class="badge">Python sources in 27 letters, not text8</span> the same sources in 27 characters'
     text = (site / "papers" / "adaptive_span.html").read_text()
-    for artefact in ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left"):
-        assert badge in text.partition(f'id="{artefact}"')[2].partition("</section>")[0]
-    assert badge in (site / RUN.format("fixed")).read_text()
+    artefacts = ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left")
+    parts = [text.partition(f'id="{artefact}"')[2].partition("</section>")[0] for artefact in artefacts]
+    assert all(badge in part for part in (*parts, (site / RUN.format("fixed")).read_text()))
 
 
 def test_what_a_caption_cites_comes_with_the_report(site):
@@ -142,51 +120,32 @@ def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
 RUN = "ablations/span_limit/span_limit-{}-64-None-1.html"
 
 
-def section(path: Path, heading: str) -> str:
-    return path.read_text().partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
+def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_used(site):
+    def section(run: str, heading: str) -> str:
+        text = (site / RUN.format(run)).read_text()
+        return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
 
-
-def terms(text: str) -> dict[str, str]:
-    return dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", text))
-
-
-def test_a_run_page_says_how_to_reproduce_it(site):
     page = site / RUN.format("fixed")
-    command = section(page, "Reproduce with")
+    command, measured = (section("fixed", heading) for heading in ("Reproduce with", "Measured"))
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
-    assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
-    assert "fixed span on Python sources in 27 letters, S = 64, seed 1" in page.read_text()
-
-
-def test_a_run_page_shows_what_was_measured(site):
-    measured = section(site / RUN.format("fixed"), "Measured")
-    values = terms(measured)
+    title = "fixed span on Python sources in 27 letters, S = 64, seed 1"
+    assert all(text in page.read_text() for text in ("Learning curve", "sha256:toy", title))
+    values = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
     assert values["counted by torch"] == "23,456" and values["operators that fvcore does not count"] == "aten::topk"
     assert "<dt>a training step, ms</dt><dd>64.0 ± 2.5</dd>" in measured
     assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
-
-
-def test_a_run_page_leads_to_where_it_is_used(site):
-    uses = section(site / RUN.format("adaptive"), "Used in")
-    assert 'href="index.html">span_limit' in uses
-    assert 'href="span_limit-adaptive-64-None-2.html">seed 2' in uses
-    assert 'href="index.html#table-adaptive_span_costs"' in uses
-    assert 'href="index.html#figure-adaptive_span_figure3_left"' in uses
-    assert 'href="index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay nearly flat' in uses
+    places = ('index.html">span_limit', 'span_limit-adaptive-64-None-2.html">seed 2')
+    places += ('index.html#table-adaptive_span_costs"', 'index.html#figure-adaptive_span_figure3_left"')
+    places += ('index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay nearly flat',)
+    assert all(f'href="{place}' in section("adaptive", "Used in") for place in places)
 
 
 def test_the_index_opens_with_what_was_found(site):
     text = (site / "index.html").read_text()
-    order = (
-        'class="findings',
-        'id="figure-limit"',
-        'id="headlines"',
-        'id="engine"',
-        "<h2>Questions and answers</h2>",
-        "<h2>Failed</h2>",
-    )
+    order = ('class="findings', 'id="figure-limit"', 'id="headlines"', 'id="engine"', "<h2>Questions and answers</h2>")
+    order += ("<h2>Failed</h2>",)
     assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 500_000
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
     assert re.search(r" at scale overnight, [^<]*\bon [^<]+</small>", text)  # another set is named, with its texts
@@ -205,31 +164,21 @@ def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
 
 
 def test_the_root_index_lists_the_pages_of_each_scale(reports):
-    addresses = links(reports / "index.html").addresses
     places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
-    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(addresses)
+    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
+
+
+def test_reports_hold_what_they_offer(suite, site):
+    """Of a table and a figure of the same name each its own numbers."""
+    suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
+    assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
+    for place in ("tables/limit.csv", "figures/limit.csv"):
+        assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
 
 
 def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
-    names = ["sparse_where", "translation_k", "translation_normalisers", "translation"]
-    ordered = sorted(names, key=lambda name: order_in_paper(load_ablation(name)))
-    assert ordered == [
-        "translation",
-        "translation_normalisers",
-        "translation_k",
-        "sparse_where",
-    ]  # Tables 1, 4, Figure 3
-
-
-def test_reports_hold_what_they_offer(site):
-    suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
-    assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
-
-
-def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, site):
-    for kind in ("tables", "figures"):
-        place = f"{kind}/limit.csv"
-        assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
+    names = ["translation", "translation_normalisers", "translation_k", "sparse_where"]  # Tables 1, 4, Figure 3
+    assert sorted(reversed(names), key=lambda name: order_in_paper(load_ablation(name))) == names
 
 
 def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
@@ -256,10 +205,9 @@ def test_the_status_page_names_what_was_not_run(suite):
 
 
 def test_every_page_of_a_report_leads_to_its_index_and_ledger(site):
-    for path in pages_in(site):
+    for path in site.rglob("*.html"):
         led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
         assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
-        assert "data-page=" not in path.read_text(), path  # nothing is named that could be linked
 
 
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
