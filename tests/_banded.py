@@ -54,19 +54,13 @@ def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, fac
     """Head by head, since the definition has a single reach. factors: B h T K, of dropout."""
     S, scale = position_keys.size(-1), q.size(-1) ** 0.5
     span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
+    rest = {"span": span, "selection": lambda masked: masked, "normaliser": lambda kept: kept.softmax(-1)}
     heads = []
     for i, far in enumerate(reach.tolist()):
         table = position_keys[i] if position_keys.dim() == 3 else position_keys
-        position = SimpleNamespace(
-            content=lambda q: q, query=lambda _, i=i: r[:, [i]] * scale, keys=lambda w, table=table: table[:, S - w :]
-        )
-        choices = SimpleNamespace(
-            position=position,
-            span=span,
-            selection=lambda masked: masked,
-            normaliser=lambda kept: kept.softmax(-1),
-            attends_self=attends_self,
-        )
+        position = SimpleNamespace(content=lambda q: q, query=lambda _, i=i: r[:, [i]] * scale)
+        position.keys = lambda w, table=table: table[:, S - w :]
+        choices = SimpleNamespace(position=position, attends_self=attends_self, **rest)
         own_z = None if z is None else z[..., [i], :, :]
         weights = formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far)
         heads.append((weights if factors is None else weights * factors[:, [i]]) @ v[:, [i]])
