@@ -93,7 +93,6 @@ LOOK |= {"pixels": {"side": 2, "rgb": "/wAAAP8AAAD/////"}}  # red, green, blue, 
 
 
 def described(ablation="captioning", variant="softmax", seed=1, k=None, paper_corpus="coco", **changes) -> dict:
-    """One row of the runs table for a captioner."""
     row = translated(ablation, variant, seed, k, paper_corpus, task="captioning", maps=None, corpus="scenes")
     row |= {name: None for name in row if "bleu" in name or "chrf" in name}
     row |= {f"test_bleu_{n}": 60.0 - 10 * n + seed for n in range(1, 5)} | {"test_rouge_l": 50.0, "dev_cider": 90.0}
@@ -160,7 +159,6 @@ def _sequences(make) -> list[dict]:
 
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
-    """All that a table or figure can read."""
     return Frames(everything(make, costs), layers(), best_reader(), topic_borders())
 
 
@@ -186,7 +184,6 @@ def as_rows(frame: pd.DataFrame) -> list[dict]:
 
 
 def of_texts() -> dict[str, list[dict]]:
-    """What is measured of a text of topics."""
     return {"best_reader": as_rows(best_reader()), "topic_borders": as_rows(topic_borders())}
 
 

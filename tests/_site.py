@@ -106,7 +106,6 @@ def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS
 
 
 def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
-    """Its tables and figures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figure_files, "save", save_svg)
         for kind, write, ending in (("tables", write_table, "json"), ("figures", write_figure, "svg")):
@@ -143,7 +142,6 @@ def site_of(folder: Path) -> Site:
 
 
 def write_question(folder: Path, name: str) -> None:
-    """The pages of a question and of its runs."""
     site = site_of(folder)
     question.write_pages(site, name, read_frames(inputs(site.results, name)).runs)
 

@@ -22,7 +22,6 @@ CPU = torch.device("cpu")
 
 @cache
 def origin() -> Origin:
-    """Of numbers that were made by hand, here and now."""
     return describe(CPU, "fp32", sources.recorded([]))
 
 

@@ -38,7 +38,6 @@ def listed(tree: ast.AST) -> Iterator[set[str]]:
 
 @cache
 def lists() -> dict[str, list[set[str]]]:
-    """Of each file."""
     return {name(path): [*listed(ast.parse(path.read_text()))] for path in under("workflow")}
 
 

@@ -38,7 +38,6 @@ def faults(figure) -> list[str]:
 
 
 def words(figure) -> list[str]:
-    """Every text that is seen."""
     return [text.get_text() for text in _texts(figure)]
 
 

@@ -37,22 +37,16 @@ def say(folder, capsys, *words: str) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_question_ends_with_its_answer_and_its_page_and_stands_on_the_index(folder, capsys):
-    said = say(folder, capsys, "--asked", MINE)
+def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(folder, capsys):
+    said, site = say(folder, capsys, "--asked", MINE), folder / "reports" / _site.SCALE
+    page, index, ledger = site / "ablations" / MINE / "index.html", site / "index.html", site / "ledger.html"
     assert "Does a span that depends on the input score as well" in said and "fixed span is 0.1" in said
-    page = folder / "reports" / _site.SCALE / "ablations" / MINE / "index.html"
     assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
-    index = page.parents[2] / "index.html"
     assert f"ablations/{MINE}/index.html" in links(index).addresses and "fixed span is 0.1" in index.read_text()
     check_links(folder / "reports")
-
-
-def test_a_claim_ends_with_its_verdict_and_stands_in_the_ledger_and_on_its_questions_page(folder, capsys):
     said = say(folder, capsys, "--asked", CLAIM)
     assert "A dynamic span scores as well as an adaptive one. reproduced: " in said and "ledger.html#claim-" in said
-    site = folder / "reports" / _site.SCALE
-    for page in (site / "ledger.html", site / "ablations" / MINE / "index.html"):
-        assert f"claim-{CLAIM}" in links(page).ids, page
+    assert all(f"claim-{CLAIM}" in links(place).ids for place in (ledger, page))
 
 
 def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):

@@ -12,7 +12,6 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 
 
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
-    """A judged claim of one set of results."""
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
     evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": ""}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]

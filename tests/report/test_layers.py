@@ -13,13 +13,10 @@ from tests._layers import layer, layers
 from tests._runs import run
 from tests.report._cells import at
 from workflow.config.errors import ConfigError
-from workflow.config.files import ROOT
-from workflow.config.strict import read_yaml
 from workflow.costs.layer_kinds import LAYERS, REACH
 from workflow.papers.published import join
 from workflow.papers.published import load as printed
 from workflow.plan.scales import read_measure
-from workflow.plan.targets import Targets
 from workflow.report.figures import aiayn_table1_times
 from workflow.report.table_files import write_table
 from workflow.report.tables import aiayn_table1
@@ -53,9 +50,8 @@ def test_table_1_sets_the_fitted_exponent_beside_the_formulas():
 
 def test_a_length_that_did_not_fit_is_failed_and_left_out_of_the_fit():
     cells = aiayn_table1.build(layers())
-    cell = at(cells, "Self-Attention", "time, n = 256")
+    cell, fit = (at(cells, "Self-Attention", column) for column in ("time, n = 256", "exponent of n, time"))
     assert (cell["status"], cell["note"]) == ("failed", "oom: no room") and pd.isna(cell["value"])
-    fit = at(cells, "Self-Attention", "exponent of n, time")
     assert fit["value"] == pytest.approx(2) and fit["note"] == "n = 256 left out: oom: no room"
     alone = layers().query("layer == 'self' and n > 64")
     assert at(aiayn_table1.build(alone), "Self-Attention", "exponent of n, time")["status"] == "failed"
@@ -122,12 +118,6 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
     assert (rows[1]["status"], rows[1]["bytes"], rows[1]["ms"]) == ("oom", None, None)
     with pytest.raises(ConfigError, match="layer_lengths"):
         read_measure(json.dumps(HOW | {"layer_lengths": [64]}))  # one gives no exponent
-
-
-def test_only_a_question_that_reads_layers_waits_for_them():
-    targets = Targets.of(read_yaml(ROOT / "config" / "config.yaml") | {"scale": "smoke"})
-    waiting = {name for name in targets.ablations if targets.layers in targets.costs_of(name)}
-    assert waiting == {"transformer"} and len(targets.ablations) > len(waiting)
 
 
 def test_the_summary_names_layers_that_failed(tmp_path):

@@ -104,7 +104,6 @@ def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
 
 
 def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):
-    """Of others the record is named alone."""
     site, place = Site(tmp_path, tmp_path / "reports" / "laptop"), "ablations/models/"
     made = tmp_path / "reports" / "overnight" / place / "a.html"
     made.parent.mkdir(parents=True)

@@ -10,8 +10,6 @@ from tests.report.test_pages import links
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation, load_ablation
-from workflow.plan.config import Config, load_config
-from workflow.plan.plan import plan
 from workflow.report.figures._colours import on_page
 from workflow.results.record import write_record
 
@@ -66,15 +64,3 @@ def test_a_new_ablation_of_six_lines_is_answered(site):
 def test_two_variants_of_one_label_are_refused():
     with pytest.raises(ConfigError, match="variants a and b are both shown as 'b'; give one a label"):
         parse(Ablation, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
-
-
-def test_labels_and_colours_change_no_job(monkeypatch):
-    plain, config, rows = load_ablation("span_limit"), load_config({"scale": "smoke"}), []
-    shown = {"label": "a name", "colour": COLOUR}
-    variants = {name: one.model_copy(update=shown) for name, one in plain.variants.items()}
-    for each in (plain, plain.model_copy(update={"variants": variants})):
-        monkeypatch.setattr(Config, "load_ablations", lambda self, each=each: {"span_limit": each})
-        rows.append(plan(config))
-    before, after = rows
-    assert [row.job.digest for row in before] == [row.job.digest for row in after]
-    assert {(row.label, row.colour) for row in after} == {("a name", COLOUR)}

@@ -29,7 +29,6 @@ def test_numbers_as_people_read_them(value, unit, text):
 
 @pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])
 def test_what_rounds_to_zero_has_no_minus(value):
-    """By every function that writes a number."""
     written = [percent(value), within(value, 1.0, "bpc"), to_digits(value, 3.0), to_digits(value, 0.3)]
     written += [number(value, unit) for unit in ("", "bpc", "bytes")]
     written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
@@ -75,7 +74,4 @@ def test_ids_in_figures_become_the_figures_own():
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
     svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
     assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
-
-
-def test_an_id_that_a_figure_has_twice_stands_once():
     assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'

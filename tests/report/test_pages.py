@@ -32,7 +32,6 @@ class Links(HTMLParser):
 
 @cache
 def links(path: Path) -> Links:
-    """Of one page, read once."""
     return Links(path.read_text())
 
 
@@ -55,6 +54,11 @@ def test_every_kind_of_page_is_there(reports, site):
     assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(papers())
     check_links(reports)
+    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
+    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
+    for path in site.rglob("*.html"):
+        led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
+        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
 
 
 def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescaped(reports, site):
@@ -110,11 +114,11 @@ def test_what_a_caption_cites_comes_with_the_report(site):
 
 
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
-    site = Site(tmp_path / "results", tmp_path)
+    site, times = Site(tmp_path / "results", tmp_path), set()
     for _ in range(2):
         site.write("root.html.j2", "index.html", title="Reports", scales=[])
-        times = (tmp_path / "index.html").stat().st_mtime_ns
-    assert (tmp_path / "index.html").stat().st_mtime_ns == times
+        times.add((tmp_path / "index.html").stat().st_mtime_ns)
+    assert len(times) == 1
 
 
 RUN = "ablations/span_limit/span_limit-{}-64-None-1.html"
@@ -151,25 +155,7 @@ def test_the_index_opens_with_what_was_found(site):
     assert re.search(r" at scale overnight, [^<]*\bon [^<]+</small>", text)  # another set is named, with its texts
 
 
-def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
-    """Of what was run here; of other results it names the runs, which have no page here."""
-    lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
-    rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
-    assert {_site.SCALE, "overnight"} == {line["strongest"] for line in lines if line["name"] in rows}
-    for line in (line for line in lines if line["pairs"] and line["name"] in rows):
-        for digest in line["pairs"][0]["runs"]["ours"]:
-            address = f'href="ablations/{line["ablation"]}/{digest}.html"'
-            assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
-            assert digest in rows[line["name"]]
-
-
-def test_the_root_index_lists_the_pages_of_each_scale(reports):
-    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
-    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
-
-
 def test_reports_hold_what_they_offer(suite, site):
-    """Of a table and a figure of the same name each its own numbers."""
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
     assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
     for place in ("tables/limit.csv", "figures/limit.csv"):
@@ -202,12 +188,6 @@ def test_the_status_page_names_what_was_not_run(suite):
     rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
     assert rows["Table 1"] == (1, [])
     assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
-
-
-def test_every_page_of_a_report_leads_to_its_index_and_ledger(site):
-    for path in site.rglob("*.html"):
-        led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
-        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
 
 
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):

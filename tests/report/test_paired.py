@@ -15,7 +15,6 @@ WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PA
 
 
 def scored(variant: str, *values) -> pd.DataFrame:
-    """Runs of seeds 1, 2, ... with these scores."""
     return as_frame([translated(variant=variant, seed=n, test_bleu_tokenised=v) for n, v in enumerate(values, 1)])
 
 

@@ -1,7 +1,6 @@
 """What a table or figure says it reads is what it reads: nothing else, and no less."""
 
 from dataclasses import replace
-from inspect import signature
 
 import pandas as pd
 import pytest
@@ -46,19 +45,9 @@ def test_a_builder_stands_on_what_it_declares(kind, name):
     pd.testing.assert_frame_equal(build(kind, name, declared(kind, name)), build(kind, name, all_frames()))
 
 
-@pytest.mark.parametrize("kind, name", BUILDERS)
-def test_the_functions_of_a_builder_take_the_frames_that_it_declares(kind, name):
-    builder, frames = load_builder(kind, name), [frame for frame in FRAMES if frame in reads(kind, name)]
-    assert [*signature(builder.build if kind == "tables" else builder.data).parameters] == frames
-    if kind == "figures":
-        assert [*signature(builder.draw).parameters] == ["data"]
-        assert hasattr(builder, "used") == ("runs" in frames)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, name, entry", ENTRIES)
 def test_nothing_is_declared_that_is_not_read(kind, name, entry):
-    """Without the entry the builder fails, or gives other numbers."""
     complete = build(kind, name, declared(kind, name))
     try:
         reduced = build(kind, name, declared(kind, name, without=entry))

@@ -13,7 +13,6 @@ from workflow.results.runs_table import as_frame
 
 
 def scored(variant: str, *values, **changes) -> pd.DataFrame:
-    """Runs of seeds 1, 2, ... with these scores."""
     scores = [{"seed": n, "test_bleu_tokenised": bleu} for n, bleu in enumerate(values, 1)]
     return as_frame([translated(variant=variant, **score, **changes) for score in scores])
 
