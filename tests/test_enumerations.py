@@ -28,11 +28,9 @@ NAMES = {
 def listed(tree: ast.AST) -> Iterator[set[str]]:
     """The words of each literal collection, and the names of the fields of each class."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            yield {each.value for each in node.elts if isinstance(each, ast.Constant)}
-        elif isinstance(node, ast.Dict):
-            yield {each.value for each in node.keys if isinstance(each, ast.Constant)}
-        elif isinstance(node, ast.ClassDef):
+        words = getattr(node, "elts", getattr(node, "keys", ()))
+        yield {each.value for each in words if isinstance(each, ast.Constant)}
+        if isinstance(node, ast.ClassDef):
             yield {each.target.id for each in node.body if isinstance(each, ast.AnnAssign)}
 
 

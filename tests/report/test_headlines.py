@@ -37,15 +37,12 @@ def test_without_a_verdict_the_opening_is_silent(verdict):
     assert list_findings([line("a", "reproduced", -0.16, headline=None)]) == []
 
 
-def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced():
+def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_strongest_scale_comes_first():
     lines = [line(f"{paper}{n}", "reproduced", -0.1, paper) for paper in ("aiayn", "adaptive_span") for n in range(4)]
     lines += [line(f"top_k{n}", "reproduced", 0.5, "explicit_sparse") for n in range(3)]
     lines += [line("worse", "not reproduced", 0.5, "explicit_sparse")]
     names = [found["name"] for found in list_findings(lines)]
     assert names == ["aiayn0", "aiayn1", "adaptive_span0", "top_k0", "worse"]
-
-
-def test_what_the_strongest_scale_says_comes_first_even_against_the_paper():
     stronger = line("b", "not reproduced", 0.65, strongest="small")
     stronger["sets"] = [{**stronger["sets"][0], "set": "small", "scale": "small"}, *stronger["sets"]]
     assert [each["name"] for each in list_findings([line("a", "reproduced", -0.16), stronger])] == ["b", "a"]

@@ -28,25 +28,19 @@ def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
 
 
 def test_points_and_intervals_as_text():
-    cells = laid_out(
-        measured("few", "dev", scored(18.3, 26.8), "dev_bpc", unit="BLEU"),
-        measured("more", "dev", scored(20.0, 21.0, 22.0), "dev_bpc", unit="BLEU"),
-    )
+    few, more = ((18.3, 26.8), "18.3, 26.8"), ((20.0, 21.0, 22.0), "21.0 ± 2.5")
+    cells = laid_out(*(measured(text, "dev", scored(*values), "dev_bpc", unit="BLEU") for values, text in (few, more)))
     (column,) = list_columns(cells)
-    assert [text_of(cell, column.form) for cell in cells] == ["18.3, 26.8", "21.0 ± 2.5"]
+    assert [text_of(cell, column.form) for cell in cells] == [text for _, text in (few, more)]
 
 
-def test_our_rows_stand_on_top_and_cited_ones_below():
-    ours = measured("ours", "test", scored(2.0), "dev_bpc"), analytic("by formula", "test", 1.0, "bpc")
-    rows = list_rows(laid_out(cited("theirs", "test", "as.t1.t12.test", "bpc"), *ours))
-    assert rows == [("ours", False), ("by formula", False), ("theirs", True)]
-
-
-def test_published_values_stand_apart_unless_they_are_comparable():
+def test_published_values_stand_apart_unless_they_are_comparable_and_cited_rows_below():
     cells = laid_out(
+        cited("theirs", "test", "as.t1.t12.test", "bpc"),
         measured("r", "test", scored(2.0), "dev_bpc", "as.t1.as_small.test"),
         analytic("r", "#FLOPS", 41_607_168, "", "as.t1.as_small.flops"),
         measured("r", "other", scored(2.0), "dev_bpc"),
     )
     apart = {"test": True, "#FLOPS": False, "other": False}
     assert {column.title: column.apart for column in list_columns(cells)} == apart
+    assert list_rows(cells) == [("r", False), ("theirs", True)]

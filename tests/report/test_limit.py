@@ -54,13 +54,10 @@ def test_the_figure_shows_the_heads_of_the_largest_s():
     assert drawn[drawn["source"] == figure.WHOLE]["mean"].tolist() == [2.0]
 
 
-def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s():
+def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s_and_said_in_a_sentence():
     drawn = borders.data(everything(), topic_borders())
     assert drawn[drawn["duration"] == 400]["span"].tolist() == [50.0, 50.0]
     assert drawn[drawn["place"].notna()]["span"].tolist() == [60.0, 40.0, 20.0] and set(drawn["nets"]) == {2}
-
-
-def test_what_a_dynamic_span_does_at_borders_is_a_sentence():
     unnoticed, noticed = (borders.say_borders(pd.Series(spans)) for spans in ([99.0, 101.0, 100.0], [100.0, 150.0]))
     assert unnoticed.startswith("A change of topic goes unnoticed") and "99 to 101" in unnoticed
     assert noticed.startswith("A change of topic is noticed")

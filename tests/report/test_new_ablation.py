@@ -6,7 +6,7 @@ import pytest
 
 from tests import _site
 from tests._runs import label_of, run
-from tests.report.test_pages import links
+from tests.report.test_pages import check_links, links
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation, load_ablation
@@ -25,8 +25,8 @@ BPC = {"short": (2.0, 2.1, 2.2), "long": (1.901, 2.002, 2.103)}
 
 
 @pytest.fixture
-def site(tmp_path, monkeypatch):
-    """The pages of a question of one's own, and of the runs that it asks for."""
+def made(tmp_path, monkeypatch):
+    """The pages of a question of one's own, and the runs that it asks for."""
     (tmp_path / "config" / "ablations").mkdir(parents=True)
     (tmp_path / "config" / "ablations" / "ramp.yaml").write_text(SIX)
     monkeypatch.chdir(tmp_path)
@@ -40,12 +40,13 @@ def site(tmp_path, monkeypatch):
         write_record(tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
     _site.write_question(tmp_path, "ramp")
     _site.write_report(tmp_path, "ramp")
-    yield tmp_path / "reports" / _site.SCALE
+    yield tmp_path / "reports" / _site.SCALE, rows
     load_ablation.cache_clear()
 
 
-def test_a_new_ablation_of_six_lines_is_answered(site):
+def test_a_new_ablation_of_six_lines_is_answered(made):
     """Differences -.099, -.098, -.097: mean -.098, half the interval 4.303 * .001 / sqrt(3) = .0025."""
+    site, rows = made
     page = site / "ablations" / "ramp" / "index.html"
     text = page.read_text()
     assert "<strong>Found:</strong> Longer, at last is 0.0980 bpc better than short" in text
@@ -55,8 +56,7 @@ def test_a_new_ablation_of_six_lines_is_answered(site):
     assert text.count("<svg") == 2  # all costs are alike here, so that there is nothing to draw
     effect = text.partition("figure-answer-effect")[2].partition("</svg>")[0]
     assert all(f">{name}<" in effect for name in ("short", "Longer, at last")) and COLOUR in effect
-    runs = {f"ramp-{variant}-64-None-{seed}.html" for variant in BPC for seed in (1, 2, 3)}
-    assert runs <= set(links(page).addresses) and len(text) < 100_000
+    assert {f"{row['digest']}.html" for row in rows} <= set(links(page).addresses) and len(text) < 100_000
     cells = json.loads((site / "pivot.html").read_text().partition('id="cells">')[2].partition("</script>")[0])
     assert cells["questions"]["ramp"]["colours"]["Longer, at last"] == on_page(COLOUR)
 
@@ -64,3 +64,13 @@ def test_a_new_ablation_of_six_lines_is_answered(site):
 def test_two_variants_of_one_label_are_refused():
     with pytest.raises(ConfigError, match="variants a and b are both shown as 'b'; give one a label"):
         parse(Ablation, load_yaml(SIX) | {"variants": {"a": {"label": "b"}, "b": {}}}, "f")
+
+
+def test_one_ablation_written_alone_has_no_dead_link_and_no_page_of_a_run_that_it_no_longer_has(made, tmp_path):
+    site, rows = made
+    for left in (rows, rows[:3]):
+        _site.write_rows_of(tmp_path / "results" / _site.SCALE, left)
+        _site.write_question(tmp_path, "ramp")
+        pages = {path.stem for path in (site / "ablations" / "ramp").iterdir()}
+        assert pages == {"index", *(row["digest"] for row in left)}
+    check_links(site.parent)

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests import _site
+from tests._jobs import job, translation
+from tests._training import origin
 from workflow.config.files import ROOT
 from workflow.papers.published import papers
 from workflow.plan.ablations import builder_names, load_ablation
 from workflow.report.pages.papers import order_in_paper, status_page
+from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents
-from workflow.scripts import summary
+from workflow.results.record import Point, Record
 
 
 class Links(HTMLParser):
@@ -70,24 +73,6 @@ def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescape
     assert "&lt;script&gt;alert" in (site / "index.html").read_text()
     failed = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
     assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', failed)
-
-
-@pytest.mark.slow
-def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
-    rows, reports, folder = _site.rows_of(["span_limit"]), tmp_path / "reports", f"{_site.SCALE}/ablations/span_limit"
-    _site.write_results(tmp_path, rows)
-    _site.write_question(tmp_path, "span_limit")
-    summary.main([_site.SCALE, *_site.where(tmp_path)])
-    check_links(reports)
-    pages = {path.relative_to(reports).as_posix() for path in reports.rglob("*.html")}
-    assert pages == {"index.html", f"{folder}/index.html", *(f"{folder}/{row['digest']}.html" for row in rows)}
-    assert f"{folder}/index.html" in links(reports / "index.html").addresses
-
-    fewer = [row for row in rows if row["S"] == 64]  # and pages of runs that it no longer has are removed
-    _site.write_rows_of(tmp_path / "results" / _site.SCALE, fewer)
-    _site.write_question(tmp_path, "span_limit")
-    left = {path.stem for path in (reports / folder).glob("*.html")}
-    assert left == {"index", *(row["digest"] for row in fewer)}
 
 
 def test_what_is_comparable_has_its_difference_and_the_rest_a_column_of_its_own(site):
@@ -194,3 +179,26 @@ def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
     page = site / "ablations" / "span_limit" / "index.html"
     claims = [anchor for anchor in links(page).ids if anchor.startswith("claim-")]
     assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(links(page).addresses)
+
+
+def curves_of(small, points: list[dict], status="ok") -> list[dict]:
+    curve, about = [Point(**point, tokens_per_s=1.0) for point in points], {"digest": small.digest, "origin": origin()}
+    return learning_curves(Record(status=status, reason=None, job=small, curve=curve, **about))
+
+
+@pytest.mark.parametrize("spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)])
+def test_the_mean_span_is_drawn_where_it_was_learned(spans, drawn):
+    points = [{"step": step, "train_bpc": 2.0, "dev_bpc": 2.1, "mean_span": span} for step, span in enumerate(spans)]
+    scores, *others = curves_of(job(), points)
+    assert [each["name"] for each in scores["series"]] == ["train", "dev"] and not scores["log"]
+    assert [each["title"] for each in others] == ["mean span, by steps"] * drawn
+
+
+def test_what_is_no_number_or_has_no_logarithm_is_no_point():
+    points = [{"step": step, "dev_ppl": ppl} for step, ppl in ((0, 100.0), (50, float("nan")), (100, 0.0))]
+    (scores,) = curves_of(translation(), points, "diverged")
+    train, dev = (each["points"] for each in scores["series"])
+    assert (train, dev) == ([None] * 3, [{"value": 100.0}, None, None]) and scores["log"]
+    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])  # some steps are named
+    assert [name for name in scores["rows"] if name] == ["0", "13", "26", "39", "52", "65", "78", "91"]
+    assert curves_of(job(), []) == []
