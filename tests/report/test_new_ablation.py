@@ -38,8 +38,7 @@ def made(tmp_path, monkeypatch):
     _site.write_rows_of(tmp_path / "results" / _site.SCALE, rows)
     for row in rows:
         write_record(tmp_path / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
-    _site.write_question(tmp_path, "ramp")
-    _site.write_report(tmp_path, "ramp")
+    _site.write_pages(tmp_path)
     yield tmp_path / "reports" / _site.SCALE, rows
     load_ablation.cache_clear()
 
