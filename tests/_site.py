@@ -75,7 +75,6 @@ def write_results(folder: Path, rows: list[dict]) -> None:
 
 
 def planned(row: dict) -> dict:
-    """A row of plan.json."""
     return {key: row[key] for key in PLANNED} | {"job": MAKERS[row["task"]](seed=row["seed"]).model_dump(mode="json")}
 
 
@@ -123,7 +122,6 @@ def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def record(row: dict) -> Record:
-    """The record of a run, as far as pages show it."""
     cost = {"seconds": 3, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28, "parameters": 1000}
     scores = {f"{kind}s": {key: row[key] for key in names(kind) if row[key] is not None} for kind in ("metric", "fact")}
     return Record(

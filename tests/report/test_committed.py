@@ -1,30 +1,25 @@
-"""What the records that came with the project say: the same on every page, and what is quoted can be followed."""
+"""What the records that came with the project say: what is quoted can be followed, and claims say what they rest on."""
 
 import html
 import json
 import math
 import re
-from collections import defaultdict
 
 import pytest
 
 from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
-from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
-from workflow.report.answers.effects import beside, variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
-from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
-from workflow.results.statistics import mean_interval, mean_of
+from workflow.results.statistics import mean_interval
 from workflow.scripts import evidence
-from workflow.tasks.spec import TASKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 SIDES = ("ours", "than")
@@ -57,29 +52,6 @@ def test_what_came_with_the_project_is_evidence(judged):
     sets = {line["name"]: [each["set"] for each in line["sets"]] for line in lines_of(judged["laptop"])}
     for claim in ("span_far_below_limit", "attention_is_faster_than_recurrence"):  # of runs, and of layers
         assert sets[claim] == ["overnight", "laptop"], claim
-
-
-@pytest.mark.parametrize("scale", SCALES)
-def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
-    """A question's table and a claim on the same two configurations, which name the text: mean and number of pairs."""
-    runs, claimed, shared = recorded(scale).runs, defaultdict(list), 0
-    configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
-    for line in lines_of(judged[scale]):
-        for pair in line["pairs"] if line["by"] == "difference" and line["than"] is not None else ():
-            sides = (frozenset(map(configurations.get, pair["runs"][side])) for side in SIDES)
-            claimed[line["measure"][0], line["name"], *sides].append(pair["effect"])
-    for name, mine in runs.groupby("ablation"):
-        measure, texts = TASKS[load_ablation(name).task].columns[0][0], with_titles(mine)
-        for line in (line for line in variant_table(mine, measure, {})["lines"] if line["effect"]):
-            base = beside(texts, line["S"], line["k"])
-            sides = [line["runs"], base[base["title"] == line["text"]]]
-            sides = [frozenset(side["configuration"]) for side in sides]
-            for key, effects in claimed.items():
-                if key[0] == measure and {*key[2:]} == {*sides}:
-                    sign, shared = 1 if key[2] == sides[0] else -1, shared + 1
-                    said = (line["effect"].n, sign * line["effect"].mean)
-                    assert said == (len(effects), pytest.approx(mean_of(effects), abs=1e-9)), (name, key)
-    assert shared > 3
 
 
 def ledger_of(folder) -> tuple[dict, str]:

@@ -16,8 +16,7 @@ from workflow.report.figures import (
 )
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
-FRAMES = {"good": all_frames(), "failed": all_frames(failed)}
-FRAMES |= {"none": Frames(everything().head(0), layers().head(0))}
+FRAMES = {"good": all_frames(), "failed": all_frames(failed), "none": Frames(everything().head(0), layers().head(0))}
 FRAMES |= {"one": Frames(everything().query("seed == 1"), layers())}
 
 

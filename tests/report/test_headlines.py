@@ -73,21 +73,17 @@ def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, 
     assert places["effect"] - places["low"] == pytest.approx(places["high"] - places["effect"], abs=0.2)
 
 
-def test_the_claimed_stretch_of_an_axis():
+def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_than():
     assert claimed_range(claim()) == (None, 0.0) and claimed_range(claim(expect="more", bound=2.0)) == (2.0, None)
     assert claimed_range(claim(expect="equal", bound=1.0, within=0.5)) == (0.5, 1.5)
     low, high = claimed_range(claim(expect="equal", by="ratio", bound=2.0, within=0.1))
     assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))
-
-
-def test_the_printed_effect_is_ours_against_than():
     assert read_headline(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
     assert read_headline(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
     assert read_headline(claim()) is None
 
 
 def cell(row: str, column: str, value: float, half: float | None = None) -> dict:
-    """A cell of the table `limit`, as a page reads it."""
     low, high = (None, None) if half is None else (value - half, value + half)
     cell = {"row": row, "column": column, "value": value, "low": low, "high": high, "points": None, "n": 12}
     return cell | {"unit": "", "kind": "measured", "published_value": None, "comparable": False}

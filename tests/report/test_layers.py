@@ -65,22 +65,18 @@ def test_the_formulas_of_table_1_are_the_papers_and_stand_without_a_measurement(
     assert at(cells, "Recurrent", "exponent of n, time")["status"] == "not run"
 
 
-def test_the_times_are_drawn_from_what_could_be_timed():
+def test_the_times_are_drawn_from_what_could_be_timed_with_the_interval_of_their_turns():
+    """n ms in the first turn, a tenth more or less in the others: each turn is a line of slope 1."""
     times = aiayn_table1_times.data(layers())
     assert times.groupby("layer")["n"].apply(list).to_dict() == {"rnn": [64, 128, 256], "self": [64, 128]}
     names = [text.get_text() for text in aiayn_table1_times.draw(times).axes[0].get_legend().get_texts()]
     assert names == ["Self-Attention, slope 2.00", "Recurrent, slope 1.00"]
-
-
-def test_a_time_and_its_exponent_have_the_interval_of_their_turns():
-    """n ms in the first turn, a tenth more or less in the others: each turn is a line of slope 1."""
-    rows = [layer("rnn", n, float(n), turns=[n * share for share in (1.0, 1.1, 0.9)]) for n in (64, 128)]
-    cells = aiayn_table1.build(layers(*rows))
+    turned = layers(*(layer("rnn", n, float(n), turns=[n * share for share in (1.0, 1.1, 0.9)]) for n in (64, 128)))
+    cells = aiayn_table1.build(turned)
     time, slope = (at(cells, "Recurrent", column) for column in ("time, n = 128", "exponent of n, time"))
     assert time["value"] == pytest.approx(128) and time["high"] - 128 == pytest.approx(4.3027 * 12.8 / 3**0.5, rel=1e-4)
     assert slope["n"] == 3 and slope["value"] == pytest.approx(1)
-    drawn = aiayn_table1_times.data(layers(*rows)).set_index("n")
-    assert drawn.loc[128, "high"] == pytest.approx(time["high"])
+    assert aiayn_table1_times.data(turned).set_index("n").loc[128, "high"] == pytest.approx(time["high"])
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,6 @@ def test_few_seeds_are_shown_as_themselves_and_more_by_their_interval():
     assert three["high"] - 2.1 == pytest.approx(4.303 * 0.1 / 3**0.5, rel=1e-3) and three["points"] is None
     assert over_seeds([7.0] * 4) == {"value": 7.0, "points": None} | none
     assert over_seeds([])["value"] is None
-
-
-def test_points_and_intervals_as_text():
     few, more = ((18.3, 26.8), "18.3, 26.8"), ((20.0, 21.0, 22.0), "21.0 ± 2.5")
     cells = laid_out(*(measured(text, "dev", scored(*values), "dev_bpc", unit="BLEU") for values, text in (few, more)))
     (column,) = list_columns(cells)

@@ -9,7 +9,7 @@ import pytest
 
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
-from workflow.plan.ablations import builder_names, known_ablations, load_ablation
+from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
@@ -71,18 +71,6 @@ def test_every_figure_of_the_report_can_be_read(scale):
 
 def test_no_variant_is_shown_by_an_id():
     assert not [name for name, variant in VARIANTS if "_" in (variant.label or name)]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scale", SCALES)
-def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
-    frames, shares = recorded(scale).frames, {}
-    for name in builder_names("tables"):
-        builder = load_builder("tables", name)
-        cells = builder.build(*builder_inputs("tables", name, frames))
-        values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []
-        shares |= {f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100}
-    assert not shares
 
 
 def raw(figure, axes):
