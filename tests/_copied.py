@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("Snakefile", "environment.yml", "pyproject.toml", "benchmarks", "config", "models", "profiles", "workflow")
+FILES = ("Snakefile", "environment.yml", "pyproject.toml")
+PARTS = (*FILES, "benchmarks", "config", "models", "profiles", "studies", "workflow")
 
 
 def copied(folder: Path, *more: str) -> Path:
@@ -22,12 +23,13 @@ def copied(folder: Path, *more: str) -> Path:
 
 
 def with_examples(folder: Path, part: str) -> Path:
-    """The same folder with the files of config/ or models/ that README and docs tell a reader to write."""
+    """The same folder with the files of studies/ or models/ that README and docs tell a reader to write."""
     texts = [(ROOT / name).read_text() for name in ("README.md", "docs/variant.md", "docs/claim.md")]
     shown = [each for text in texts for each in re.findall(r"Write `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)]
     places = {place: content for place, content in shown if place.startswith(f"{part}/")}
     assert places
     for place, content in places.items():
+        (folder / place).parent.mkdir(parents=True, exist_ok=True)
         (folder / place).write_text(content)
     return folder
 

@@ -12,7 +12,7 @@ import pytest
 from workflow.cli import schemas
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("models", "workflow", "tests", "benchmarks")
+FOLDERS = ("studies", "models", "workflow", "tests", "benchmarks")
 CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
 RULES = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 KERNELS = "models/kernels"
@@ -20,8 +20,6 @@ WORDS = ("workflow.tasks.spec", "workflow.tasks.task")  # what a task says of it
 # Each room may import those before it. What starts things, scripts and commands, is imported by nobody.
 ROOMS = [
     "config",
-    "ready",
-    "papers",
     "results",
     "training",
     "tasks",
@@ -29,7 +27,7 @@ ROOMS = [
     "costs",
     "report",
 ]
-TORCHLESS = ("config", "ready", "papers", "results", "plan", "report")
+TORCHLESS = ("config", "results", "plan", "report")
 
 
 def imports(path: Path) -> set[str]:
@@ -154,9 +152,10 @@ def test_files_and_functions_are_short():
 
 @pytest.mark.parametrize("kind", ["tables", "figures"])
 def test_every_artefact_is_asked_for_by_an_ablation_and_none_is_missing(kind):
-    from workflow.plan.ablations import builder_names, known_ablations, load_ablation
+    from workflow.config.studies import study_files
+    from workflow.plan.ablations import known_ablations, load_ablation
 
-    assert set(builder_names(kind)) == {each for key in known_ablations() for each in getattr(load_ablation(key), kind)}
+    assert set(study_files(kind)) == {each for key in known_ablations() for each in getattr(load_ablation(key), kind)}
 
 
 @pytest.mark.parametrize("name", schemas.MODELS)
@@ -172,7 +171,7 @@ def test_every_key_of_the_config_is_explained_and_has_a_schema():
     from workflow.plan.config import Config
 
     text = (ROOT / "config" / "README.md").read_text()
-    section = text[text.index("## config.yaml") : text.index("## ablations/")]
+    section = text[text.index("## config.yaml") : text.index("## studies/")]
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(Config.model_fields)
 
 

@@ -1,6 +1,6 @@
 """No code lists papers, scales, questions, texts or tasks: a further one is found where the others lie.
 
-A table or figure of a paper names the questions and texts that it is made of.
+A table or figure in a study names the questions and texts that it is made of.
 """
 
 import ast
@@ -10,14 +10,14 @@ from functools import cache
 import pytest
 
 from tests.test_architecture import ROOT, name, under
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales
+from workflow.report.published import studies
 from workflow.tasks.spec import TASKS
 
-OF_PAPERS = ("workflow/report/tables/", "workflow/report/figures/")
 NAMES = {
-    "papers": known_papers,
+    "papers": known_studies,
     "scales": known_scales,
     "questions": known_ablations,
     "texts": lambda: {corpus for each in known_ablations() for corpus in load_ablation(each).corpora},
@@ -43,12 +43,11 @@ def lists() -> dict[str, list[set[str]]]:
 def test_no_code_lists_what_there_is_a_file_for(kind):
     names = {*NAMES[kind]()}
     for place, each in lists().items():
-        assert place.startswith(OF_PAPERS) or not [words & names for words in each if len(words & names) > 1], place
+        assert not [words & names for words in each if len(words & names) > 1], place
 
 
 def test_no_code_and_no_template_names_a_paper():
-    """But for the tables and figures of a paper, whose files begin with its name."""
     files = [*under("workflow"), *ROOT.glob("workflow/rules/*.smk"), *ROOT.glob("workflow/report/templates/*")]
-    texts = {name(path): path.read_text() for path in files if not name(path).startswith(OF_PAPERS)}
-    quoted = {mark + paper for paper in known_papers() for mark in ("'", '"', "papers/")}
+    texts = {name(path): path.read_text() for path in files}
+    quoted = {mark + paper for paper, study in studies().items() if study.authors for mark in ("'", '"', "papers/")}
     assert not {place for place, text in texts.items() if any(word in text for word in quoted)}

@@ -40,7 +40,7 @@ def project(folder: Path, steps: int) -> Path:
     """A copy with a question about one run, which is scored and kept in the middle and at the end alone."""
     folder.mkdir()
     copied(folder)
-    (folder / "config" / "ablations" / "long.yaml").write_text(ABLATION)
+    (folder / "studies" / "own" / "questions" / "long.yaml").write_text(ABLATION)
     path = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
     text = re.sub(r"steps: 6\b", f"steps: {steps}", path.read_text())
     text = re.sub(r"time_limit_s: 120\b", "time_limit_s: 480", text)  # still a short run, and no slow machine ends it

@@ -22,7 +22,7 @@ variants:
 
 def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     folder = broken(copied(tmp_path), "if (a->kept) *(volatile int *)0 = 1;")
-    (folder / "config" / "ablations" / "few_keys.yaml").write_text(QUESTION)
+    (folder / "studies" / "own" / "questions" / "few_keys.yaml").write_text(QUESTION)
     words = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[few_keys]", "--", "few_keys")
     said = snakemake(folder, *words)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]

@@ -27,7 +27,7 @@ def project(folder: Path) -> Path:
     """A copy with a question of its own, whose text is not ASCII."""
     folder.mkdir()
     copied(folder)
-    (folder / "config" / "ablations" / "naive.yaml").write_text(QUESTION, encoding="utf-8")
+    (folder / "studies" / "own" / "questions" / "naive.yaml").write_text(QUESTION, encoding="utf-8")
     return folder
 
 

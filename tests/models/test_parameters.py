@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from models.nets.build import build
-from workflow.papers import formulas
+from workflow.report.published import formulas
 
 SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
 LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}
@@ -36,7 +36,7 @@ def span_model(name, V, S, **sizes):
 )
 def test_adaptive_span_models(sizes, V, S, expected):
     assert span_model("adaptive", V, S, **sizes) == expected
-    by_formula = formulas.as_params(V, sizes["d_model"], sizes["heads"], sizes["layers"], S, sizes["d_ff"])
+    by_formula = formulas()["as_params"](V, sizes["d_model"], sizes["heads"], sizes["layers"], S, sizes["d_ff"])
     assert by_formula == expected
 
 
@@ -53,7 +53,7 @@ def test_adaptive_span_models(sizes, V, S, expected):
 )
 def test_fixed_span_models(S, expected):
     assert span_model("fixed", 27, S, **SMALL) == expected
-    assert formulas.as_params(27, 512, 8, 12, S, 2048, adaptive=False) == expected
+    assert formulas()["as_params"](27, 512, 8, 12, S, 2048, adaptive=False) == expected
 
 
 def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
@@ -72,7 +72,7 @@ def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
 def test_transformer_xl_models(sizes, dh, V, expected):
     span, position = {"name": "full", "cache": 512}, {"name": "transformer_xl"}
     assert count("transformer_xl", span, position, V, **sizes) == expected
-    assert formulas.txl_params(V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]) == expected
+    assert formulas()["txl_params"](V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]) == expected
 
 
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
@@ -115,7 +115,7 @@ def seq2seq(N, d, ff, h, dk, dv, V, **net):
 def test_attention_is_all_you_need_table_3(row):
     """The nets select the top k keys, which adds no parameter to the formula."""
     sizes = {**BASE, **ROWS[row]}
-    assert seq2seq(**sizes) == formulas.aiayn_params(**sizes)
+    assert seq2seq(**sizes) == formulas()["aiayn_params"](**sizes)
 
 
 @pytest.mark.parametrize("row, expected", [("base", 63_045_632), ("B 16", 55_967_744), ("big", 209_051_648)])

@@ -24,12 +24,12 @@ CONFIG = {"scale": "smoke", "ablations": ["much"], "train": "everything", "devic
 
 
 def write_config(folder: Path, runs: int) -> dict:
-    """Files under `folder`/config that ask for `runs` runs, in whole seeds; the config, as Snakemake holds it."""
+    """Files in `folder` that ask for `runs` runs, in whole seeds; the config, as Snakemake holds it."""
     scale = yaml.safe_load((ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text(encoding="utf-8"))
     scale |= {"S": list(S), "k": list(K), "seeds": list(range(1, 1 + runs // (len(S) * len(K) * len(VARIANTS))))}
     scale["ablations"] = ["much"]
-    for place, content in (("ablations/much.yaml", QUESTION), ("scales/smoke/char_lm.yaml", scale)):
-        path = folder / "config" / place
+    for place, content in (("studies/own/questions/much", QUESTION), ("config/scales/smoke/char_lm", scale)):
+        path = folder / f"{place}.yaml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(yaml.safe_dump(content), encoding="utf-8")
     (folder / "config" / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")

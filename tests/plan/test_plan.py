@@ -7,7 +7,7 @@ import pytest
 from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales, load_config
 from workflow.plan.names import refuse_unknown
@@ -116,7 +116,7 @@ def test_a_corpus_has_its_own_recipe_and_an_ablation_another_there(monkeypatch):
 @pytest.mark.parametrize("scale", known_scales())
 def test_the_paper_of_a_question_changes_no_job(scale, monkeypatch):
     config = load_config({**BASE, "scale": scale, "ablations": known_ablations(), "train": "everything"})
-    asked, names = config.load_ablations(), known_papers()
+    asked, names = config.load_ablations(), known_studies()
     before = [row.job.digest for row in plan(config, {})]
     following = dict(zip(names, [*names[1:], names[0]], strict=True))
     moved = {name: each.model_copy(update={"paper": following[each.paper]}) for name, each in asked.items()}

@@ -1,13 +1,14 @@
 """Which files a number depends on: read from imports, alternatives only where a job names them."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
 from tests._copied import ROOT
 from tests._jobs import VARIANTS, captioning, job, parsing, translation
+from tests.refused._kind import forget
 from workflow.config.choices import AXES
-from workflow.config.files import config_file
 from workflow.plan import sources
 from workflow.plan.code import Code
 from workflow.tasks.spec import TASKS
@@ -94,10 +95,9 @@ def test_changes_that_run_in_a_circle_end(accepted):
 
 
 def test_a_question_depends_on_its_own_builders_alone():
-    files = sources.of_report("question", "workflow/report/tables/adaptive_span_table3.py")
-    builders = {file for file in files if file.startswith("workflow/report/tables/") and "/_" not in file}
-    assert "workflow/report/tables/adaptive_span_table3.py" in builders
-    assert not any("adaptive_span_table1" in file or "figures/adaptive" in file for file in files)
+    files = sources.of_report("question", "studies/adaptive_span/tables/adaptive_span_table1.py")
+    ours = {Path(file).name for file in files if file.startswith("studies/")}
+    assert ours == {"adaptive_span_table1.py", "_models.py"} and "workflow/report/tables/cells.py" in files
 
 
 def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_changed(tmp_path, monkeypatch):
@@ -108,13 +108,14 @@ def test_claims_are_judged_again_where_a_claim_or_the_title_of_a_text_has_change
         return {name: code.of_question(name) for name in ("models", "top_k")} | {"evidence": code.of_evidence()}
 
     def change(place: str) -> set[str]:
-        """What is made again once a line is added to a file of the config."""
-        before, file = digests(), tmp_path / "config" / place
+        """What is made again once a line is added to a file."""
+        before, file = digests(), tmp_path / place
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(config_file(place).read_text() + "# another\n")
+        file.write_text((ROOT / place).read_text() + "# another\n")
+        forget()
         after = digests()
         return {name for name in before if before[name] != after[name]}
 
     monkeypatch.chdir(tmp_path)
-    assert change("tasks/char_lm.yaml") == {"models", "top_k", "evidence"}
-    assert change("claims/top_k_helps_xl.yaml") == {"top_k", "evidence"}
+    assert change("config/tasks/char_lm.yaml") == {"models", "top_k", "evidence"}
+    assert change("studies/explicit_sparse/claims/top_k_helps_xl.yaml") == {"top_k", "evidence"}

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from workflow.config import studies
 from workflow.config.command_line import run
 from workflow.plan import ablations, claims
+from workflow.report import published
 from workflow.report.claims import schema
 
-READ_ONCE = (ablations.load_ablation, claims._content, schema.load_claim)
+READ_ONCE = (studies._folders_in, studies._files, ablations.load_ablation, claims._content, schema.load_claim)
+READ_ONCE += (published.studies, published.load, published.formulas)
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,11 @@ from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import load_yaml, parse, parse_json, read_yaml
-from workflow.papers.published import Analytic
+from workflow.config.studies import study_file
 from workflow.plan.plan import WrittenRow
 from workflow.plan.scales import Measure, load_scale
 from workflow.plan.sources import AcceptedChange
+from workflow.report.published import Recomputed
 from workflow.results.provenance import Trace
 from workflow.tasks.char_lm import CharLMJob
 from workflow.tasks.spec import TASKS
@@ -54,19 +55,19 @@ DOCUMENTS = {
     "record": _site.record(run()).model_dump(mode="json"),
     "config": of_config("config.yaml"),
     "scale": SCALE,
-    "ablation": of_config("ablations/top_k.yaml"),
-    "claim": of_config("claims/dynamic_equals_adaptive.yaml"),
+    "ablation": read_yaml(study_file("questions", "top_k")) | {"paper": "own"},
+    "claim": read_yaml(study_file("claims", "dynamic_equals_adaptive")) | {"paper": "own"},
     **{f"{name}_catalogue": of_config(f"tasks/{name}.yaml") for name in TASKS},
     "manifest": {"version": 2, "scale": "a", "commits": [], "files": {"results/a.json": 64 * "0"}},
-    "published": {"paper": "a", "title": "A", "values": [NUMBER]},
+    "study": {"title": "A", "values": [NUMBER]},
     "device": {"fp32": 1e12, "source": "its data sheet"},
     "plan": _site.planned(run()),
     "measure": SCALE["measure"],
-    "formulas": {"recomputed": {"a": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}}}, "open": {}},
+    "formulas": {"formula": "mac", "inputs": {"L": 1, "d": 2, "ff": 3, "S": 4}},
     "accepted": {"file": "a.py", "was": 12 * "0", "now": 12 * "1", "why": "a comment"},
     "trace": {"origin": "a", "texts": [], "runs": ["a"], "commits": [], "data": ""},
 }
-MODELS = schemas.MODELS | {"job": CharLMJob, "plan": WrittenRow, "measure": Measure, "formulas": Analytic}
+MODELS = schemas.MODELS | {"job": CharLMJob, "plan": WrittenRow, "measure": Measure, "formulas": Recomputed}
 MODELS |= {"accepted": AcceptedChange, "trace": Trace}
 doors = pytest.mark.parametrize("name", MODELS)
 

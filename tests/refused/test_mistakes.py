@@ -54,7 +54,7 @@ def recipe(says: str, section: str, **changes) -> Kind:
 
 
 def ablation(says: str, **changes) -> Kind:
-    return Kind(f"{SMOKE} ablations=[mine]", says, {"config/ablations/mine.yaml": {**ABLATION, **changes}})
+    return Kind(f"{SMOKE} ablations=[mine]", says, {"studies/own/questions/mine.yaml": {**ABLATION, **changes}})
 
 
 def variant(says: str, **changes) -> Kind:
@@ -62,7 +62,7 @@ def variant(says: str, **changes) -> Kind:
 
 
 def claim(says: str, **changes) -> Kind:
-    return Kind("scripts.question models --scale none", says, {"config/claims/mine.yaml": {**CLAIM, **changes}})
+    return Kind("scripts.question models --scale none", says, {"studies/own/claims/mine.yaml": {**CLAIM, **changes}})
 
 
 def text(says: str, **changes) -> Kind:
@@ -121,7 +121,7 @@ KINDS = {
     "ablation: half a head": variant("times: heads = 2 x 0.3 is not a whole number", times={"heads": 0.3}),
     "ablation: long ramp": variant("ramp R = 999 must not exceed S", span={"name": "adaptive", "ramp": 999}),
     "ablation: blank in its name": Kind(
-        SMOKE, "expected a name of letters", {"config/ablations/my own.yaml": ABLATION}
+        SMOKE, "expected a name of letters", {"studies/own/questions/my own.yaml": ABLATION}
     ),
     "claim: misspelt measure": claim("unknown measure 'dev_bcp': did you mean 'dev_bpc'?", measure="dev_bcp"),
     "claim: misspelt variant": claim("unknown variant of models 'as_smal'", ours={"variant": "as_smal"}),

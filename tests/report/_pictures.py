@@ -12,8 +12,8 @@ from matplotlib.text import Annotation, Text
 from matplotlib.ticker import FixedLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from workflow.report.figures._colours import DARK_PAPER, LIGHT_PAPER, MAP, contrast, follow_page
-from workflow.report.figures._style import lay_out
+from workflow.report.figures.colours import DARK_PAPER, LIGHT_PAPER, MAP, contrast, follow_page
+from workflow.report.figures.style import lay_out
 from workflow.report.pages.site import TEMPLATES
 
 COLOUR = re.compile(r"(fill|stroke|color|stop-color)(?:: |=\")([^;\"]+)")

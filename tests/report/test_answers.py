@@ -9,7 +9,7 @@ from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import compare, variant_table
 from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.sentence import answer_of
-from workflow.report.figures._style import plt
+from workflow.report.figures.style import plt
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST

@@ -3,7 +3,7 @@
 import pytest
 
 from tests._runs import failed, run
-from workflow.report.tables._cells import measured, ratio, setting, take_cost_row
+from workflow.report.tables.cells import measured, ratio, setting, take_cost_row
 from workflow.results.runs_table import as_frame
 
 

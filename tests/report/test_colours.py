@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests._runs import run
-from workflow.report.figures._colours import (
+from workflow.report.figures.colours import (
     COLOURS,
     DARK_PAPER,
     LIGHT_PAPER,

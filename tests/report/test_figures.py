@@ -2,25 +2,25 @@
 
 import pytest
 
-from tests._layers import layers
-from tests._runs import all_frames, everything, failed, run, write_inputs
-from workflow.plan.ablations import builder_names
-from workflow.report.builders import builder_inputs, load_builder
-from workflow.report.figure_files import write_figure
-from workflow.report.figures import (
+from studies.adaptive_span.figures import (
     adaptive_span_figure1,
     adaptive_span_figure2,
     adaptive_span_figure3_center,
     adaptive_span_figure3_left,
     adaptive_span_figure5,
 )
+from tests._layers import layers
+from tests._runs import all_frames, everything, failed, run, write_inputs
+from workflow.config.studies import study_files
+from workflow.report.builders import builder_inputs, load_builder
+from workflow.report.figure_files import write_figure
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
 FRAMES = {"good": all_frames(), "failed": all_frames(failed), "none": Frames(everything().head(0), layers().head(0))}
 FRAMES |= {"one": Frames(everything().query("seed == 1"), layers())}
 
 
-@pytest.mark.parametrize("name", builder_names("figures"))
+@pytest.mark.parametrize("name", study_files("figures"))
 @pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES)
 @pytest.mark.slow
 def test_every_figure_can_be_drawn(name, frames):

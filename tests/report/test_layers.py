@@ -8,19 +8,19 @@ import pytest
 import torch
 
 from models.kernels.compiled import build
+from studies.aiayn.figures import aiayn_table1_times
+from studies.aiayn.tables import aiayn_table1
 from tests import _site
 from tests._layers import layer, layers
 from tests._runs import run
 from tests.report._cells import at
 from workflow.config.errors import ConfigError
 from workflow.costs.layer_kinds import LAYERS, REACH
-from workflow.papers.published import join
-from workflow.papers.published import load as printed
 from workflow.plan.scales import read_measure
-from workflow.report.figures import aiayn_table1_times
+from workflow.report.published import join
+from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
-from workflow.report.tables import aiayn_table1
-from workflow.report.tables._layers import exponent
+from workflow.report.tables.layer_costs import exponent
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script

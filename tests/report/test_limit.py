@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
+from studies.own.figures import limit as figure
+from studies.own.figures import spans_at_borders as borders
+from studies.own.tables import limit
+from studies.own.tables._attainable import paying_window, with_share
 from tests._runs import best_reader, everything, topic_borders
-from workflow.report.figures import limit as figure
-from workflow.report.figures import spans_at_borders as borders
-from workflow.report.tables import limit
-from workflow.report.tables._attainable import paying_window, with_share
 
 
 def test_a_share_is_what_is_gained_of_what_can_be_gained():

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from studies.aiayn.figures import aiayn_attention
+from studies.explicit_sparse.figures import explicit_sparse_figure1, explicit_sparse_figure4
 from tests._runs import BROKEN, translated
-from workflow.report.figures import _maps, aiayn_attention, explicit_sparse_figure1, explicit_sparse_figure4
+from workflow.report.figures import maps
 from workflow.results.runs_table import as_frame
 
 HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
@@ -37,16 +39,16 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
     top_k = [looked(variant="top_k", k=4, seed=2), looked(variant="top_k", paper_corpus="other")]
-    used = _maps.pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
+    used = maps.pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
-    assert not len(_maps.pick_compared(as_frame(nothing)))
+    assert not len(maps.pick_compared(as_frame(nothing)))
 
 
 def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
     """No weight is the page itself, light or dark; the least that is one can be told from it."""
-    seen = [_maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
-    assert _maps.BLUES(np.ma.masked)[3] == 0 < seen[0] < 0.1 and seen == sorted(seen) and seen[-1] == 1
+    seen = [maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
+    assert maps.BLUES(np.ma.masked)[3] == 0 < seen[0] < 0.1 and seen == sorted(seen) and seen[-1] == 1
 
 
 def test_what_a_head_attends_to_is_said_by_rule():

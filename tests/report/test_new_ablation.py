@@ -10,7 +10,7 @@ from tests.report.test_pages import check_links, links
 from workflow.config.errors import ConfigError
 from workflow.config.strict import load_yaml, parse
 from workflow.plan.ablations import Ablation, load_ablation
-from workflow.report.figures._colours import on_page
+from workflow.report.figures.colours import on_page
 from workflow.results.record import write_record
 
 COLOUR = "#123456"
@@ -27,8 +27,8 @@ BPC = {"short": (2.0, 2.1, 2.2), "long": (1.901, 2.002, 2.103)}
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """The pages of a question of one's own, and the runs that it asks for."""
-    (tmp_path / "config" / "ablations").mkdir(parents=True)
-    (tmp_path / "config" / "ablations" / "ramp.yaml").write_text(SIX)
+    (tmp_path / "studies" / "own" / "questions").mkdir(parents=True)
+    (tmp_path / "studies" / "own" / "questions" / "ramp.yaml").write_text(SIX)
     monkeypatch.chdir(tmp_path)
     rows = [
         run("ramp", name, seed, dev_bpc=bpc, label=label_of("ramp", name), colour=COLOUR if name == "long" else None)

@@ -12,11 +12,12 @@ from tests import _site
 from tests._jobs import job, translation
 from tests._training import origin
 from workflow.config.files import ROOT
-from workflow.papers.published import papers
-from workflow.plan.ablations import builder_names, load_ablation
+from workflow.config.studies import study_files
+from workflow.plan.ablations import load_ablation
 from workflow.report.pages.papers import order_in_paper, status_page
 from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents
+from workflow.report.published import studies
 from workflow.results.record import Point, Record
 
 
@@ -46,7 +47,7 @@ def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "pivot")}
     assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
-    assert {path.stem for path in (site / "papers").iterdir()} == set(papers())
+    assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)
     places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
     assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
@@ -145,13 +146,13 @@ def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
 
 def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
     """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
-    numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in papers().items()}
-    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4}
-    listed = [artefact for paper in papers().values() for artefact in paper.artefacts.values()]
+    numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in studies().items()}
+    assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4, "own": 0}
+    listed = [artefact for paper in studies().values() for artefact in paper.artefacts.values()]
     named = {name for artefact in listed for name in (*artefact.tables, *artefact.figures)}
-    built = {*builder_names("tables"), *builder_names("figures")}
+    built = {*study_files("tables"), *study_files("figures")}
     assert named <= built
-    theirs = {name for name in built if name.startswith(tuple(papers()))}
+    theirs = {name for name in built if name.startswith(tuple(studies()))}
     assert theirs - named == {"adaptive_span_costs", "adaptive_span_shares"}  # of the text, not of a table
     anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
     assert {anchor.partition("-")[2] for anchor in anchors} == named

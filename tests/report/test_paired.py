@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from tests._runs import BROKEN, translated
-from workflow.report.tables._paired import bootstrap, gain, p_value
+from workflow.report.tables.paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
 from workflow.tasks.translation.runner import count_sentences
 

@@ -13,7 +13,7 @@ from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
-from workflow.report.figures._style import canvas, plt, set_log, share_legend
+from workflow.report.figures.style import canvas, plt, set_log, share_legend
 from workflow.report.pages.ablation import draw_figures
 from workflow.tasks.spec import TASKS
 

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 
 from tests._runs import all_frames
-from workflow.plan.ablations import builder_names
+from workflow.config.studies import study_files
 from workflow.plan.reads import MAPS, reads
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames
 
-BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
+BUILDERS = [(kind, name) for kind in ("tables", "figures") for name in study_files(kind)]
 ENTRIES = [(kind, name, entry) for kind, name in BUILDERS for entry in reads(kind, name)]
 FRAMES = ("runs", "layers", *OF_TEXTS)
 

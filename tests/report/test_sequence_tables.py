@@ -5,12 +5,13 @@ import pandas as pd
 import pytest
 from matplotlib.text import Text
 
+from studies.aiayn.tables import aiayn_table4
+from studies.explicit_sparse.figures import explicit_sparse_captions
+from studies.explicit_sparse.tables import explicit_sparse_table2
 from tests._runs import LOOK, described, everything, failed, parsed
 from tests.report._cells import at
-from workflow.papers.published import join
-from workflow.report.figures import explicit_sparse_captions
-from workflow.report.tables import aiayn_table4, explicit_sparse_table2
-from workflow.report.tables._paired import cider, f1
+from workflow.report.published import join
+from workflow.report.tables.paired import cider, f1
 from workflow.results.runs_table import as_frame
 
 

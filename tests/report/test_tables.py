@@ -6,22 +6,22 @@ import re
 import pandas as pd
 import pytest
 
-from tests._layers import layers
-from tests._runs import all_frames, everything, failed, run, write_inputs
-from tests.report._cells import at
-from workflow.papers.published import join
-from workflow.plan.ablations import builder_names
-from workflow.report.builders import builder_inputs, load_builder
-from workflow.report.layout import list_columns
-from workflow.report.table_files import as_latex, as_lines, write_table
-from workflow.report.tables import (
+from studies.adaptive_span.tables import (
     adaptive_span_costs,
     adaptive_span_shares,
     adaptive_span_table1,
     adaptive_span_table3,
-    explicit_sparse_table3,
 )
-from workflow.report.tables._cells import COLUMNS
+from studies.explicit_sparse.tables import explicit_sparse_table3
+from tests._layers import layers
+from tests._runs import all_frames, everything, failed, run, write_inputs
+from tests.report._cells import at
+from workflow.config.studies import study_files
+from workflow.report.builders import builder_inputs, load_builder
+from workflow.report.layout import list_columns
+from workflow.report.published import join
+from workflow.report.table_files import as_latex, as_lines, write_table
+from workflow.report.tables.cells import COLUMNS
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
 NONE = Frames(everything().head(0), layers().head(0))
@@ -47,7 +47,7 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
     assert at(explicit_sparse_table3.build(runs), "Adaptive span, top-k, k = 8", "dev")["n"] == 2
 
 
-@pytest.mark.parametrize("name", builder_names("tables"))
+@pytest.mark.parametrize("name", study_files("tables"))
 @pytest.mark.parametrize("frames", [all_frames(), all_frames(failed), NONE], ids=["good", "failed", "none"])
 def test_every_table_stands_on_good_failed_and_missing_runs(name, frames):
     cells = load_builder("tables", name).build(*builder_inputs("tables", name, frames))

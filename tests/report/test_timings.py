@@ -7,15 +7,16 @@ import pytest
 
 from tests._costs import split_costs
 from tests._runs import every_run, run
-from workflow.plan.ablations import builder_names, load_ablation
+from workflow.config.studies import study_files
+from workflow.plan.ablations import load_ablation
 from workflow.plan.reads import reads
 from workflow.report.answers import cost_figure, remarks
 from workflow.report.builders import load_builder
-from workflow.report.tables import _paired
+from workflow.report.tables import paired
 from workflow.results.runs_table import as_frame
 from workflow.results.timings import KINDS, SPEEDS
 
-READERS = [(kind, name) for kind in ("tables", "figures") for name in builder_names(kind)]
+READERS = [(kind, name) for kind in ("tables", "figures") for name in study_files(kind)]
 READERS = [each for each in READERS if "throughput" in reads(*each)]
 TURNS = {"plain": (10.0, 10.2, 9.9), "other": (10.1, 9.8, 10.2)}  # of two that cannot be told apart
 
@@ -40,7 +41,7 @@ def shown(kind: str, name: str, rows: list[dict], seed: int) -> pd.DataFrame:
 @pytest.mark.parametrize("kind, name", READERS, ids=lambda word: word)
 def test_every_number_that_a_timing_changes_has_an_interval(kind, name, monkeypatch):
     """What is shown of a timing is found by drawing all of them anew: it is another number then, nothing else is."""
-    monkeypatch.setattr(_paired, "bootstrap", lambda *counts: (0.0, 1.0))  # which takes seconds, and reads no timing
+    monkeypatch.setattr(paired, "bootstrap", lambda *counts: (0.0, 1.0))  # which takes seconds, and reads no timing
     rows = [row for row in every_run() if row["seed"] == 1 and name in getattr(load_ablation(row["ablation"]), kind)]
     before, after = (shown(kind, name, rows, seed) for seed in (1, 2))
     ends, found = {"value": ("low", "high"), "mean": ("low", "high")}, 0

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
+from studies.aiayn.tables import aiayn_table2, aiayn_table3
 from tests._runs import everything, translated
 from tests.report._cells import at
-from workflow.papers.published import join
-from workflow.papers.published import load as printed
-from workflow.report.tables import aiayn_table2, aiayn_table3
+from workflow.report.published import join
+from workflow.report.published import load as printed
 from workflow.results.runs_table import as_frame
 
 

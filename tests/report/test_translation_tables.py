@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from studies.explicit_sparse.figures import explicit_sparse_figure3
+from studies.explicit_sparse.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5
 from tests._runs import BROKEN, translated
 from tests.report._cells import at
-from workflow.papers.published import join
-from workflow.report.figures import explicit_sparse_figure3
-from workflow.report.tables import explicit_sparse_table1, explicit_sparse_table4, explicit_sparse_table5
+from workflow.report.published import join
 from workflow.results.runs_table import as_frame
 
 

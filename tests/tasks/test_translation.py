@@ -13,7 +13,7 @@ from tests._training import CPU, assert_same, interrupt, run_script, start, trai
 from workflow.config.errors import ConfigError
 from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
-from workflow.report.tables._paired import bleu
+from workflow.report.tables.paired import bleu
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets

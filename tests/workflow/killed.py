@@ -58,7 +58,7 @@ class Trial:
         """A copy of the project with one small question."""
         (folder := self.folder / name).mkdir()
         copied(folder)
-        (folder / "config" / "ablations" / "ramps.yaml").write_text(QUESTION)
+        (folder / "studies" / "own" / "questions" / "ramps.yaml").write_text(QUESTION)
         scale = folder / "config" / "scales" / "smoke" / "char_lm.yaml"
         scale.write_text(re.sub(r"tokens: (1024|2048)", "tokens: 512", scale.read_text()))
         return folder

@@ -6,17 +6,17 @@ import tomllib
 import yaml
 
 from tests._copied import ROOT
-from workflow.papers.published import papers
+from workflow.report.published import studies
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
 
 
-def test_the_citation_names_the_version_and_the_three_papers():
+def test_the_citation_names_the_version_and_the_three_studies():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert (cited["version"], cited["license"]) == (project["version"], project["license"])
     titles = {reference["title"].partition(":")[0] for reference in cited["references"]}
-    assert titles == {paper.title.partition(" (")[0] for paper in papers().values()}
+    assert titles == {study.title for study in studies().values() if study.authors}
 
 
 def test_githubs_workflow_runs_the_script_of_the_projects_ci_and_nothing_else():

@@ -37,8 +37,8 @@ variants:
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a question of its own."""
-    (tmp_path / "config" / "ablations").mkdir(parents=True)
-    (tmp_path / "config" / "ablations" / "ramps.yaml").write_text(RAMPS)
+    (tmp_path / "studies" / "own" / "questions").mkdir(parents=True)
+    (tmp_path / "studies" / "own" / "questions" / "ramps.yaml").write_text(RAMPS)
     return tmp_path
 
 

@@ -11,7 +11,7 @@ TEXT = (ROOT / "README.md").read_text()
 
 
 def test_an_added_ablation_trains_its_new_runs_alone(tmp_path):
-    copy = with_examples(copied(tmp_path), "config")
+    copy = with_examples(copied(tmp_path), "studies")
     plan = snakemake(copy, "-n", "--config", "scale=smoke", "--", "ramp")
     text = plan.stdout + plan.stderr
     assert plan.returncode == 0, text

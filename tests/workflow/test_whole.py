@@ -22,7 +22,7 @@ ADAPTIVE, TEMPLATE = "models/attention/spans/adaptive.py", "workflow/report/temp
 @pytest.fixture(scope="module")
 def done(tmp_path_factory):
     """A copy of the project, with the README's own question and claim, in which everything has been made."""
-    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "config")
+    folder = with_examples(copied(tmp_path_factory.mktemp("smoke"), "README.md"), "studies")
     said = snakemake(folder, *CONFIG)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     return folder, said.stdout + said.stderr
@@ -136,7 +136,7 @@ def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, cha
 @pytest.mark.parametrize(
     "place, line, answered",
     [
-        ("workflow/report/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
+        ("studies/adaptive_span/figures/adaptive_span_figure5.py", "# changed\n", ["dynamic_span"]),
         (TEMPLATE, "{# changed #}\n", [*ABLATIONS]),
     ],
 )
@@ -169,7 +169,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
     assert said.returncode == 0, said.stderr[-2000:]
     text = (done[0] / "report.html").read_text()
     assert "adaptive_span_table3" in text and "adaptive_span_figure5" in text
-    assert "Figure 5: a dynamic span over real text" in text and "Adaptive Attention Span in Transformers (" in text
+    assert "Figure 5: a dynamic span over real text" in text and "Adaptive Attention Span in Transformers" in text
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -13,22 +13,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.papers import known_papers
-from workflow.plan.ablations import builder_names
+from workflow.config.studies import known_studies, study_files
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 CHOICES = {axis: f"models/attention/{folder}/{{}}.py" for axis, folder in AXES.items()}
 KINDS = {axis: path for axis, path in CHOICES.items() if (TEMPLATES / f"{axis}.py.j2").exists()}
-KINDS |= {kind: f"config/{kind}s/{{}}.yaml" for kind in ("ablation", "claim")}
+KINDS |= {"ablation": "studies/own/questions/{}.yaml", "claim": "studies/own/claims/{}.yaml"}
 
 
 def begin(root: Path, kind: str, name: str) -> Path:
     """The file that was written; `ConfigError` for a name that cannot be one, or is one already."""
     path = root / KINDS[kind].format(name)
-    if not path.parent.is_dir():
-        raise ConfigError(f"{root}: no {path.parent.relative_to(root)} here; start this in the suite's own folder")
+    home = path.parent if kind in CHOICES else root / "studies" / "own"
+    if not home.is_dir():
+        raise ConfigError(f"{root}: no {home.relative_to(root)} here; start this in the suite's own folder")
     titled = "".join(part.capitalize() for part in name.split("_"))
     _refuse_unfit(root, kind, name, titled)
     environment = Environment(
@@ -47,7 +47,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         if (root / path.format(name)).exists():
             raise ConfigError(f"{kind} '{name}': {path.format(name)} already exists; choose another name")
     if kind == "ablation":
-        taken = {*known_papers(), LAYERS, *builder_names("tables"), *builder_names("figures")}
+        taken = {*known_studies(), LAYERS, *study_files("tables"), *study_files("figures")}
         rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
         text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
         taken |= set(re.findall(r"^rule (\w+):", text, re.MULTILINE))

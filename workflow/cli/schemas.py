@@ -12,12 +12,12 @@ import yaml
 from pydantic import TypeAdapter
 
 from workflow.config.command_line import Parser, run
-from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.config import Config, load_config
 from workflow.plan.scales import Scale
 from workflow.plan.work import Device
 from workflow.report.claims.schema import Claim
+from workflow.report.published import Study
 from workflow.results.archive import Manifest
 from workflow.results.record import Record, write_text
 from workflow.tasks.spec import TASKS, AnyJob
@@ -32,7 +32,7 @@ MODELS = {
     **{f"{name}_catalogue": task.catalogue for name, task in TASKS.items()},
     "claim": Claim,
     "manifest": Manifest,
-    "published": Paper,
+    "study": Study,
     "device": Device,
 }
 

@@ -1,27 +1,26 @@
-"""An ablation: a question, its variants, and the tables and figures that answer it. config/ablations/NAME.yaml."""
+"""Read ablations, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures that answer it."""
 
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
-from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, config_file, config_names
+from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies, shown_path, study_file, study_files, study_of
 from workflow.tasks.spec import TASKS
 
-PaperName = Annotated[str, one_of("paper", known_papers)]
+PaperName = Annotated[str, one_of("paper", known_studies)]
 Values = StrictInt | str | list[StrictInt] | None
 
 
 class Variant(StrictModel):
-    """What differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
+    """How a variant differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
 
-    largest_S: the grid ends there for this variant, as where a paper trained nothing longer.
-    net and training replace sizes of the recipe, `times` multiplies sizes of its net.
-    apply_to: see `Seq2SeqAttentionChoices`. label, colour: in tables and figures, where the name and what its attention
-    is do not say enough; no job knows them.
+    largest_S: the grid ends there for this variant, for instance because a paper trained nothing longer.
+    net and training replace keys of the recipe, `times` multiplies sizes of its net.
+    apply_to: see `Seq2SeqAttentionChoices`. label, colour: the variant's in tables and figures, in place of its name
+    and the colour of its attention; no job knows them.
     """
 
     recipe: str = "base"
@@ -41,7 +40,7 @@ class Variant(StrictModel):
 
 
 class Grid(StrictModel):
-    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of those of the scale."""
+    """S and k of every variant that sets none of its own: numbers, or `all`, `max` or `min` of the scale's grid."""
 
     S: Values = None
     k: Values = None
@@ -50,8 +49,9 @@ class Grid(StrictModel):
 class Ablation(StrictModel):
     """One question, its variants, and the tables and figures that answer it.
 
-    seeds: how many of the scale's seeds at least, null for all. by_name: whether it is left out unless the `ablations`
-    of config or scale name it.
+    paper: the study on whose page it stands; by default the one whose folder holds the file. seeds: how many of the
+    scale's seeds it takes at least, null for all. by_name: whether it is left out unless the `ablations` of config or
+    scale name it.
     """
 
     question: str
@@ -87,29 +87,24 @@ class Ablation(StrictModel):
     @classmethod
     def builders_exist(cls, names, info):
         for name in names:
-            check_known(info.field_name.removesuffix("s"), name, builder_names(info.field_name))
+            study_file(info.field_name, name)
         return names
 
 
-def builder_names(kind: str) -> list[str]:
-    """The tables, or figures, that there are a file for; those that start with _ are none."""
-    files = (ROOT / "workflow" / "report" / kind).glob("*.py")
-    return sorted(path.stem for path in files if not path.stem.startswith("_") and path.stem != "analytic")
-
-
 def known_ablations() -> list[str]:
-    return config_names("ablations")
+    """Name the ablations of all studies, in order."""
+    return list(study_files("questions"))
 
 
 @cache
 def load_ablation(name: str) -> Ablation:
-    check_known("ablation", name, known_ablations())
-    place = f"ablations/{name}.yaml"
-    return parse(Ablation, read_yaml(config_file(place)), f"config/{place}")
+    """Read an ablation; `ConfigError` where there is none of that name, or where its file breaks the schema."""
+    path = study_file("questions", name)
+    return parse(Ablation, {"paper": study_of("questions", name)} | read_yaml(path), shown_path(path))
 
 
 def check_owners(ablations: dict[str, Ablation]) -> None:
-    """A table or figure answers one ablation."""
+    """Refuse a table or figure that more than one of the ablations name."""
     for kind in ("tables", "figures"):
         for name in dict.fromkeys(each for ablation in ablations.values() for each in getattr(ablation, kind)):
             owners = [owner for owner, ablation in ablations.items() if name in getattr(ablation, kind)]

@@ -1,32 +1,33 @@
-"""Which claims there are, and which ablation each is about. What a claim says is workflow/report/claims/schema.py's."""
+"""List the claims and the ablation that each is about. `workflow.report.claims.schema` reads all that a claim says."""
 
 from functools import cache
 
-from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.files import config_file, config_names
+from workflow.config.errors import ConfigError, shown
 from workflow.config.strict import read_yaml
+from workflow.config.studies import shown_path, study_file, study_files
 from workflow.results.registry import COSTS, REGISTRY
 
-FORMULAS = "formulas"  # in place of an ablation: claims that a formula recomputes
-LAYERS = "layers"  # the same: claims about layers that were measured without a run
+FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
+LAYERS = "layers"  # the same for claims about layers, which are measured without a run
 
 
 def known_claims() -> list[str]:
-    return config_names("claims")
+    """Name the claims of all studies, in order."""
+    return list(study_files("claims"))
 
 
 @cache
 def _content(name: str) -> dict:
-    check_known("claim", name, known_claims())
-    place = f"claims/{name}.yaml"
-    content = read_yaml(config_file(place))
+    path = study_file("claims", name)
+    content = read_yaml(path)
     if not isinstance(content.get("ablation"), str | None):
-        raise ConfigError(f"config/{place}: ablation = {shown(content['ablation'])}: Input should be a valid string")
+        about = shown(content["ablation"])
+        raise ConfigError(f"{shown_path(path)}: ablation = {about}: Input should be a valid string")
     return content
 
 
 def ablation_of(name: str) -> str:
-    """The ablation that a claim is about, `layers`, or `formulas`."""
+    """Return the ablation that a claim is about, or `layers`, or `formulas`."""
     return str(_content(name).get("ablation") or FORMULAS)
 
 
@@ -36,12 +37,12 @@ def claims_about(ablation: str) -> list[str]:
 
 
 def sentence_of(name: str) -> str:
-    """What the claim says."""
+    """Return the sentence of a claim."""
     return str(_content(name).get("claim", ""))
 
 
 def costs_claimed(ablation: str) -> list[str]:
-    """The kinds of cost that the claims about an ablation read."""
+    """List the kinds of cost that the claims about an ablation read."""
     wanted = set()
     for name in claims_about(ablation):
         content = _content(name)

@@ -1,8 +1,11 @@
 """Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import config_file
+from workflow.config.studies import study_file
 from workflow.plan import sources
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
@@ -58,32 +61,29 @@ class Code:
     def of_question(self, name: str) -> str:
         """The code and config behind the tables, figures, claims and pages of a question."""
         ablation = load_ablation(name)
-        builders = [f"workflow/report/tables/{table}.py" for table in ablation.tables]
-        builders += [f"workflow/report/figures/{figure}.py" for figure in ablation.figures]
-        return self._of_report("question", builders, [f"ablations/{name}.yaml", *_claim_places(claims_about(name))])
+        builders = [study_file(kind, each) for kind in ("tables", "figures") for each in getattr(ablation, kind)]
+        asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
+        return self._of_report("question", map(sources.file_in_suite, builders), asked)
 
     def of_evidence(self) -> str:
-        return self._of_report("evidence", [], _claim_places(known_claims()))
+        return self._of_report("evidence", [], _files("claims", known_claims()))
 
     def of_report(self, ablations: Iterable[str]) -> str:
         """The same of what stands on all questions."""
-        return self._of_report("report", [], [*_ablation_places(ablations), *_claim_places(known_claims())])
+        return self._of_report("report", [], [*_files("questions", ablations), *_files("claims", known_claims())])
 
     def of_page(self, *ablations: str) -> str:
         """The same of a page that stands on some questions."""
-        return self._of_report("paper", [], _ablation_places(ablations))
+        return self._of_report("paper", [], _files("questions", ablations))
 
-    def _of_report(self, script: str, builders: list[str], places: list[str]) -> str:
+    def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
         files = sources.of_report(script, *builders) | (sources.page_files() if script != "evidence" else frozenset())
-        return f"{sources.digest(files)} {sources.config_digest(*TEXTS, *sources.published_places(), *places)}"
+        contents = [*map(config_file, TEXTS), *sources.published_files(), *asked]
+        return f"{sources.digest(files)} {sources.content_digest(contents)}"
 
 
-def _ablation_places(names: Iterable[str]) -> list[str]:
-    return [f"ablations/{name}.yaml" for name in names]
-
-
-def _claim_places(names: Iterable[str]) -> list[str]:
-    return [f"claims/{name}.yaml" for name in names]
+def _files(kind: str, names: Iterable[str]) -> list[Path]:
+    return [study_file(kind, name) for name in names]
 
 
 def _made_from(digest: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Read config/config.yaml, what is asked for, at which scale, on which device; and config/devices.yaml."""
+"""Read config/config.yaml: what is asked for, at which scale, on which device."""
 
 import os
 import shutil
@@ -12,20 +12,21 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
 from workflow.config.files import config_names
 from workflow.config.strict import StrictModel, one_of, parse
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
 Names = Annotated[list[str], Field(min_length=1)]
-TRAIN = ("nothing", "first_seed", "everything")  # of the runs whose record came with the project
+TRAIN = ("nothing", "first_seed", "everything")  # which runs are trained although their record came with the project
 
 
 class Config(StrictModel):
     """config/config.yaml, with what `snakemake --config` adds. config/README.md says what each key means."""
 
     scale: str = "laptop"
+    studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
     ablations: list[str] | None = None
@@ -38,7 +39,7 @@ class Config(StrictModel):
 
     @property
     def folder(self) -> str:
-        """Where results and reports lie: the scale, with the user's own corpus where there is one."""
+        """Name the folder of results and reports: the scale, and the user's own corpus where there is one."""
         if self.corpus is None:
             return self.scale
         catalogue = next((each for each in map(load_corpora, self.tasks or TASKS) if each.knows(self.corpus)), None)
@@ -46,7 +47,7 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """Write what decides which runs there are, as JSON: all but device, backend, data folder, other results."""
+        """Write as JSON the keys that decide which runs there are: all but device, backend, data and other results."""
         return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
 
     @property
@@ -56,22 +57,28 @@ class Config(StrictModel):
 
     @property
     def gpus(self) -> int:
-        """Count the GPUs that runs take turns on; on a CPU they share it."""
+        """Return 1 where runs take a GPU, 0 where they are on a CPU."""
         return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))
+
+    @field_validator("studies")
+    @classmethod
+    def are_read(cls, folders):
+        read_also(folders)  # before the other keys are checked, for they name what these folders hold
+        return folders
 
     @field_validator("papers", "tasks", "ablations")
     @classmethod
     def names_exist(cls, names, info):
-        valid = {"papers": known_papers, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
+        valid = {"papers": known_studies, "tasks": lambda: TASKS, "ablations": known_ablations}[info.field_name]
         for name in names or []:
             check_known(info.field_name.removesuffix("s"), name, valid())
         return names
 
     def load_ablations(self) -> dict[str, "Ablation"]:
-        """Read the ablations that are asked for, by name; all files are read, so that none stays broken.
+        """Read the ablations that are asked for, by name. All files are read, so that a broken one is always noticed.
 
-        A scale that has no file for a task, or does not name an ablation, leaves it out. One
-        that is run by name alone takes part where the config or the scale names it.
+        A scale leaves out the ablations of a task that it has no file for, and those that its own `ablations` do not
+        name. An ablation marked `by_name` takes part only if the config or the scale names it.
         """
         known = {name: load_ablation(name) for name in known_ablations()}
         scales = self.load_scales()
@@ -86,7 +93,7 @@ class Config(StrictModel):
                 for variant in variants:
                     check_known(f"variant of {name} in config/scales/{self.scale}", variant, known[name].variants)
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
-        papers = known_papers() if self.papers is None else self.papers
+        papers = known_studies() if self.papers is None else self.papers
         return {
             name: ablation
             for name, ablation in known.items()
@@ -95,7 +102,7 @@ class Config(StrictModel):
 
     @property
     def train_first(self) -> list[str]:
-        """The ablations whose first seed is trained here although its record came with the project."""
+        """List the ablations whose first seed is trained here although its record came with the project."""
         return [name for scale in self.load_scales().values() for name in scale.train_first]
 
     def load_scales(self) -> dict[str, Scale]:
@@ -108,9 +115,9 @@ class Config(StrictModel):
 
 
 def load_config(raw: dict) -> Config:
-    """Check the mapping that Snakemake holds. The environment's ATTENTION_DATA_DIR stands in for data_dir."""
+    """Check the config as Snakemake read it. Without `data_dir` the environment variable ATTENTION_DATA_DIR counts."""
     config = parse(Config, raw, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
-    data_folders(config.data_dir)  # refuses one that is not there
+    data_folders(config.data_dir)  # refuses a folder that does not exist
     return config

@@ -1,4 +1,4 @@
-"""What a run, a configuration or a job of the workflow is, in words, for messages."""
+"""Describe runs, configurations and groups of them in words, for messages and names of files."""
 
 import hashlib
 import re
@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from workflow.plan.plan import PlanRow
 from workflow.plan.sources import DIGITS
 
-LONGEST_NAME = 80  # of a file that is named after several ablations
+LONGEST_NAME = 80  # letters in the name of a file that is named after several ablations
 DIGEST = "[0-9a-f]{12}"
 
 
 class Labels:
-    """Runs and configurations in words, from the rows that ask for them."""
+    """Runs and configurations in words, by the rows of the plan that ask for them."""
 
     def __init__(self, rows: list[PlanRow]):
         self._runs, self._configurations = defaultdict(list), defaultdict(list)
@@ -33,19 +33,19 @@ class Labels:
 
 
 def _name_cell(row: PlanRow) -> str:
-    """Variant, corpus, S and k."""
+    """Name the variant, corpus, S and k of a row."""
     grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
     return ", ".join([f"{row.variant} on {row.corpus}", *grid])
 
 
 def _askers(rows: list[PlanRow]) -> str:
-    """Name the ablations that ask for it."""
+    """Name the first ablation that asks for a run or configuration, and the number of others."""
     names = list(dict.fromkeys(row.ablation for row in rows))
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
 def name_group(ablations: Iterable[str]) -> str:
-    """Name a file for the configurations of these ablations; of many, the first, their number and a digest.
+    """Name a file for the configurations of these ablations: all of them, or the first, their number and a digest.
 
     >>> name_group(["span_limit", "limit"])
     'limit+span_limit'
@@ -58,9 +58,9 @@ def name_group(ablations: Iterable[str]) -> str:
 
 
 def digests(wanted: list[str], others: list[str]) -> str:
-    """Return a regular expression for the wanted digests, from them or from all `others`, whichever are fewer.
+    """Return a regular expression for the wanted digests: a list of them, or of the `others` it excludes, if shorter.
 
-    Snakemake reads it again for every file, so that a long one costs its length times the files.
+    Snakemake matches it against every file, so a long one would cost much time.
     """
     return pattern(wanted) if len(wanted) <= len(others) else f"(?!{pattern(others)}){DIGEST}"
 

@@ -1,4 +1,4 @@
-"""What can be asked for by name, in words: in the list of targets, in Snakemake's report, and where one is misspelt."""
+"""Describe what can be asked for by name: in the list of targets, in Snakemake's report, and where one is misspelt."""
 
 import re
 from collections import defaultdict
@@ -6,26 +6,25 @@ from collections.abc import Collection
 from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
-from workflow.config.files import ROOT, config_file
+from workflow.config.studies import part_of, study_file
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import known_claims, sentence_of
 from workflow.plan.targets import Targets
 
 
 def title_of_artefact(kind: str, name: str) -> str:
-    """The first line of the file that builds it. kind: tables | figures."""
-    builder = ROOT / "workflow" / "report" / kind / f"{name}.py"
-    return builder.read_text(encoding="utf-8").splitlines()[0].strip('".')
+    """Return the first line of the file that builds a table or figure. kind: tables | figures."""
+    return study_file(kind, name).read_text(encoding="utf-8").splitlines()[0].strip('".')
 
 
 def title_of_paper(name: str) -> str:
-    """As config/published/ has it; found, not parsed: the file is long, and this is asked for at every start."""
-    text = config_file(f"published/{name}.yaml").read_text(encoding="utf-8")
+    """Find a study's title. The file is long and this runs at every start, so it is searched, not parsed."""
+    text = part_of(name, "study.yaml").read_text(encoding="utf-8")
     return re.search(r"^title: (.*)$", text, re.MULTILINE)[1]
 
 
 def describe(targets: Targets) -> dict[str, str]:
-    """Each of `targets.named` -> what it is, in one line; a name may stand for two things."""
+    """Describe each name of `targets.named` in one line; a name may stand for several things."""
     lines = defaultdict(list)
     for kind, word in (("tables", "Table"), ("figures", "Figure")):
         for name in targets.artefacts(kind):
@@ -41,9 +40,9 @@ def describe(targets: Targets) -> dict[str, str]:
 
 
 def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Collection[str]) -> NoReturn:
-    """End with the nearest name of a target, or how to ask for what the config leaves out.
+    """End with a line that gives the nearest name of a target, or how to ask for what the config leaves out.
 
-    asked: the targets of the command line. Where it is none of them, another workflow may still have that file.
+    asked: the targets of the command line. Any other raises `ConfigError`, because another workflow may make it.
     """
     line = _why_unknown(targets, target, rules)
     raise SystemExit(f"config error: {line}") if target in asked else ConfigError(line)
@@ -63,6 +62,6 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
 
 
 def _ablations_behind() -> dict[str, str]:
-    """Every ablation, and every table and figure that one names -> that ablation."""
+    """Map the name of every ablation, and of every table and figure of one, to that ablation."""
     known = {name: load_ablation(name) for name in known_ablations()}
     return {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}

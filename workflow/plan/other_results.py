@@ -1,4 +1,4 @@
-"""Bundles shown next to this scale's results in the ledger: those that came with the project or the config names."""
+"""Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that the config names."""
 
 import hashlib
 import json
@@ -12,13 +12,13 @@ from workflow.results.precomputed import precomputed_scales
 
 @dataclass(frozen=True)
 class OtherResults:
-    """path: a scale's folder or an archive, as `workflow.report.bundle` reads it."""
+    """Other results in the ledger. path: a scale's folder or an archive, as `workflow.report.bundle` reads it."""
 
     path: Path
 
     @property
     def stamp(self) -> str:
-        """Changes with the files; the records that came with the project lie together."""
+        """Digest names, sizes and times of the files; of precomputed results all, because they share their records."""
         folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
         files = [self.path] if self.path.is_file() else sorted(folder.rglob("*.json"))
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
@@ -26,7 +26,7 @@ class OtherResults:
 
 
 def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
-    """By name. Results of this very scale that came with the project are left out: they are its own runs.
+    """Find other results by name; precomputed results of `scale` itself are left out, because they are its own runs.
 
     named: folders of other scales (`results/small`) or archives (`theirs.zip`); `ConfigError` where there is none.
     """

@@ -1,7 +1,7 @@
 """Turn the config into jobs. Pure: no torch, nothing written.
 
 config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job
-share its digest, and so its run; a configuration takes every seed that either asks for.
+share its digest, and so its run. A configuration has all the seeds that either asks for.
 """
 
 from itertools import product
@@ -22,8 +22,8 @@ from workflow.tasks.task import BaseCatalogue
 class PlanRow(FrozenModel):
     """One row of the plan: which ablation asks for which job.
 
-    paper_corpus: the paper's. corpus: what is read for it at this scale, by name; job.corpus names its file. label,
-    colour: of the variant, where its ablation gives them.
+    paper_corpus: the paper's text. corpus: the name of the one read in its place at this scale; job.corpus is the name
+    of its file. label, colour: the variant's, where its ablation gives them.
     """
 
     ablation: Name
@@ -43,7 +43,7 @@ class PlanRow(FrozenModel):
 
 
 class WrittenRow(PlanRow):
-    """A row as a plan.json keeps it."""
+    """A row as plan.json keeps it."""
 
     digest: Name
     configuration: Name
@@ -62,8 +62,8 @@ def read_plan(path: Path) -> list[dict]:
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
     """List every job that the config asks for, in a stable order.
 
-    missing: collects the data sets that are not at hand, with the reason; their jobs lack the checksum alone, and are
-    good for estimates. Without it such a data set is refused.
+    missing: collects the data sets that are not at hand, with the reason; their jobs lack only the checksum and serve
+    for estimates. Without `missing` such a data set is refused.
     """
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
@@ -75,13 +75,13 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
             rows.setdefault((name, row.variant, row.paper_corpus, row.job.digest), row)
     if not rows:
         papers = ", ".join(config.papers or ["any paper"])
-        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see config/ablations/")
+        raise ConfigError(f"papers: no chosen ablation belongs to {papers}; see studies/*/questions/")
     every = _with_every_seed(list(rows.values()))
     return _recorded(every, config) if config.train == "nothing" else every
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
-    """Give each configuration the seeds of the ablation that takes most, so that all pages say the same of it."""
+    """Give each configuration all seeds that any ablation asks for, so that all pages say the same of it."""
     jobs: dict[str, dict[str, AnyJob]] = {}
     for row in rows:
         jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
@@ -120,7 +120,7 @@ def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
-    """Yield the rows of one ablation; the config's corpus takes the place of the scale's where the task can read it."""
+    """Yield the rows of one ablation; the config's own corpus replaces the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus and catalogue.knows(config.corpus):
@@ -142,7 +142,7 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
 
 
 def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: dict[str, str] | None) -> str:
-    """Return the checksum of a data set; the user's own must be there even if one only plans."""
+    """Return the checksum of a data set; a text of the user's own must be there, even for a mere plan."""
     try:
         return catalogue.checksum(corpus, config.data_dir)
     except ConfigError as error:
@@ -153,7 +153,7 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
 
 
 def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale, data: dict):
-    """Yield (S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is there."""
+    """Yield (S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is for the corpus."""
     task = ablation.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
@@ -171,7 +171,7 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
 
 
 def scaled(net: dict, times: dict[str, float]) -> dict:
-    """Multiply some sizes of a recipe's net: a paper's variation at the size of the scale."""
+    """Multiply some sizes of a recipe's net, to make a paper's variation at the size of the scale."""
     for key in times:
         check_known("size in times", key, [name for name, value in net.items() if type(value) is int])
     sizes = {key: round(net[key] * factor) for key, factor in times.items()}
@@ -184,7 +184,7 @@ def scaled(net: dict, times: dict[str, float]) -> dict:
 def attention_of(
     variant: Variant, recipe: Recipe, scale: Scale, S: int | None, k: int | None, model: type[AttentionChoices]
 ) -> AttentionChoices:
-    """Return the four choices of a variant: its own, else its recipe's, with the settings of scale and grid."""
+    """Return the four choices of a variant: its own or its recipe's, with the settings of scale, recipe and grid."""
     defaults: dict[str, dict] = {}
     for settings in (scale.settings, recipe.settings, scale.settings_at.get(S, {})):
         for name, values in settings.items():
@@ -199,7 +199,7 @@ def attention_of(
 
 
 def _grid_values(wanted, grid: list[int], key: str) -> list:
-    """Look up `all`, `max`, `min`, a number or a list of numbers in the grid of the scale."""
+    """List the values meant by `all`, `max` or `min` of the scale's grid, by a number, or by a list of numbers."""
     if isinstance(wanted, str):
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, named)

@@ -15,7 +15,7 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """rows: of the plan, in a stable order. train, train_first: as in the config and the scale."""
+    """The runs of a plan. rows: in a stable order. train, train_first: as in the config and the scale."""
 
     def __init__(self, rows: list[PlanRow], *, train: str = "nothing", train_first: Iterable[str] = ()):
         self.rows = rows
@@ -24,12 +24,12 @@ class PlannedRuns:
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """By digest."""
+        """Map each digest to its job."""
         return {row.job.digest: row.job for row in self.rows}
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """Configuration -> the run whose net is measured for it: that of its first seed."""
+        """Map each configuration to the run whose net is measured for it: that of its first seed."""
         first: dict[str, str] = {}
         for row in self.rows:
             first.setdefault(row.job.configuration, row.job.digest)
@@ -41,16 +41,16 @@ class PlannedRuns:
 
     @cached_property
     def corpora(self) -> dict[str, str]:
-        """File name of a data set under results/data -> the name it is asked for by."""
+        """Map the file name of each data set under results/data to the name that the config gives it."""
         return {row.job.corpus: row.corpus for row in self.rows}
 
     @cached_property
     def tasks_of_corpora(self) -> dict[str, str]:
-        """File name of a data set -> a task that reads it."""
+        """Map the file name of each data set to a task that reads it."""
         return {row.job.corpus: row.job.task for row in self.rows}
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
-        """List the data sets of an ablation, or of all, whose best reader is known, by the names of their files."""
+        """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
         rows = self.rows if ablation is None else self.rows_of(ablation)
         texts = {row.job.corpus: (row.job.task, row.corpus) for row in rows}
         return [
@@ -63,7 +63,7 @@ class PlannedRuns:
         """Write the options of the script of best readers: windows, streams, tokens."""
         jobs = [job for job in self.jobs.values() if job.corpus == slug]
         limits = {job.attention.span["limit"] for job in jobs if job.attention.span.get("limit")}
-        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # to the first one beyond every S
+        windows = limits | {2**n for n in range(2, max(limits).bit_length() + 1)}  # up to the first beyond every S
         return f"--windows {' '.join(map(str, sorted(windows)))} {self.scored_part(slug)}"
 
     def scored_part(self, slug: str) -> str:
@@ -72,25 +72,25 @@ class PlannedRuns:
         return f"--streams {scored.streams} --tokens {scored.tokens}"
 
     def dynamic_jobs(self, slug: str) -> dict[str, Job]:
-        """Find the jobs with a dynamic span at its largest S that read a text, by digest."""
+        """Map digest to job for the jobs that read a text with a dynamic span, at the largest S among them."""
         of_text = {digest: job for digest, job in self.jobs.items() if job.corpus == slug}
         jobs = {digest: job for digest, job in of_text.items() if job.attention.span["name"] == "dynamic"}
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
         return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
 
     def dynamic_nets(self, slug: str) -> list[str]:
-        """List the weights of those of these jobs that are trained here."""
+        """List the files of weights of the jobs of `dynamic_jobs` that are trained here."""
         trained = [digest for digest in self.dynamic_jobs(slug) if not self.is_precomputed(digest)]
         return [f"results/runs/{digest}/weights.pt" for digest in trained]
 
     @cached_property
     def without_job_file(self) -> list[str]:
-        """The runs without a job file. A job file that exists is not an output: its content never changes."""
+        """List the runs without a job file. A job file that exists is not an output: its content never changes."""
         return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @cached_property
     def trained_anyway(self) -> frozenset[str]:
-        """The runs that are trained here although their record came with the project."""
+        """Collect the runs that are trained here although their record came with the project."""
         if self.train == "everything":
             return frozenset(self.jobs)
         named = {row.job.digest for row in self.rows if row.ablation in self.train_first}
@@ -102,12 +102,12 @@ class PlannedRuns:
 
     @cached_property
     def precomputed(self) -> list[str]:
-        """The runs whose records are taken from what came with the project."""
+        """List the runs whose records are taken from what came with the project."""
         return [digest for digest in self.jobs if self.is_precomputed(digest)]
 
     @cached_property
     def trained(self) -> list[str]:
-        """The runs that are trained here."""
+        """List the runs that are trained here."""
         return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
     @property
@@ -134,27 +134,27 @@ class PlannedRuns:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
 
     def job_of(self, configuration: str) -> Job:
-        """The job whose net is measured for a configuration."""
+        """Return the job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
 
     def devices_of(self, digest: str) -> int:
-        """How many GPUs, or processes on a CPU, share a run."""
+        """Say how many GPUs, or processes on a CPU, share a run."""
         return self.jobs[digest].training.devices
 
     def data_of(self, digest: str) -> str:
-        """The data set that a run reads."""
+        """Name the file of the data set that a run reads."""
         return f"results/data/{self.jobs[digest].corpus}.npz"
 
     def net_of(self, configuration: str) -> str:
-        """Name the file a configuration is measured from: weights, or the record where it came without them."""
+        """Name the file that a configuration is measured from: its weights, or a precomputed record, which has none."""
         digest = self.configurations[configuration]
         return f"results/runs/{digest}/{'record.json' if self.is_precomputed(digest) else 'weights.pt'}"
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """Group the configurations that the same ablations ask for: they are timed together.
+        """Group the configurations that the same ablations ask for, to be timed together.
 
-        So an ablation times none that it does not ask for, and each configuration is timed once.
+        So each configuration is timed once, and an ablation waits for no timing that it does not ask for.
         """
         asked: dict[str, dict[str, None]] = defaultdict(dict)
         for row in self.rows:
@@ -165,7 +165,7 @@ class PlannedRuns:
         return groups
 
     def groups_of(self, ablation: str) -> list[str]:
-        """The groups of an ablation's configurations."""
+        """List the groups of an ablation's configurations."""
         wanted = set(self.configurations_of(ablation))
         return [group for group, members in self.groups.items() if wanted.issuperset(members)]
 
@@ -178,7 +178,7 @@ class PlannedRuns:
         return sorted({job.training.threads for job in self.jobs.values()})
 
     def longest_spans(self, ablation: str) -> list[str]:
-        """List the configurations from which the longest S is sought: all keys, softmax, each span at its largest S."""
+        """List the configurations to seek the longest S from: each span at its largest S, with all keys and softmax."""
         best: dict[str, PlanRow] = {}
         for row in self.rows_of(ablation):
             attention = row.job.attention
@@ -194,7 +194,7 @@ class PlannedRuns:
         return _digest(self.rows)
 
     def digest_of(self, ablation: str) -> str:
-        """Digest an ablation's rows in the plan: if they change, the table of runs is made again."""
+        """Digest an ablation's rows in the plan: if they change, its table of runs is made again."""
         return _digest(self.rows_of(ablation))
 
 

@@ -1,15 +1,15 @@
-"""What a table or figure reads, as its file says in `READS`, without importing it.
+"""Find what a table or figure reads, as its file says in `READS`, without importing it.
 
-READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. (): formulas alone. "maps": the
-attention that is kept of one seed of the runs.
+READS = ("runs", "flops", "throughput"): the runs of its ablation, with these costs. READS = (): formulas alone.
+"maps" stands for the attention that the record of one seed keeps.
 """
 
 import ast
 from functools import cache
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT
-from workflow.plan.ablations import builder_names, load_ablation
+from workflow.config.studies import shown_path, study_file
+from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import costs_claimed
 from workflow.results.registry import COSTS, OF_TEXTS
 
@@ -19,20 +19,19 @@ READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 
 @cache
 def reads(kind: str, name: str) -> tuple[str, ...]:
-    """kind: tables | figures. `ConfigError` if the file declares nothing, or something that cannot be read."""
-    check_known(kind.removesuffix("s"), name, builder_names(kind))
-    place = f"workflow/report/{kind}/{name}.py"
-    for node in ast.parse((ROOT / place).read_text(encoding="utf-8")).body:
+    """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind: tables | figures."""
+    path = study_file(kind, name)
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
             wanted = ast.literal_eval(node.value)
             for each in wanted:
-                check_known(f"entry of READS in {place}", each, READABLE)
+                check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
             return wanted
-    raise ConfigError(f'{place}: does not say what it reads; expected a line such as READS = ("runs",)')
+    raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
 
 
 def costs_shown(ablation: str) -> list[str]:
-    """List the costs on an ablation's page: all, and the longest span where a table or claim of it reads that."""
+    """List the costs on an ablation's page: all, but the longest span only where a table or claim of it reads that."""
     readers = [reads("tables", name) for name in load_ablation(ablation).tables]
     longest = any("longest_span" in kinds for kinds in (*readers, costs_claimed(ablation)))
     return [kind for kind in COSTS if kind != "longest_span" or longest]

@@ -1,7 +1,7 @@
-"""What a job asks a scheduler for, time and memory, as functions for `resources:`; and which runs travel together.
+"""Say what time and memory a job asks a scheduler for, as functions for `resources:`, and which runs travel together.
 
-A run asks for its estimated time (`workflow.plan.estimate`), as much longer as estimates are off; other jobs take
-minutes. A job that asked for too little asks for more at each attempt.
+A run asks for its estimated time (`workflow.plan.estimate`) times the factor by which estimates may be off; other jobs
+ask for minutes. A job that asked for too little asks for more at each attempt.
 """
 
 import math
@@ -15,20 +15,20 @@ from workflow.plan.targets import Targets
 from workflow.plan.work import FAR, memory_bytes, work
 
 DAY = 86400  # seconds; a run that takes longer is interrupted, and goes on in its next job
-NOTICE = 120  # seconds before its time is up in which a run is told so: what is left of an update, and a checkpoint
+NOTICE = 120  # seconds before its time is up that a run is told so: enough to end an update and write a checkpoint
 SHORT = 600  # seconds; runs that ask for no more travel in groups
-MINUTES, TIMING = 10, 60  # that another job asks for; that a timing of all configurations of a question does
-# Times the memory that a run is expected to take; twice that from the second attempt on, and no more: a run that is
-# interrupted again and again must not outgrow its node.
+MINUTES, TIMING = 10, 60  # minutes that a job asks for: one that is no run; one that times configurations
+# A run asks for so many times the memory that it is expected to take, and from the second attempt on for twice that,
+# no more: a run that is interrupted again and again must not outgrow its node.
 SPARE = 1.5
 UNKNOWN = 8000  # MB, for a run where nothing like it has ended
-TOLD, ALONE = f"--signal=USR1@{NOTICE}", "--exclusive"  # for sbatch; alone: no other job on its node
+TOLD, ALONE = f"--signal=USR1@{NOTICE}", "--exclusive"  # options of sbatch; alone: no other job on its node
 
 Request = Callable[..., int]
 
 
 class Requests:
-    """scheduled: whether jobs go to a scheduler; where they do not, nothing is estimated and nothing is asked for."""
+    """What each rule asks for. scheduled: whether jobs go to a scheduler; if not, nothing is estimated or asked for."""
 
     def __init__(self, targets: Targets, *, scheduled: bool):
         self.targets, self.scheduled = targets, scheduled
@@ -38,10 +38,10 @@ class Requests:
     def known(self) -> list[Timed]:
         return read_timed(Path("results/runs"))
 
-    # what rules ask for
+    # requests of rules
 
     def of_run(self) -> dict[str, Request | str]:
-        """What the rule `train` asks for; its GPUs everywhere, for without a scheduler Snakemake counts them."""
+        """Return what `train` asks for; GPUs in any case, because without a scheduler Snakemake counts them."""
         runs, gpus = self.targets.runs, self.targets.config.gpus
         return {"gpu": lambda wildcards: gpus * runs.devices_of(wildcards.digest)} | self._asked(
             lambda wildcards, attempt: minutes(self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)),
@@ -50,7 +50,7 @@ class Requests:
         )
 
     def of_configuration(self) -> dict[str, Request]:
-        """What a rule asks for that measures the net of one configuration."""
+        """Return what a rule that measures the net of one configuration asks for."""
         digests = self.targets.runs.configurations
         return self._asked(
             _rising(MINUTES),
@@ -58,16 +58,16 @@ class Requests:
         )
 
     def of_timing(self) -> dict[str, Request | str]:
-        """What a rule asks for that times: it has its node to itself."""
+        """Return what a rule that times asks for: it has its node to itself."""
         return self._asked(_rising(TIMING), slurm_extra=ALONE)
 
     def of_data(self) -> dict[str, Request]:
-        """What a rule asks for that makes or reads a data set."""
+        """Return what a rule that makes or reads a data set asks for."""
         return self._asked(_rising(MINUTES))
 
     @property
     def group(self) -> Callable | None:
-        """Short runs travel together; None where nothing is scheduled."""
+        """Return the function that groups short runs, which travel together; None where nothing is scheduled."""
         of_run = lambda wildcards: "short" if self.seconds_of(wildcards.digest) <= SHORT else None  # noqa: E731
         return of_run if self.scheduled else None
 
@@ -77,7 +77,7 @@ class Requests:
     # estimates
 
     def _estimate(self, digest: str) -> Estimate | None:
-        """None where all that has run is far smaller, or was on a CPU and this is for a GPU."""
+        """Estimate a run; None where all runs known are far smaller, or not of the same kind of device."""
         gpu = bool(self.targets.config.gpus)
         found = estimate(self._job(digest), self.known, gpu=gpu)
         if found is None or found.nearest.is_gpu != gpu:
@@ -85,7 +85,7 @@ class Requests:
         return found if work(found.job) <= FAR * found.nearest.work else None
 
     def seconds_of(self, digest: str) -> float:
-        """Seconds that the run may well take, at most as long as its own limit allows."""
+        """Return the seconds to ask for: the estimate with its error, at most the run's own limit, and `NOTICE`."""
         limit, expected = self._job(digest).training.time_limit_s, self.estimate(digest)
         return NOTICE + (min(limit, expected.seconds * OFF) if expected else limit)
 
@@ -99,10 +99,10 @@ class Requests:
 
 
 def _rising(needed: int) -> Request:
-    """So many minutes, twice as many at each attempt."""
+    """Return a request for so many minutes, doubled at each further attempt."""
     return lambda wildcards, attempt: minutes(60 * needed * 2 ** (attempt - 1))
 
 
 def minutes(seconds: float) -> int:
-    """At least one, and no more than a day has."""
+    """Round seconds up to minutes, at most a day."""
     return math.ceil(min(seconds, DAY) / 60)

@@ -1,4 +1,4 @@
-"""How much is run: config/scales/SCALE/TASK.yaml, merged over what the scales of the task share, and read strictly."""
+"""Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each key checked."""
 
 import math
 from functools import cache, reduce
@@ -16,7 +16,7 @@ from workflow.tasks.task import BaseCatalogue
 
 
 def _known_settings(settings: dict, info) -> dict:
-    """Refuse settings of a choice of attention that does not exist, or that it does not have."""
+    """Refuse settings that a choice of attention does not have, and choices that do not exist."""
     for name, values in settings.items():
         axis = axis_of(name)
         for key in values:
@@ -28,7 +28,7 @@ Settings = Annotated[dict[str, dict[str, Any]], AfterValidator(_known_settings)]
 
 
 class Recipe(StrictModel):
-    """A net with its own way of being trained; keys override the scale's."""
+    """A net and how it is trained; its keys override the scale's."""
 
     net: dict[str, Any] = {}
     attention: dict[str, Any] = {}
@@ -38,7 +38,7 @@ class Recipe(StrictModel):
 
 
 class Measure(StrictModel):
-    """How costs are measured. seconds: per cell and pass; memory_mb: the budget that `oom` means.
+    """How costs are measured. seconds: per cell and pass. memory_mb: the budget beyond which a step counts as `oom`.
 
     predict_batch: streams, or sentences, side by side. longest_S: where the search for the longest span ends.
     layer_width, layer_lengths: d and every n of the layers in Table 1 of Attention Is All You Need (translation alone).
@@ -62,11 +62,11 @@ class Scale(StrictModel):
     """How much is run: texts, grids of S and k, seeds, nets, steps. settings_at: settings for one S alone.
 
     based_on: the scale that this one changes, null for what the scales of its task share. corpora: what stands in for a
-    paper's text, null where nothing does: then it is left out. ablations: the questions this scale has time for, null
-    for all. variants: by ablation, those of its variants that this scale has time for. seeds_of: by ablation, how many
-    of the seeds it takes here, where not as many as its own file says. train_first: ablations whose first seed is
-    trained here although its record came with the project. recipes_at: by corpus, what every recipe changes there.
-    recipes_of: by ablation and corpus, what stands in place of that.
+    paper's text; null where nothing does, and the text is left out. ablations: those this scale has time for, null for
+    all. variants: by ablation, those of its variants that this scale has time for. seeds_of: by ablation, how many
+    seeds it takes here, in place of what its own file says. train_first: ablations whose first seed is trained here
+    although its record came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of:
+    by ablation and corpus, what stands in place of recipes_at.
     """
 
     scale: str
@@ -119,13 +119,13 @@ class Scale(StrictModel):
 
 
 def known_scales() -> list[str]:
-    """List the folders of config/scales/, the suite's and those where it is run."""
+    """List the scales: folders of config/scales/, of the suite and of the folder where it is run."""
     folders = {path.parent for base in (ROOT, Path()) for path in (base / "config" / "scales").glob("*/*.yaml")}
     return sorted({folder.name for folder in folders})
 
 
 def load_scale(scale: str, task: str) -> Scale:
-    """Merge the files of a scale and read the whole; each file is checked by itself, so that errors name it."""
+    """Merge the files of a scale and read the whole; each file is also checked by itself, so that errors name it."""
     files = _files_of(scale, task)
     for place, content in files.items():
         check_part(Scale, content, f"config/{place}")
@@ -144,7 +144,7 @@ def merge(base: dict, changes: dict) -> dict:
 
 
 def _files_of(scale: str, task: str, above: tuple[str, ...] = ()) -> dict[str, dict]:
-    """File -> its content, from the base of the task to the scale's own. above: the scales that are based on it."""
+    """Read the files behind a scale, the shared one first and its own last. above: the scales that are based on it."""
     place, shared = f"scales/{scale}/{task}.yaml", f"scales/{task}.yaml"
     content = read_yaml(config_file(place))
     based_on = content.get("based_on")
@@ -172,5 +172,5 @@ def load_corpora(task: str) -> BaseCatalogue:
 
 @cache
 def strength(scale: str) -> float:
-    """The work of the largest training of a scale; 0 where no such scale is known."""
+    """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is known."""
     return max((load_scale(scale, task).work for task in config_names(f"scales/{scale}")), default=0.0)

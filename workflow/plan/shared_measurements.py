@@ -8,7 +8,7 @@ from workflow.results.precomputed import came_with, file_of_scale
 
 
 class SharedMeasurements:
-    """scale: by name. folder: under results/. measures: by task. Each thing measured is named KIND/NAME."""
+    """What is measured once, each named KIND/NAME. scale: its name. folder: under results/. measures: by task."""
 
     def __init__(self, runs: PlannedRuns, measures: dict[str, Measure], scale: str, folder: str):
         self.runs, self.measures, self.scale, self.folder = runs, measures, scale, folder
@@ -23,7 +23,7 @@ class SharedMeasurements:
 
     @cached_property
     def settings(self) -> dict[str, str]:
-        """KIND/NAME -> what it is made with."""
+        """Map KIND/NAME to the settings that it is measured with."""
         settings = {}
         if "translation" in self.measures:
             settings[f"layers/{self.folder}"] = self.measure_of("translation")
@@ -36,7 +36,7 @@ class SharedMeasurements:
 
     @cached_property
     def taken(self) -> list[str]:
-        """List what is taken from the project: where nothing is trained here, and the settings are equal."""
+        """List what is taken from the project: where nothing is trained here, all that came with equal settings."""
         if self.runs.train != "nothing":
             return []
         return [name for name, settings in self.settings.items() if came_with(self.scale, name, settings)]
@@ -46,6 +46,6 @@ class SharedMeasurements:
         return [f"results/{self.folder}/{file_of_scale(name)}" for name in self.taken]
 
     def made_here(self, kind: str) -> list[str]:
-        """List the scale or the texts of which this kind is measured here."""
+        """List the folder of the scale, or the texts, for which this kind is measured here."""
         wanted = [name for name in self.settings if name.startswith(f"{kind}/") and name not in self.taken]
         return [name.removeprefix(f"{kind}/") for name in wanted]

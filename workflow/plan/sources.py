@@ -20,18 +20,19 @@ from pydantic import Field
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
-from workflow.config.files import ROOT, config_file
+from workflow.config.files import ROOT
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.config.studies import known_studies, module_file, part_of
 from workflow.tasks.spec import TASKS
 
 ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
-LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
-NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs", "workflow/papers/formulas.py")
+LOOKUPS = ("build.py",)  # beside alternatives, and none
+NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
-REPORT = ("workflow/report", "workflow/results", "workflow/papers")
+REPORT = ("workflow/report", "workflow/results", "workflow/tasks/formula.py", "studies")
 DIGITS = 12
 
 
@@ -128,11 +129,15 @@ def imports(file: str) -> tuple[str, ...]:
             for path in (place.with_suffix(".py"), place / "__init__.py"):
                 if module.split(".")[0] in ("models", "workflow") and path.is_file():
                     files[path.relative_to(ROOT).as_posix()] = None
+            if module.startswith("studies.") and (path := module_file(module)):
+                files[file_in_suite(path)] = None
     return tuple(files)
 
 
 def is_alternative(file: str) -> bool:
     path = Path(file)
+    if file.startswith("workflow/report/"):  # what the studies' tables and figures share
+        return False
     return path.parent.name in ALTERNATIVES and not path.name.startswith("_") and path.name not in LOOKUPS
 
 
@@ -154,6 +159,11 @@ def closure(*entries: str, rooms: tuple[str, ...]) -> frozenset[str]:
                 continue
             waiting.append(other)
     return frozenset(followed)
+
+
+def file_in_suite(path: Path) -> str:
+    """Name a file from the suite's folder, by its whole path where it lies elsewhere."""
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
 
 
 def file_of(dotted: str) -> str:
@@ -196,9 +206,10 @@ def files_under(*patterns: str) -> frozenset[str]:
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
 
 
-def published_places() -> list[str]:
-    """List the files of what the papers print, under config/: the suite's and those where it is run."""
-    return sorted({f"published/{path.name}" for base in (ROOT, Path()) for path in base.glob("config/published/*")})
+def published_files() -> list[Path]:
+    """List the files of what the papers print, and of their formulas."""
+    parts = (part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py"))
+    return [path for path in parts if path]
 
 
 @cache
@@ -207,7 +218,7 @@ def page_files() -> frozenset[str]:
     return files_under("workflow/report/templates/*")
 
 
-def config_digest(*places: str) -> str:
-    """Digest files under config/, the suite's or those where it is run."""
-    contents = b"".join(config_file(place).read_bytes() for place in places)
+def content_digest(paths: Iterable[Path]) -> str:
+    """Digest files of config and of studies, the suite's or those where it is run."""
+    contents = b"".join(path.read_bytes() for path in paths)
     return hashlib.sha256(contents).hexdigest()[:DIGITS]

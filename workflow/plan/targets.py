@@ -1,7 +1,7 @@
-"""What the Snakefile needs to know of the config: which file stands on which others. Imports no torch.
+"""Tell the Snakefile which files there are, and which others each is made from. Imports no torch.
 
 A question's tables, figures, claims and pages are made together, from its own runs and the costs and code that they
-read; what stands on several questions is made from theirs.
+read. What concerns several questions is made from their files.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
-SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written together: they lead to each other
+SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written together, for they link to each other
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Targets:
 
     @classmethod
     def of(cls, raw: dict, missing: dict[str, str] | None = None) -> "Targets":
-        """missing: where one only plans, the data sets that are not at hand are noted in it (`workflow.plan.plan`)."""
+        """Read and check a config. missing: collects the data sets that are not at hand (`workflow.plan.plan`)."""
         config = load_config(raw)
         runs = PlannedRuns(plan(config, missing), train=config.train, train_first=config.train_first)
         named = {row.ablation for row in runs.rows}
@@ -47,7 +47,7 @@ class Targets:
 
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
-        """What is written from what came with the project."""
+        """The files that are written from what came with the project."""
         return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.shared)
 
     @cached_property
@@ -71,7 +71,7 @@ class Targets:
     # costs
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:
-        """The files with these costs of an ablation's configurations and texts."""
+        """List the files with these costs of an ablation's configurations and texts."""
         names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation))
         names |= {"throughput": self.runs.groups_of(ablation)}
         names |= {"longest_span": self.runs.longest_spans(ablation)}
@@ -81,11 +81,11 @@ class Targets:
     # questions
 
     def artefacts(self, kind: str) -> list[str]:
-        """kind: tables | figures."""
+        """Name all tables or figures of the ablations. kind: tables | figures."""
         return sorted({name for ablation in self.ablations.values() for name in getattr(ablation, kind)})
 
     def question_with(self, kind: str, name: str) -> str:
-        """Name the question that a table, or figure, answers."""
+        """Name the question that a table or figure answers."""
         return next(each for each, ablation in self.ablations.items() if name in getattr(ablation, kind))
 
     def kinds_read(self, name: str) -> set[str]:
@@ -134,13 +134,13 @@ class Targets:
         return [*([self.layers] if about == LAYERS else [self.page_of(about)]), *self.evidence_files]
 
     def is_judged(self, claim: str) -> bool:
-        """Tell whether what a claim is about is asked here."""
+        """Say whether this config asks for what a claim is about."""
         about = ablation_of(claim)
         return about in self.ablations or about == FORMULAS or (about == LAYERS and self.reads_layers)
 
     @cached_property
     def other_results(self) -> dict[str, OtherResults]:
-        """Sets of results that stand beside this one in the ledger."""
+        """Other results that stand beside these in the ledger, by name."""
         return find_other_results(self.folder, self.config.other_results)
 
     @property
@@ -184,7 +184,7 @@ class Targets:
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """What can be asked for by name -> its files: tables, figures, claims, ablations, papers."""
+        """Map what can be asked for by name to its files: tables, figures, claims, ablations, papers."""
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
@@ -197,5 +197,5 @@ class Targets:
 
     @property
     def all_files(self) -> list[str]:
-        """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
+        """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))

@@ -1,7 +1,7 @@
-"""Name what was really read in a badge, a few words, with a line that explains it: from config/tasks/*.yaml.
+"""Name the text that was really read by a badge of a few words, with a line that explains it, from config/tasks/*.yaml.
 
-A text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de". It has one badge, whatever it
-stands in for.
+The badge of a text that stands in for a paper's says so: "invented phrases en-de, not WMT14 en-de". A text has one
+badge, even if it stands in for several.
 """
 
 from collections.abc import Iterable
@@ -16,14 +16,14 @@ from workflow.tasks.task import BaseCatalogue
 
 @dataclass(frozen=True)
 class Badge:
-    """badge: the data set, and which of the paper's it is not. about: one line on it."""
+    """The badge of a data set: its title and which of the papers' it is not. about: the line that explains it."""
 
     badge: str
     about: str
 
 
 def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
-    """Name a data set, and those of the papers that it is not.
+    """Make the badge of a data set, which names it and those of the papers that it is not.
 
     paper_corpora: the data sets that the papers read. corpus: the one that was read, by its name in the plan.
     """
@@ -35,5 +35,5 @@ def badge_of(task: str, paper_corpora: Iterable[str], corpus: str) -> Badge:
 
 @cache
 def _catalogue(task: str, path: Path) -> BaseCatalogue:
-    """Read the data sets of a task, once for each place that its file may lie in."""
+    """Read the data sets of a task, once for each place where its file may lie."""
     return load_corpora(task)

@@ -1,11 +1,9 @@
 """Tables and figures by name: their modules, and the frames that each names in `READS`."""
 
-from importlib import import_module
-
 import pandas as pd
 
-from workflow.config.errors import ConfigError, check_known
-from workflow.plan.ablations import builder_names
+from workflow.config.errors import ConfigError
+from workflow.config.studies import load_module, study_file
 from workflow.plan.reads import reads
 from workflow.report.texts import name_badges
 from workflow.results.registry import OF_TEXTS
@@ -13,13 +11,12 @@ from workflow.results.runs_table import Frames, describe_runs
 
 
 def load_builder(kind: str, name: str):
-    """The module of a table or figure. kind: tables | figures."""
-    check_known(kind.removesuffix("s"), name, builder_names(kind))
-    return import_module(f"workflow.report.{kind}.{name}")
+    """Import the module of a table or figure. kind: tables | figures."""
+    return load_module(study_file(kind, name))
 
 
 def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
-    """The frames that the functions of a table or figure take: those of `Frames` that it reads."""
+    """Return the frames that the function of a table or figure takes: those that its module names in `READS`."""
     inputs = []
     for frame in ("runs", "layers", *OF_TEXTS):
         if frame in reads(kind, name):
@@ -30,11 +27,11 @@ def builder_inputs(kind: str, name: str, frames: Frames) -> list[pd.DataFrame]:
 
 
 def describe_origin(builder, frames: Frames, used: pd.DataFrame | None) -> tuple[str, list[str]]:
-    """Where the numbers of a table or figure come from, in a line, and the commits of the code behind them.
+    """Say in a line where the numbers of a table or figure come from; list the commits of the code behind them.
 
     used: the runs that it uses.
     """
-    if hasattr(builder, "origin"):  # of layers, which belong to no run
+    if hasattr(builder, "origin"):  # its numbers are of layers, which belong to no run
         return builder.origin(frames.layers), builder.commits(frames.layers)
     if used is None or not len(used):
         return describe_runs(pd.DataFrame()), []

@@ -1,7 +1,7 @@
-"""A bundle: the results of one scale, wherever they come from. This is the one reader of what was made elsewhere.
+"""Read a bundle, the results of one scale, wherever they come from. Nothing else reads results made elsewhere.
 
-It is the folder of a scale under results/, the archive of one (`workflow.results.archive`), or one that came with the
-project, results/precomputed/SCALE: records lie in ../runs, costs and what was measured of the scale in the folder.
+A bundle is the folder of a scale under results/, an archive of it (`workflow.results.archive`), or a folder that came
+with the project, results/precomputed/SCALE. Records lie in ../runs; costs and other measurements in the folder itself.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ from workflow.results.runs_table import Frames, build_rows, collect_rows, join_f
 
 @dataclass(frozen=True)
 class Bundle:
-    """records: by digest. frames: all that tables, figures and claims can read, with every kind of cost."""
+    """The results of one scale. records: by digest. frames: all that tables, figures and claims can read."""
 
     name: str
     records: dict[str, Record]
@@ -39,7 +39,7 @@ class Bundle:
 
 
 def read_bundle(path: Path) -> Bundle:
-    """`ConfigError` in a line where there is nothing to read."""
+    """Read the bundle at a path, a folder or an archive; `ConfigError` in a line where there is nothing to read."""
     if path.is_dir():
         return _read_scale(path, str(path))
     if not path.is_file():
@@ -66,7 +66,7 @@ def _read_scale(path: Path, name: str) -> Bundle:
 
 
 def _read_questions(path: Path, name: str) -> list[dict]:
-    """Which question asks for which run: as planned then; of what came with the project, as the config asks today."""
+    """List which question asks for which run: as planned then, or as today's config asks for precomputed results."""
     if (path / "plan.json").exists():
         return read_plan(path / "plan.json")
     if path.resolve().parent == PRECOMPUTED:

@@ -1,4 +1,4 @@
-"""The files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and the numbers behind it as CSV.
+"""Write the files of a figure: SVG, PDF and PNG with scale, device and seeds at the foot, and its numbers as CSV.
 
 The three pictures carry those numbers, the runs and their commits inside: see `workflow.cli.trace`.
 """
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from workflow.config.files import atomic_write
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
-from workflow.report.figures._colours import GREY
-from workflow.report.figures._style import lay_out
+from workflow.report.figures.colours import GREY
+from workflow.report.figures.style import lay_out
 from workflow.report.texts import badges
 from workflow.results import provenance
 from workflow.results.record import write_text
@@ -21,7 +21,7 @@ def add_foot(figure, origin: str) -> None:
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
-    """Write the three formats, with the origin at the foot, runs and data inside; same data, same bytes."""
+    """Write the three pictures, the origin at the foot, `trace` inside. The same data give the same bytes."""
     add_foot(figure, origin)
     lay_out(figure)
     for ending, metadata in provenance.metadata(title, origin, trace).items():

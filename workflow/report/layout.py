@@ -1,7 +1,7 @@
-"""The layout of a table, the same on a page and in LaTeX: our rows, then cited ones; columns with their digits.
+"""Lay out a table, the same on a page and in LaTeX: our rows first, then cited ones; each column with its digits.
 
 What the papers print stands in a column of its own, without a difference, unless every number in the column is
-comparable with it: see `workflow.papers.published.is_comparable`.
+comparable with it: see `workflow.report.published.is_comparable`.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ IN_TABLES = (  # how to read a number, on pages and in LaTeX
 
 @dataclass(frozen=True)
 class Column:
-    """form: of our numbers; printed: of published ones. apart: whether those stand in a column of their own."""
+    """One column. form: of our numbers; printed: of published ones. apart: whether those have a column of their own."""
 
     title: str
     unit: str
@@ -28,7 +28,7 @@ class Column:
 
 
 def list_rows(cells: list[dict]) -> list[tuple[str, bool]]:
-    """Each row, and whether it is cited: the papers' rows that nothing of ours stands in come last."""
+    """List each row with whether it is only cited, a row of a paper that holds nothing of ours; those come last."""
     rows = dict.fromkeys(cell["row"] for cell in cells)
     ours = {cell["row"] for cell in cells if cell["kind"] in OURS}
     theirs = {cell["row"] for cell in cells if cell["kind"] == "cited"} - ours
@@ -36,7 +36,7 @@ def list_rows(cells: list[dict]) -> list[tuple[str, bool]]:
 
 
 def list_columns(cells: list[dict]) -> list[Column]:
-    """In the order in which rows name them."""
+    """List the columns in the order in which they first occur in the cells."""
     titles = dict.fromkeys(cell["column"] for cell in cells)
     return [_column(title, [cell for cell in cells if cell["column"] == title]) for title in titles]
 
@@ -45,21 +45,21 @@ def _column(title: str, cells: list[dict]) -> Column:
     units = {cell["unit"] for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     published = [cell for cell in cells if cell["published_value"] is not None]
-    # beside a setting stands what the paper set: it needs no column
+    # what the paper prints for a setting stands beside ours: it needs no column of its own
     apart = not any(cell["comparable"] for cell in published) and any(cell["kind"] != "setting" for cell in published)
     form = form_of((cell["value"] for cell in cells), map(half_of, cells), unit)
     return Column(title, unit, form, printed_form(cell["published_value"] for cell in published), apart)
 
 
 def half_of(cell: dict) -> float | None:
-    """What stands behind ±, or half the distance of the points that stand in its place."""
+    """Return the number behind ±, half the interval, or half the range of the points that stand in its place."""
     if cell["points"]:
         return (max(cell["points"]) - min(cell["points"])) / 2
     return half_width(cell["low"], cell["high"]) if is_number(cell["high"]) else None
 
 
 def text_of(cell: dict, form: Form) -> str:
-    """A mean ± half its interval, the points in its place, or the value alone."""
+    """Write a mean ± half its interval, the points that stand in place of both, or the value alone."""
     if cell["points"]:
         return ", ".join(map(form.text, cell["points"]))
     half = half_of(cell)

@@ -1,7 +1,7 @@
-"""Numbers as text: one by one, a column of them with the same number of decimals, and in the sentences of answers.
+"""Write numbers as text: one alone, a column of them with the same number of decimals, and in sentences of answers.
 
-A column has the decimals that two digits of its narrowest interval take; without intervals, those that its sizes take.
-What is counted is written out: 65,536 and never 65.54k. From a million up a suffix stands for the zeros.
+A column has as many decimals as two digits of its narrowest interval need; without intervals, as its numbers need.
+Counts below a million are written out, 65,536 and never 65.54k; from a million on a suffix stands for the zeros.
 """
 
 import math
@@ -16,9 +16,9 @@ MINUS = "\N{MINUS SIGN}"
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 BYTES = ((2**30, " GiB"), (2**20, " MiB"))
 BITS = ("bpc", "bpb", "nats")
-DIGITS, OF_INTERVAL = 4, 2  # significant: of a number alone, of half an interval
+DIGITS, OF_INTERVAL = 4, 2  # significant digits: of a number alone, of half an interval
 MOST = 4  # decimals
-HUGE = 1e15  # from here on an exponent
+HUGE = 1e15  # from here on numbers are written with an exponent
 
 
 def missing(value) -> bool:
@@ -30,7 +30,7 @@ def is_number(value) -> bool:
 
 
 def rounded(value: float, places: int) -> float:
-    """With no minus before a zero."""
+    """Round to so many decimals, with no minus before a zero."""
     return round(value, places) + 0.0
 
 
@@ -43,7 +43,7 @@ class Form:
     suffix: str = ""
 
     def text(self, value) -> str:
-        """Write one value of the column; text as it is, nothing for a missing value."""
+        """Write one value of the column: text stays as it is, a missing value is empty."""
         if not is_number(value):
             return number(value)
         if abs(value) >= HUGE:
@@ -52,7 +52,7 @@ class Form:
 
 
 def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
-    """Find the form of a column. halves: what stands behind ±, or half the distance of points in place of it."""
+    """Find the form of a column. halves: the numbers behind ±, as `workflow.report.layout.half_of` gives them."""
     sizes = [abs(value) for value in values if is_number(value) and value]
     if not sizes:
         return Form(3 if unit in BITS else 0)
@@ -73,7 +73,7 @@ def form_of(values: Iterable, halves: Iterable = (), unit: str = "") -> Form:
 
 
 def printed_form(values: Iterable) -> Form:
-    """Find the form of a column of published values: as many decimals as the longest of them is printed with."""
+    """Find the form of a column of published values: as many decimals as any of them is printed with."""
     printed = [value for value in values if is_number(value)]
     if any(abs(value) >= SUFFIXES[-1][0] for value in printed):
         return form_of(printed)
@@ -81,26 +81,26 @@ def printed_form(values: Iterable) -> Form:
 
 
 def longest(values: Iterable[float]) -> int:
-    """Decimals of the longest of these numbers as it is written."""
+    """Count the most decimals that any of these numbers is written with."""
     return max((len(f"{value:.9f}".partition(".")[2].rstrip("0")) for value in values), default=0)
 
 
 def _scale(smallest: float, unit: str) -> tuple[float, str]:
-    """What every number of a column is divided by, so that the smallest keeps its digits."""
+    """Find what every number of a column is divided by, and its suffix, so that the smallest keeps its digits."""
     if unit == "bytes":
         return next((bound for bound in BYTES if smallest >= bound[0]), BYTES[-1])
     return next((bound for bound in SUFFIXES if smallest >= bound[0]), (1, ""))
 
 
 def _decimals(size: float, digits: int) -> int:
-    """That `digits` significant digits of a number take; a zero before the point counts as one."""
+    """Count the decimals that `digits` significant digits need; of a number alone, a zero before the point is one."""
     if digits == DIGITS:
         size = max(size, 1.0)
     return max(0, digits - 1 - math.floor(math.log10(float(f"{size:.{digits - 1}e}"))))
 
 
 def number(value, unit: str = "") -> str:
-    """1234567 -> 1.235M; counts in full; bits to three places; bytes in MiB or GiB; nothing for a missing value."""
+    """Write one number: 1234567 as 1.235M, bits to three places, bytes in MiB or GiB; a missing value is empty."""
     if missing(value):
         return ""
     if not is_number(value):
@@ -116,7 +116,7 @@ def number(value, unit: str = "") -> str:
 
 
 def within(value, half: float | None, unit: str = "") -> str:
-    """A number ± half its interval, if it has one, with the digits that the interval leaves."""
+    """Write a number ± half its interval, if it has one, in the digits that the interval allows."""
     if not is_number(half):
         return number(value, unit)
     form = Form() if 1000 <= abs(value) < SUFFIXES[-1][0] else form_of([value], [half], unit)
@@ -124,18 +124,18 @@ def within(value, half: float | None, unit: str = "") -> str:
 
 
 def quantity(value, unit: str = "") -> str:
-    """A number with its unit, where the number does not already say it."""
+    """Write a number with its unit, where the number does not already show it."""
     text = number(value, unit)
     return f"{text}{behind(unit)}" if text else ""
 
 
 def behind(unit: str) -> str:
-    """What stands behind a number: its unit, where the number does not already say it."""
+    """Return what follows a number: a space and its unit, or nothing where the number already shows the unit."""
     return "" if unit in ("bytes", "", "layers") else f" {unit}"
 
 
 def percent(value) -> str:
-    """+2.1 %"""
+    """Write a difference in per cent with its sign: `+2.1 %`."""
     if missing(value):
         return ""
     places = 1 if abs(value) < 1000 else 0
@@ -143,7 +143,7 @@ def percent(value) -> str:
 
 
 def to_digits(value: float | None, half: float | None = None) -> str:
-    """A number with the digits of its interval: two of half its width; four of its own where there is none.
+    """Write a number in the decimals of two digits of half its interval, or four digits of its own without one.
 
     >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
     ('\u22121.235', '94.4', '2.000')
@@ -156,7 +156,7 @@ def to_digits(value: float | None, half: float | None = None) -> str:
 
 
 def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
-    """`95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; of few pairs there is none."""
+    """Write `95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; too few pairs have none, and it says so."""
     said = [
         f"none (fewer than {FEWEST} pairs)"
         if low is None
@@ -167,7 +167,7 @@ def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
 
 
 def join(parts: list[str]) -> str:
-    """`a, b and c`"""
+    """Join parts as `a, b and c`."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 

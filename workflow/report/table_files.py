@@ -1,14 +1,14 @@
-"""The files of a table: JSON for pages, CSV for people, LaTeX for papers."""
+"""Write the files of a table: JSON for pages, CSV for people, LaTeX for papers."""
 
 import json
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.papers.published import join
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.numbers import percent
+from workflow.report.published import join
 from workflow.report.texts import badges_of_columns, texts_of_cells
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
@@ -42,7 +42,7 @@ LATEX |= {sign: rf"\{sign}" for sign in "&%$#_{}"}
 
 
 def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
-    """One line per cell, for people. Lines with a run or a measurement behind them name its `origin`."""
+    """Return one line per cell, for people. Lines with a run or a measurement behind them name its `origin`."""
     order = {row: number for number, (row, _) in enumerate(list_rows(cells.to_dict("records")))}
     cells = cells.sort_values("row", key=lambda rows: rows.map(order), kind="stable")
     lines = cells[list(CSV_COLUMNS)].rename(columns=CSV_COLUMNS)
@@ -54,7 +54,7 @@ def as_lines(cells: pd.DataFrame, origin: str) -> pd.DataFrame:
 
 
 def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Rows by columns as text, for LaTeX, laid out as on a page: see `workflow.report.layout`."""
+    """Arrange the cells as text, rows by columns, for LaTeX, laid out as on a page: see `workflow.report.layout`."""
     lines = json.loads(cells.to_json(orient="records"))  # what is missing is None, as on a page
     at = {(cell["row"], cell["column"]): cell for cell in lines}
     texts = {}
@@ -67,7 +67,7 @@ def as_texts(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _text(cell: dict, column: Column) -> str:
-    """The number; in parentheses, where it has no column of its own, what the paper prints, and the difference."""
+    """Write our number and, in parentheses unless it has its own column, what the paper prints, with the difference."""
     ours = text_of(cell, column.form) if cell["status"] == "ok" and cell["kind"] != "cited" else cell["status"]
     if cell["kind"] == "cited":
         ours = "" if column.apart else "cited"
@@ -83,14 +83,14 @@ def _published(cell: dict, column: Column) -> str:
 
 
 def as_latex(cells: pd.DataFrame, title: str, origin: str) -> str:
-    """A booktabs table, all text escaped."""
+    """Write a booktabs table, all text escaped."""
     caption = "".join(LATEX.get(sign, sign) for sign in f"{title}. {origin}. {IN_TABLES}")
     styled = as_texts(cells).style.format(escape="latex").format_index(escape="latex", axis=0)
     return styled.format_index(escape="latex", axis=1).to_latex(hrules=True, caption=caption)
 
 
 def pick_used(cells: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs behind the cells."""
+    """Pick the runs behind the cells."""
     return runs[runs["digest"].isin({digest for digests in cells["digests"] for digest in digests})]
 
 

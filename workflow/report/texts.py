@@ -1,4 +1,4 @@
-"""The texts behind a table or figure as badges: see `workflow.plan.texts`."""
+"""Name the texts behind a table or figure as badges: see `workflow.plan.texts`."""
 
 import pandas as pd
 
@@ -6,29 +6,29 @@ from workflow.plan.texts import Badge, badge_of
 
 
 def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
-    """badge and about of every text that the runs read, each once, by name."""
+    """List badge and about of every text that the runs read, each once, sorted by badge."""
     read = set() if runs is None else set(_badges(runs).values())
     return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
 
 
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
-    """By task and text: one, whatever the text stands in for in these runs."""
+    """Find the one badge of each (task, text), which names all texts of the papers that it stands in for."""
     groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()
     return {(task, corpus): badge_of(task, sorted(papers), corpus) for (task, corpus), papers in groups.items()}
 
 
 def names_of_texts(runs: pd.DataFrame) -> dict[str, str]:
-    """By text: its badge. runs: of one task."""
+    """Name the badge of each text. runs: of one task."""
     return {corpus: each.badge for (_, corpus), each in _badges(runs).items()}
 
 
 def name_badges(runs: pd.DataFrame | None) -> str:
-    """The badges in a line."""
+    """Write the badges of what the runs read in a line."""
     return "; ".join(each["badge"] for each in badges(runs))
 
 
 def with_badge(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `text`, the badge of the text that each read."""
+    """Add to runs `text`, the badge of the text that each read."""
     read = _badges(runs)
     texts = [read[text].badge for text in runs[["task", "corpus"]].itertuples(index=False, name=None)]
     return runs.assign(text=pd.Series(texts, index=runs.index, dtype=object))
@@ -40,9 +40,9 @@ def title_of(task: str, corpus: str) -> str:
 
 
 def with_titles(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with `title`, what the text that each read is called.
+    """Add to runs `title`, the name of the text that each read.
 
-    A text counts once, whatever it stands in for: a run of it has one row for each variant that asks for it.
+    Where a text stands in for several of the papers', a run of it still has one row for each variant, S and k.
     """
     once = runs.drop_duplicates(["ablation", "variant", "S", "k", "digest"])
     titles = [title_of(*key) for key in zip(once["task"], once["corpus"], strict=True)]
@@ -56,7 +56,7 @@ def texts_of_cells(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[list[
 
 
 def badges_of_columns(cells: pd.DataFrame, runs: pd.DataFrame | None) -> list[dict]:
-    """The badges of a table, each with the `columns` that have it on a cell. cells: with their `texts`."""
+    """List the badges of a table, each with the `columns` in which a cell has it. cells: with their `texts`."""
     found = [(text, column) for texts, column in zip(cells["texts"], cells["column"], strict=True) for text in texts]
     return [
         each | {"columns": list(dict.fromkeys(column for text, column in found if text == each["badge"]))}

@@ -39,7 +39,7 @@ rule longest_span:
         configuration=digests(targets.precomputed.measured_here, targets.precomputed.configurations),
     conda:
         "../../environment.yml"
-    threads: workflow.cores if targets.config.gpus else 1  # on a GPU the search takes what memory there is
+    threads: workflow.cores if targets.config.gpus else 1  # on a GPU the search may take all the memory there is
     resources:
         **requests.of_configuration(),
         gpu=targets.config.gpus,

@@ -11,7 +11,7 @@ def shown(kind, name):
 for name, question in targets.ablations.items():
 
     rule:
-        """Answer a question: collect its runs, build its tables, draw its figures, compare its claims, write its page."""
+        """Answer a question: collect its runs, build its tables, draw its figures, weigh its claims, write its page."""
         name:
             name
         input:

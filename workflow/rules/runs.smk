@@ -25,7 +25,7 @@ rule train:
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
-    output:  # written anew as a whole, never deleted before: another workflow may read them
+    output:  # replaced as a whole, never deleted first: another workflow may read them
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
         "logs/train/{digest}.log",
@@ -43,10 +43,10 @@ rule train:
     params:
         options=lambda w: f"{targets.config.computing} --devices {targets.runs.devices_of(w.digest)}",
         source=lambda w: targets.code.of_run(w.digest),
-        label=lambda w, output: targets.runs.labels.run(w.digest),  # it takes the output: no reason to train again
+        label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:
         "train {params.label}"
-    shell:  # exec: a signal to all that a job has started reaches the run, and no shell that dies of it
+    shell:  # exec: a signal to all processes of a job reaches the run, with no shell beside it that would die of it
         "exec python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
 
 

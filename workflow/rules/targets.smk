@@ -36,7 +36,7 @@ rule unknown_target:
 
 descriptions = describe(targets)
 for name, files in targets.named.items():
-    if name not in (*targets.ablations, *targets.papers):  # which have rules of their own
+    if name not in (*targets.ablations, *targets.papers):  # these have rules of their own
 
         rule:
             """A table, figure or claim by its name: files of the question that it belongs to."""

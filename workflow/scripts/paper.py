@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, check_known
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies
 from workflow.report.pages.index import write_root
 from workflow.report.pages.papers import paper_page
 from workflow.report.pages.site import parse_with_site
@@ -19,7 +19,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("name")
     parser.add_argument("runs", type=Path, nargs="+", help="the tables of runs of its questions")
     options, site = parse_with_site(parser, argv)
-    check_known("paper", options.name, known_papers())
+    check_known("paper", options.name, known_studies())
     runs = read_frames(options.runs).runs
     if runs is None:
         raise ConfigError("paper: no table of runs among the inputs")

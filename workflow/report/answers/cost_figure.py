@@ -4,8 +4,8 @@ import pandas as pd
 
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
-from workflow.report.figures._colours import INK, as_named
-from workflow.report.figures._style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
+from workflow.report.figures.colours import INK, as_named
+from workflow.report.figures.style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width

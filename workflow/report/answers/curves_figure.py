@@ -3,8 +3,8 @@
 import pandas as pd
 
 from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
-from workflow.report.figures._colours import GREY, INK, as_named, shades
-from workflow.report.figures._style import (
+from workflow.report.figures.colours import GREY, INK, as_named, shades
+from workflow.report.figures.style import (
     DASHES,
     average_by_step,
     draw_curve,

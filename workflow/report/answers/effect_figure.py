@@ -13,8 +13,8 @@ from workflow.report.answers.lines import (
     panels,
     texts_of,
 )
-from workflow.report.figures._colours import GREY, INK, as_named, is_shade
-from workflow.report.figures._style import canvas, draw_message, fold, set_powers, share_legend
+from workflow.report.figures.colours import GREY, INK, as_named, is_shade
+from workflow.report.figures.style import canvas, draw_message, fold, set_powers, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 

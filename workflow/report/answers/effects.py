@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.figures._colours import as_named
+from workflow.report.figures.colours import as_named
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import (

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from workflow.report.answers.effects import axes_of
-from workflow.report.figures._colours import is_shade, shades
-from workflow.report.figures._style import canvas
+from workflow.report.figures.colours import is_shade, shades
+from workflow.report.figures.style import canvas
 from workflow.results.registry import REGISTRY
 
 MARKS = "osD^vPX<>"

@@ -7,7 +7,7 @@ import pandas as pd
 from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
-from workflow.report.figures._colours import as_named
+from workflow.report.figures.colours import as_named
 from workflow.report.numbers import count, intervals, join, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY

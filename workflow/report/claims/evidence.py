@@ -3,7 +3,6 @@
 import math
 from statistics import fmean
 
-from workflow.papers.published import find, load_analytic
 from workflow.report.claims.measures import COUNTED, LAYERS, kind_of_pairs
 from workflow.report.claims.samples import (
     NOT_ASKED,
@@ -23,6 +22,7 @@ from workflow.report.claims.schema import (
     unit_of_effect,
 )
 from workflow.report.numbers import count
+from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts, title_of
 from workflow.results.runs_table import Frames
@@ -127,7 +127,7 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 def recompute(claim: Claim) -> dict:
     """Check whether formulas reproduce the printed numbers to the printed digits."""
-    results = [(find(key), load_analytic().recomputed[key].result) for key in claim.recomputed]
+    results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
     wrong = [
         f"{value.row}: {ours:.4g}, printed {value.value:g}"
         for value, ours in results

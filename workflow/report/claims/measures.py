@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from workflow.plan.claims import LAYERS
-from workflow.report.tables._cells import MEASURED_BY
-from workflow.report.tables._layers import values_of
+from workflow.report.tables.cells import MEASURED_BY
+from workflow.report.tables.layer_costs import values_of
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS, clocks, split_turns
 from workflow.tasks.task import SCORED

@@ -9,7 +9,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.report.claims.measures import LAYERS, points_of_layers, points_of_runs
 from workflow.report.claims.schema import Claim, Side
 from workflow.report.numbers import join
-from workflow.report.tables._layers import LABELS, exponent
+from workflow.report.tables.layer_costs import LABELS, exponent
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import Frames
 from workflow.results.trained_enough import stayed

@@ -1,4 +1,4 @@
-"""A claim of a paper as an assertion over the records: config/claims/NAME.yaml, and what it says of the effect."""
+"""A claim of a paper as an assertion over the records: studies/*/claims/NAME.yaml, and what it says of the effect."""
 
 import math
 from functools import cache
@@ -8,14 +8,13 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import config_file
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.papers.published import load, load_analytic
+from workflow.config.studies import shown_path, study_file, study_of
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
-from workflow.plan.claims import known_claims
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
-from workflow.report.tables._layers import LABELS
+from workflow.report.published import ids_by_formula, load
+from workflow.report.tables.layer_costs import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
 
@@ -88,7 +87,7 @@ class Claim(StrictModel):
     expect: Literal["less", "more", "equal"] | None = None
     bound: Number | None = None
     within: Annotated[Number, Field(gt=0)] | None = None
-    recomputed: list[Annotated[str, one_of("number with a formula", lambda: load_analytic().recomputed)]] = []
+    recomputed: list[Annotated[str, one_of("number with a formula", ids_by_formula)]] = []
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
     best_of: PositiveStrictInt | None = None
@@ -169,9 +168,9 @@ class Claim(StrictModel):
 
 @cache
 def load_claim(name: str) -> Claim:
-    check_known("claim", name, known_claims())
-    place = f"claims/{name}.yaml"
-    return parse(Claim, read_yaml(config_file(place)), f"config/{place}")
+    """Read a claim; `ConfigError` where there is none of that name, or where its file breaks the schema."""
+    path = study_file("claims", name)
+    return parse(Claim, {"paper": study_of("claims", name)} | read_yaml(path), shown_path(path))
 
 
 def is_as_claimed(claim: Claim, effect: float) -> bool:

@@ -1,1 +1,1 @@
-"""Two pure functions per figure: `data(runs)` gives the numbers behind it, `draw(data)` the picture."""
+"""What the figures of studies are drawn with: one look, one colour for each attention, and maps of attention."""

@@ -5,17 +5,17 @@ The answer, a sentence, a table and figures, is made without code of its own.
 
 import pandas as pd
 
-from workflow.config.files import config_file
-from workflow.papers.published import papers
+from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import variant_table
 from workflow.report.answers.sentence import answer_of
 from workflow.report.claims.ledger import read_lines
-from workflow.report.figures._style import as_svg
+from workflow.report.figures.style import as_svg
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site, embed_svg
+from workflow.report.published import studies
 from workflow.report.texts import badges, name_badges, title_of
 from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
@@ -40,7 +40,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     return {
         "title": ablation.question,
         "name": name,
-        "paper": papers()[ablation.paper].title,
+        "paper": studies()[ablation.paper].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "answer": answer(runs, task),
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
@@ -48,7 +48,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
         "runs": [_line(run, task) for run in runs.itertuples()],
-        "yaml": config_file(f"ablations/{name}.yaml").read_text(encoding="utf-8"),
+        "yaml": study_file("questions", name).read_text(encoding="utf-8"),
     }
 
 

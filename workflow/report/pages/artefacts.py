@@ -7,7 +7,7 @@ from workflow.config.strict import read_json
 from workflow.report.builders import load_builder
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, read_svg
-from workflow.report.tables._cells import NOT_TRAINED
+from workflow.report.tables.cells import NOT_TRAINED
 from workflow.results import provenance
 from workflow.results.trained_enough import FLAT
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from workflow.papers import known_papers
+from workflow.config.studies import known_studies
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.report.answers.sentence import answer_of
@@ -39,7 +39,7 @@ class Asked:
         """The questions whose runs it is made from."""
         asked = set(self.owners.values()) | ({self.name} & {*known_ablations()})
         asked |= {ablation_of(self.name)} if self.is_claim else set()
-        if self.name in known_papers():
+        if self.name in known_studies():
             asked |= {each for each in known_ablations() if load_ablation(each).paper == self.name}
         return {*known_ablations()} if self.name in OF_ALL else asked
 
@@ -51,7 +51,7 @@ class Asked:
     @property
     def has_page(self) -> bool:
         """Whether an index has something to say of it."""
-        return self.is_claim or self.name in (*known_ablations(), *known_papers(), *OF_NONE)
+        return self.is_claim or self.name in (*known_ablations(), *known_studies(), *OF_NONE)
 
     def tell(self, site: Site) -> list[list[str]]:
         """Say what was made under this name: for each thing its paragraphs, of which the last is the path of a file."""
@@ -59,7 +59,7 @@ class Asked:
         told += [_tell_claim(site, self.name)] if self.is_claim else []
         files = {"tables": "csv", "figures": "svg"}
         told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
-        told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_papers() else []
+        told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_studies() else []
         told += [[str(site.results / f"{self.name}.csv")]] if self.name in OF_NONE else []
         told += [[str(site.results / f"{self.name}.zip")]] if self.name in OF_ALL else []
         told += [[self.name]] if "/" in self.name else []

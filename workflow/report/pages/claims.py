@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from workflow.papers.published import find, papers
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
@@ -19,6 +18,7 @@ from workflow.report.claims.samples import NOT_ASKED
 from workflow.report.numbers import Form, count, form_of, number
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.site import Site
+from workflow.report.published import find, studies
 from workflow.results.precomputed import precomputed
 from workflow.results.timings import WITHOUT
 
@@ -74,11 +74,11 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
         "by_formula": count_verdicts(ledger.by_formula),
         "papers": [
             {
-                "title": paper.title,
+                "title": study.heading,
                 "page": f"papers/{name}.html" if name in with_page else None,
                 "lines": [_line(site, line, ledger.set, tables) for line in lines if line["paper"] == name],
             }
-            for name, paper in papers().items()
+            for name, study in studies().items()
         ],
         "files": [site.offer(path.with_suffix(ending)) for ending in (".json", ".csv")],
     }

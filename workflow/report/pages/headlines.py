@@ -2,7 +2,6 @@
 
 import math
 
-from workflow.papers.published import papers
 from workflow.plan.scales import strength
 from workflow.report.claims.ledger import speaking
 from workflow.report.claims.measures import split_of
@@ -11,6 +10,7 @@ from workflow.report.numbers import count, join, number
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers
 from workflow.report.pages.site import Site
+from workflow.report.published import studies
 
 SEEN = ("reproduced", "consistent")
 BEST = "best reader, all of the past"  # a row of the table `limit`, and columns of the rows of adaptive spans
@@ -117,7 +117,7 @@ def _tell(difference: dict, forms: dict) -> str:
 def forest_of(ledger: Ledger) -> list[dict]:
     """Lay out the forest plot: by paper a row for each headline claim, with its marks on an axis of its own."""
     headlines = list_headlines(ledger.claims)
-    by_paper = [(paper.title, _of_paper(headlines, name)) for name, paper in papers().items()]
+    by_paper = [(study.heading, _of_paper(headlines, name)) for name, study in studies().items()]
     return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 

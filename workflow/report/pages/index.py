@@ -5,7 +5,6 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from workflow.papers.published import papers
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
@@ -14,6 +13,7 @@ from workflow.report.pages.claims import Ledger, count_verdicts
 from workflow.report.pages.engine import engine_table
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
+from workflow.report.published import studies
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import describe_runs
@@ -26,6 +26,7 @@ SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot tabl
 def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
     """Collect what the index shows. runs: of all ablations, with their costs."""
     ablations = ablations_in(runs)
+    told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
     questions = [_question(name, ablation, runs[runs["ablation"] == name]) for name, ablation in ablations.items()]
     return {
         "title": "What attention variants cost, and what they buy",
@@ -38,7 +39,8 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
         "scale": ", ".join(sorted(runs["scale"].unique())),
         "provenance": describe_runs(runs, name_badges(runs)),
         "commits": sorted(runs["commit"].unique()),
-        "papers": [(paper, papers()[paper].title) for paper in sorted(set(runs["paper"]))],
+        "papers": [(name, study.heading) for name, study in told.items() if study.authors],
+        "own_questions": [(name, study.heading) for name, study in told.items() if not study.authors],
         "questions": questions,
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
@@ -104,7 +106,7 @@ def write_root(results: Path, reports: Path) -> bool:
 def _scale(folder: Path) -> dict:
     address = quote(folder.name)  # a folder named javascript: stays one
     lists = {
-        "Papers": {f"papers/{name}.html": paper.title for name, paper in papers().items()},
+        "Papers": {f"papers/{name}.html": study.heading for name, study in studies().items()},
         "Questions": {f"ablations/{name}/index.html": load_ablation(name).question for name in known_ablations()},
         "More": {f"{name}.html": title for name, title in SHARED.items()},
     }

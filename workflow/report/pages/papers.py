@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.papers.formulas import FORMULAS
-from workflow.papers.published import Artefact, papers
+from workflow.config.studies import study_of
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
 from workflow.report.pages.artefacts import read_table
 from workflow.report.pages.index import ablations_in
 from workflow.report.pages.site import Site
+from workflow.report.published import Artefact, formulas, studies
 from workflow.report.tables import analytic
 from workflow.report.texts import name_badges
 from workflow.results.runs_table import describe_runs
@@ -26,7 +26,7 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     """Collect what the page of a paper shows. runs: those of its ablations."""
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
     return {
-        "title": papers()[name].title,
+        "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "sections": [
             {
@@ -42,7 +42,8 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 
 def order_in_paper(ablation: Ablation) -> tuple[int, str]:
     """Return a key that sorts the paper's questions before ours: by their first table, else by their first figure."""
-    own = [[name for name in names if name.startswith(ablation.paper)] for names in (ablation.tables, ablation.figures)]
+    named = {"tables": ablation.tables, "figures": ablation.figures}
+    own = [[name for name in names if study_of(kind, name) == ablation.paper] for kind, names in named.items()]
     return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
 
 
@@ -53,9 +54,9 @@ def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
     """
     available = {name for ablation in ablations for name in (*ablation.tables, *ablation.figures)}
     sections = [
-        {"title": paper.title, "lines": [_line(site, name, *item, available) for item in paper.artefacts.items()]}
-        for name, paper in papers().items()
-        if paper.artefacts
+        {"title": study.heading, "lines": [_line(site, name, *item, available) for item in study.artefacts.items()]}
+        for name, study in studies().items()
+        if study.artefacts
     ]
     return {"title": "Every table and figure of the papers", "sections": sections}
 
@@ -117,9 +118,9 @@ def count(rows: list[dict]) -> dict[str, int]:
 
 def explain(name: str) -> dict[str, str]:
     """Describe a formula. about: what it computes; text: how, from its source; usual: its default inputs."""
-    function = ast.parse(inspect.getsource(FORMULAS[name])).body[0]
+    function = ast.parse(inspect.getsource(formulas()[name])).body[0]
     *parts, result = [node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)]
-    defaults = {each.name: each.default for each in inspect.signature(FORMULAS[name]).parameters.values()}
+    defaults = {each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()}
     text = f"{name}({', '.join(defaults)}) = {_written(result.value)}"
     text += (", where " if parts else "") + ", ".join(map(_written, parts))
     usual = ", ".join(f"{key} = {value:g}" for key, value in defaults.items() if type(value) in (int, float))

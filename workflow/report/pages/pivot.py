@@ -3,9 +3,9 @@
 import pandas as pd
 
 from workflow.plan.ablations import load_ablation
-from workflow.report.figures._colours import as_named, on_page, shades
+from workflow.report.figures.colours import as_named, on_page, shades
 from workflow.report.pages.artefacts import runs_at
-from workflow.report.tables._cells import MEASURED_BY, take_cost_row
+from workflow.report.tables.cells import MEASURED_BY, take_cost_row
 from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import describe_runs

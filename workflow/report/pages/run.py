@@ -12,7 +12,7 @@ from workflow.plan.ablations import load_ablation
 from workflow.plan.texts import badge_of
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
-from workflow.report.figures._colours import on_page, shades
+from workflow.report.figures.colours import on_page, shades
 from workflow.report.numbers import is_number, missing, number, within
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.site import Site

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from workflow.config.files import ROOT, atomic_write
 from workflow.report import numbers
-from workflow.report.figures._colours import follow_page
+from workflow.report.figures.colours import follow_page
 from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 

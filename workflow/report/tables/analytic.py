@@ -4,14 +4,14 @@ import math
 
 import pandas as pd
 
-from workflow.papers.published import load, load_analytic
+from workflow.report.published import load
 
 TITLE = "Numbers that need no training"
 ASYMPTOTIC = "asymptotic"
 
 
 def build() -> pd.DataFrame:
-    """id, where, row, column, formula, inputs, result, published, source, unit, error_pct, rounds_to_paper, note.
+    """Build a row for each number, with its formula, inputs, result, error in per cent and whether it rounds to print.
 
     formula: by name, None where the value cannot be computed; note then says why. A value that no paper prints
     (source: inferred) has no error, and nothing to round to.
@@ -20,12 +20,12 @@ def build() -> pd.DataFrame:
     for key, value in load().items():
         if value.kind != "analytic" or value.unit == ASYMPTOTIC:
             continue
-        recomputed = load_analytic().recomputed.get(key)
+        recomputed = value.recomputed
         row = {"id": key, "where": value.where, "row": value.row, "column": value.column}
         row |= {"published": value.value, "source": value.source, "unit": value.unit}
         row |= {"error_pct": None, "rounds_to_paper": None}
         if recomputed is None:
-            row |= {"formula": None, "inputs": None, "result": None, "note": load_analytic().open[key]}
+            row |= {"formula": None, "inputs": None, "result": None, "note": value.not_recomputed}
         else:
             inputs = ", ".join(f"{name} = {number:g}" for name, number in recomputed.inputs.items())
             times = f"; times {recomputed.times:g}" if recomputed.times != 1 else ""
@@ -45,9 +45,9 @@ def rounds_to(result: float, printed: float) -> bool:
 
 
 def last_place(printed: float) -> float:
-    """The place of the last digit that is not zero: 42,000,000 -> 1,000,000; 3.3e18 -> 1e17; 62 -> 1.
+    """Find the place of the last digit that a paper shows: 42,000,000 -> 1,000,000; 3.3e18 -> 1e17; 62 -> 1.
 
-    Millions of parameters are printed to the million even where they end in zero (90M, 120G).
+    Whole millions are printed to the million, and from 1e9 on to 1e9, even where that digit is zero (90M, 120G).
     """
     if printed >= 1e9 and printed < 1e18:
         return 1e9

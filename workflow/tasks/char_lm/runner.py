@@ -12,9 +12,9 @@ from models.attention.engine.caches import Past
 from models.attention.engine.caches import streams as select_streams
 from models.attention.engine.engine import every_key
 from workflow.config.job import Job
-from workflow.papers import formulas
 from workflow.tasks.char_lm import refuse_uneven, store
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
+from workflow.tasks.formula import mac
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
 from workflow.training.update import precision
@@ -75,7 +75,7 @@ class CharLMTask:
         block, shape = self.job.training.block, self.job.net
         tokens = self.streams.data[: self.job.evaluation.streams, : 64 * block].to(self.device)
         return {
-            "paper": formulas.mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
+            "paper": mac(L=shape.layers, d=shape.d_model, ff=shape.d_ff, S=span),
             "dense": macs.dense(net, block),
             "executed": macs.executed(net, tokens, block),
         }

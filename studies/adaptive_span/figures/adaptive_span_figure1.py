@@ -1,0 +1,57 @@
+"""Adaptive Attention Span, Figure 1: two heads of one net that attend in different ways."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.figures.colours import shades
+from workflow.report.figures.style import canvas, draw_message, pick_holding, set_log
+from workflow.report.tables.cells import pick
+
+READS = ("runs",)
+TITLE = "Two heads of one net (Adaptive Attention Span, Figure 1)"
+CAPTION = (
+    "Mean weight on one past character by its distance, for the heads of a net with a fixed span whose "
+    "attention is nearest and farthest on average; dev text, one seed."
+)
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """Pick one run with the longest fixed span."""
+    fixed = pick(runs, ablation="span_limit", variant="fixed", status="ok")
+    return (
+        pick_holding(fixed, "attention_by_distance")
+        .sort_values(["S", "paper_corpus", "seed"], ascending=[False, True, True])
+        .head(1)
+    )
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean weight of each of the two heads by distance: head (its label), distance, weight."""
+    profile = next(iter(used(runs)["attention_by_distance"]), None)
+    if profile is None:
+        return pd.DataFrame(columns=["head", "distance", "weight"])
+    distance, weight = np.array(profile["distance"]), np.array(profile["weight"])
+    mass = weight * np.array(profile["keys"])
+    mean_distance = (mass * distance).sum(-1) / mass.sum(-1)
+    rows = []
+    for name, place in (("A: nearest", mean_distance.argmin()), ("B: farthest", mean_distance.argmax())):
+        layer, head = np.unravel_index(place, mean_distance.shape)
+        label = f"head {name} (layer {layer + 1}, head {head + 1})"
+        rows += [
+            {"head": label, "distance": x, "weight": w} for x, w in zip(distance, weight[layer, head], strict=True)
+        ]
+    return pd.DataFrame(rows)
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return draw_message("no run with a fixed span has ended well")
+    figure, axes = canvas()
+    for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
+        axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
+    set_log(axes.xaxis)
+    set_log(axes.yaxis)
+    axes.set_xlabel("distance of the past character")
+    axes.set_ylabel("mean attention weight")
+    axes.legend()
+    return figure

@@ -1,0 +1,60 @@
+"""Adaptive Attention Span, Figure 4: the span of every head by layer."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from studies.adaptive_span.figures._by_limit import PUBLISHED
+from workflow.report.figures.colours import COLOURS, GREY, INK
+from workflow.report.figures.style import canvas, draw_message, fold, set_log
+from workflow.report.tables.cells import pick
+from workflow.report.texts import with_badge
+
+DIGITISED = Path(__file__).with_name("figure4_digitised.csv")  # layer, head_rank, span; exact to about 10 %
+READS = ("runs",)
+TITLE = "Span of every head by layer (Adaptive Attention Span, Figure 4)"
+CAPTION = (
+    "Our heads at the largest S of the scale, all seeds, text by text; last the paper's small model at S = 4096, read "
+    "off its plot to about 10 %. Heads of a layer are sorted by span."
+)
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """Pick the adaptive runs with the largest S."""
+    adaptive = pick(runs, ablation="head_spans", variant="adaptive", status="ok")
+    return adaptive[adaptive["S"] == adaptive["S"].max()]
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the span of each head, in characters. text: the badge of the text read, or `PUBLISHED`. head: by rank."""
+    rows = [
+        {"text": run.text, "S": run.S, "layer": layer, "head": head, "span": span}
+        for run in with_badge(used(runs)).itertuples()
+        if isinstance(run.spans, list)
+        for layer, heads in enumerate(run.spans, 1)
+        for head, span in enumerate(sorted(heads), 1)
+    ]
+    published = pd.read_csv(DIGITISED).rename(columns={"head_rank": "head"}).assign(text=PUBLISHED, S=4096)
+    rows += published.to_dict("records")
+    return pd.DataFrame(rows, columns=["text", "S", "layer", "head", "span"])
+
+
+def draw(data: pd.DataFrame):
+    if not (data["text"] != PUBLISHED).any():
+        return draw_message("no run with adaptive spans has ended well")
+    panels = data.groupby("text", sort=False)
+    figure, axes = canvas(len(panels), width_ratios=[1.5 if text == PUBLISHED else 1 for text, _ in panels])
+    for panel, (text, spans) in zip(axes, panels, strict=True):
+        colour = COLOURS["published" if text == PUBLISHED else "adaptive"]
+        shift = (spans["head"] - spans["head"].mean()) / (spans["head"].max() + 1) * 0.7
+        panel.scatter(spans["layer"] + shift, spans["span"], s=16, color=colour, alpha=0.75, linewidths=0)
+        # spans that hardly differ must look as if they hardly differ
+        panel.set_ylim(spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8))
+        set_log(panel.yaxis)
+        layers = sorted(spans["layer"].unique())
+        panel.set_xticks(layers if len(layers) <= 8 else layers[1::2])
+        panel.set_xlabel("layer")
+        title = fold(f"{text}, S = {spans['S'].iloc[0]:.0f}", len(panels))
+        panel.set_title(title, fontsize=9, color=GREY if text == PUBLISHED else INK)
+    axes[0].set_ylabel("span of a head (characters)")
+    return figure

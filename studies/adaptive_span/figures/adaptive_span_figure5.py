@@ -1,0 +1,52 @@
+"""Adaptive Attention Span, Figure 5: a dynamic span over real text, character by character."""
+
+import pandas as pd
+
+from workflow.report.figures.colours import COLOURS, GREY
+from workflow.report.figures.style import canvas, draw_message, pick_holding
+from workflow.report.tables.cells import pick
+
+READS = ("runs",)
+TITLE = "Dynamic span over a text (Adaptive Attention Span, Figure 5)"
+CAPTION = (
+    "Mean span over layers and heads for each character of a stretch of dev text, one seed, line by line. "
+    "A triangle stands over the first letter of each word."
+)
+LINE = 32  # characters
+BLANKS = ("<eos>", " ", "\n", "\t")
+SIGNS = {"<eos>": "↵", " ": "␣"}
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    dynamic = pick(runs, ablation="dynamic_span", variant="dynamic", status="ok")
+    return pick_holding(dynamic, "fragment").head(1)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each character: place, character, mean span, and starts, whether a word starts there."""
+    fragment = next(iter(used(runs)["fragment"]), None)
+    if fragment is None:
+        return pd.DataFrame(columns=["place", "character", "span", "starts"])
+    pairs = zip(fragment["text"], fragment["span"], strict=True)
+    rows = pd.DataFrame([{"place": i, "character": c, "span": s} for i, (c, s) in enumerate(pairs)])
+    blank = rows["character"].isin(BLANKS)
+    return rows.assign(starts=~blank & blank.shift(fill_value=False))
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return draw_message("no run with a dynamic span has ended well")
+    lines = [data.iloc[start : start + LINE] for start in range(0, len(data), LINE)]
+    figure, axes = canvas(rows=len(lines), height=1.7, sharey=True, squeeze=False)
+    for panel, line in zip(axes[:, 0], lines, strict=True):
+        panel.step(line["place"], line["span"], where="mid", color=COLOURS["dynamic"])
+        starts = line[line["starts"]]["place"]
+        over = {"transform": panel.get_xaxis_transform(), "clip_on": False}
+        panel.plot(starts, [1.06] * len(starts), "v", color=GREY, markersize=5, **over)
+        signs = [SIGNS.get(character, character) for character in line["character"]]
+        panel.set_xticks(line["place"], signs, family="DejaVu Sans Mono")
+        panel.set_xlim(line["place"].iloc[0] - 0.7, line["place"].iloc[0] + LINE - 0.3)
+        panel.tick_params(axis="x", length=0, labelsize=10)
+        panel.grid(axis="x", visible=False)
+        panel.set_ylabel("mean span")
+    return figure

@@ -1,0 +1,54 @@
+"""Adaptive Attention Span, section 3: memory and time of fixed and adaptive spans as the limit S grows."""
+
+import pandas as pd
+
+from workflow.report.tables.cells import cited, make_cell, make_table, measured, pick, take_cost_row
+from workflow.report.texts import with_badge
+
+READS = ("runs", "memory", "longest_span", "throughput")
+TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
+CAPTION = (
+    "Each configuration measured on one trained net, alone on the device; memory is what a process of its own holds "
+    "above the libraries. The longest S is found by doubling until a training step no longer fits the budget, or "
+    "until the search ends: then it is a lower bound, and says so. The paper's figures are for 8 V100 and its small "
+    "model: compare the direction, not the numbers."
+)
+MEASURED = [
+    ("training memory", "memory_train_bytes"),
+    ("evaluation memory", "memory_evaluate_bytes"),
+    ("training step", "train_ms"),
+    ("training speed", "train_tokens_per_s"),
+    ("one more character", "predict_ms"),
+    ("prediction speed", "predict_tokens_per_s"),
+]
+RESERVED = ("training memory, reserved", "memory_reserved_bytes")
+CLAIMS = {"fixed": "as.txt.max_fixed_fit", "adaptive": "as.txt.max_adapt_fit"}
+TIMES = {"fixed": "as.txt.ms_fixed2048", "adaptive": "as.txt.ms_adapt8192"}
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs, cells = with_badge(pick(runs, ablation="span_limit")), []
+    # only a CUDA allocator reserves
+    costs = [*MEASURED, RESERVED] if runs["memory_reserved_bytes"].notna().any() else MEASURED
+    for variant in CLAIMS:
+        variant_runs = pick(runs, variant=variant)
+        for (text, S), seeds in variant_runs.groupby(["text", "S"]):
+            label = f"{variant}, S = {S:.0f}, {text}"
+            cells += [measured(label, column, take_cost_row(seeds), quantity) for column, quantity in costs]
+            cells.append(measured(label, "executed", seeds, "macs_executed"))
+        cells += _longest(f"{variant}, any S", variant_runs, CLAIMS[variant])
+        cells.append(cited(f"{variant}, any S", "training step", TIMES[variant], "ms", "8 V100, batch of 64 x 512"))
+    return make_table(cells)
+
+
+def _longest(label: str, runs: pd.DataFrame, claim: str) -> list[dict]:
+    """Return cells with the longest S that fits, what ended the search, and the memory budget."""
+    searched = take_cost_row(runs[runs["longest_S_ended"].notna()])
+    longest = measured(label, "longest S that fits", searched, "longest_S", claim)
+    if not len(searched):
+        return [longest | {"note": "no search from a cell of this span"}]
+    ended = searched["longest_S_ended"].iloc[0]
+    if longest["value"] is None and longest["status"] != "failed":
+        longest |= {"status": "failed", "note": f"not even the S it was trained with: {ended}"}
+    budget = measured(label, "memory budget", searched, "memory_budget_bytes")
+    return [longest, make_cell(label, "search ended by", ended, "", "measured", runs=searched), budget]

@@ -1,0 +1,25 @@
+"""Adaptive Attention Span, Table 1: character language models on text8."""
+
+import pandas as pd
+
+from studies.adaptive_span.tables import _models
+
+READS = ("runs",)
+TITLE = "Character language models on text8 (Adaptive Attention Span, Table 1)"
+CAPTION = (
+    "Our rows are trained at the scale named below, on the text that stands in for text8 there. Comparable with "
+    "the paper: what is computed at paper size, ratios, orderings. Not comparable: bits per character and "
+    "spans. Transformer-XL with 12 layers is a row of ours: the paper's Table 1 has none."
+)
+ROWS = [
+    ("T12 (Al-Rfou)", "t12", None),
+    ("Adaptive span, small", "as_small", "as_small"),
+    ("T64 (Al-Rfou)", "t64", None),
+    ("Transformer-XL, 12 layers", "txl12", "txl_12"),
+    ("Transformer-XL, large", "txl24", "txl_24"),
+    ("Adaptive span, large", "as_large", "as_large"),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    return _models.build(runs, "text8", "as.t1", ROWS)

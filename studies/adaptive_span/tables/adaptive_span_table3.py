@@ -1,0 +1,34 @@
+"""Adaptive Attention Span, Table 3: spans learned per head and spans computed from the input, on text8."""
+
+import pandas as pd
+
+from workflow.report.tables.cells import make_table, measured, pick, setting
+
+READS = ("runs",)
+TITLE = "Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"
+CAPTION = (
+    "The paper's rows have S = 1024; ours the largest S of the scale. Comparable: whether dynamic equals "
+    "adaptive, and the share of multiply-adds that either saves against the fixed span."
+)
+ROWS = [
+    ("Adaptive span", "adaptive", "as.t3.adaptive"),
+    ("Dynamic span", "dynamic", "as.t3.dynamic"),
+    ("Fixed span", "fixed", None),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    cells = []
+    for label, variant, stem in ROWS:
+        seeds = pick(runs, ablation="dynamic_span", variant=variant)
+        span, dev = (f"{stem}.{column}" if stem else None for column in ("span", "dev"))
+        cells += [
+            setting(label, "S", seeds, "S", unit="characters"),
+            measured(label, "avg. span", seeds, "mean_span", span),
+            measured(label, "dev", seeds, "dev_bpc", dev),
+            measured(label, "test", seeds, "test_bpc"),
+            setting(label, "#params", seeds, "parameters"),
+            measured(label, "#FLOPS", seeds, "macs_paper"),
+            measured(label, "executed", seeds, "macs_executed"),
+        ]
+    return make_table(cells)

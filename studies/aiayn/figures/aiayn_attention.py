@@ -1,0 +1,103 @@
+"""Attention Is All You Need, what single heads of the encoder attend to in one sentence, as its appendix draws it."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.figures.colours import INK
+from workflow.report.figures.maps import NO_MAPS, list_layers
+from workflow.report.figures.style import canvas, draw_message, pick_holding
+from workflow.report.tables.cells import pick
+
+READS = ("runs", "maps")
+TITLE = "What the sharpest heads of the encoder attend to (Attention Is All You Need, attention visualisations)"
+CAPTION = (
+    "The heads of all recorded layers of the encoder whose weights are least spread (lowest mean entropy). Each line "
+    "goes from a word that looks, left, to one that it looks at, right; it is as thick and as dark as its weight, "
+    "from 5 % on. "
+    "Above: what half of the weight goes to, or else the largest weight. The base net on one sentence of "
+    "English-German, written for this project or of test, its first seed that ended well. Comparable: whether heads "
+    "do different things. Not comparable: which, for the net, its text and the sentence are not the paper's."
+)
+COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
+SHOWN = 4  # heads
+MOST = 0.5  # of the weight
+SEEN = 0.05  # of the weight of a query: thinner lines are left out
+DIAGONALS = {-1: "the word before", 0: "the word itself", 1: "the next word"}
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    """Pick the first seed of the base net whose record has maps."""
+    base = pick_holding(
+        pick(runs, ablation="transformer", variant="base", paper_corpus="wmt14-ende", status="ok"), "maps"
+    )
+    return base[base["maps"].map(bool).astype(bool)].sort_values("seed").head(1)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each query and key of each shown head, sharpest head first; all are counted from 1."""
+    maps = next(iter(used(runs)["maps"]), None)
+    if maps is None:
+        return pd.DataFrame(columns=COLUMNS)
+    heads = [
+        (int(layer), head, weights)
+        for layer in list_layers(maps, "encoder")
+        for head, weights in enumerate(np.array(maps["encoder"][layer]), 1)
+    ]
+    pieces = [piece.removeprefix("▁") for piece in maps["source"]]
+    rows = [
+        (layer, head, query + 1, key + 1, pieces[query], pieces[key], weight)
+        for layer, head, weights in sorted(heads, key=lambda each: entropy(each[-1]))[:SHOWN]
+        for (query, key), weight in np.ndenumerate(weights)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def entropy(weights: np.ndarray) -> float:
+    """Compute the entropy of weights T K in bits, mean over queries: 0 where each query looks at one key alone."""
+    return float(-(weights * np.log2(np.where(weights > 0, weights, 1))).sum(1).mean())
+
+
+def say_focus(weights: np.ndarray, pieces: list[str]) -> str:
+    """Describe what a head attends to, by its weights T T: a neighbour, one word, or else its largest weight."""
+    shares = {name: np.diag(weights, offset).mean() for offset, name in DIAGONALS.items()}
+    to_each = zip(map(_quote, pieces), weights.mean(0), strict=True)
+    shares |= {f"{piece} from every word": share for piece, share in to_each}
+    name, share = max(shares.items(), key=lambda each: each[1])
+    if share > MOST:
+        return f"looks at {name} ({100 * share:.0f} %)"
+    query, key = np.unravel_index(weights.argmax(), weights.shape)
+    return f"{_quote(pieces[query])} looks at {_quote(pieces[key])} ({100 * weights[query, key]:.0f} %)"
+
+
+def _quote(piece: str) -> str:
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{piece}\N{RIGHT DOUBLE QUOTATION MARK}"
+
+
+def draw(data: pd.DataFrame):
+    if not len(data):
+        return draw_message(NO_MAPS)
+    heads = list(data.groupby(["layer", "head"], sort=False))
+    height = 0.7 + 0.19 * data["query"].max()
+    figure, panels = canvas(2, height=height, rows=-(-len(heads) // 2), squeeze=False)
+    for axes in panels.flat[len(heads) :]:
+        axes.axis("off")
+    for axes, ((layer, head), rows) in zip(panels.flat, heads, strict=False):
+        pieces = rows.drop_duplicates("query")["query_piece"].tolist()
+        weights = rows["weight"].to_numpy().reshape(len(pieces), -1)
+        _draw_arcs(axes, weights, pieces)
+        axes.set_title(f"layer {layer}, head {head}\n{say_focus(weights, pieces)}", fontsize=8)
+    return figure
+
+
+def _draw_arcs(axes, weights: np.ndarray, pieces: list[str]) -> None:
+    """Draw the words twice, in two columns, and a line between them for each weight above `SEEN`."""
+    for (query, key), weight in np.ndenumerate(weights):
+        if weight > SEEN:
+            axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))
+    axes.set_yticks(range(len(pieces)), pieces, fontsize=8, parse_math=False)
+    axes.tick_params(axis="y", length=0, labelright=True)
+    axes.set_xlim(0, 1)
+    axes.set_ylim(len(pieces) - 0.5, -0.5)
+    axes.set_xticks([])
+    axes.grid(False)
+    axes.spines[:].set_visible(False)

@@ -1,0 +1,76 @@
+"""Attention Is All You Need, Table 3: which sizes of the Transformer matter."""
+
+import pandas as pd
+
+from workflow.report.published import find, value
+from workflow.report.tables.cells import analytic, make_table, measured, pick, setting
+from workflow.report.tables.paired import gain
+
+READS = ("runs",)
+TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
+CAPTION = (
+    "Rows bear the paper's names; our nets change the same sizes by the same factors, from the base of the scale named "
+    "below to the sizes in the row; rows (D) set dropout and smoothing as the paper does, whatever our base has: where "
+    "that has no dropout, P_drop=0.0 is the base itself. The dropout of big is the scale's. Comparable: whether a "
+    "change helps or hurts beside our base, as the gains say. Not comparable: perplexity, which is per piece of "
+    "another vocabulary, and BLEU, on another text; the paper averages no checkpoints here, ours are averaged as the "
+    "scale says. Parameters at the paper's sizes by formula, twice: with the 37,000 pieces that the paper names, and "
+    "with 4,096 more (32,000 + 4,096 for big), which fits every row and has no known cause. Tables of learned "
+    "positions are not counted."
+)
+VOCABULARY = 37_000  # pieces of the shared vocabulary, section 5.1
+SIZES = [
+    ("N", "layers", "N"),
+    ("d_model", "d_model", "d"),
+    ("d_ff", "d_ff", "ff"),
+    ("h", "heads", "h"),
+    ("d_k", "d_k", "dk"),
+    ("d_v", "d_v", "dk"),
+    ("P_drop", "dropout", "pdrop"),
+    ("eps_ls", "smoothing", "ls"),
+    ("train steps", "steps", "steps"),
+]
+ROWS = ["base", "a1", "a4", "a16", "a32", "b16", "b32", "cN2", "cN4", "cN8", "cd256", "cd1024", "cff1024", "cff4096"]
+ROWS += ["d0", "d2", "ls0", "ls2", "e", "big"]
+EXPLAINED = ("base", "big")  # the rows whose fit a note explains; the others are as base
+SETTINGS = {("base", end): f"ai.t3.set.{end}" for _, _, end in SIZES}
+SETTINGS |= {("big", end): f"ai.t3.set.big_{end}" for end in ("steps", "pdrop")}
+BLEU = "dev_bleu_tokenised"
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    """Build the scores and parameters of every row, then the sizes behind them."""
+    runs = pick(runs, ablation="transformer_variations")
+    rows = [(key, find(f"ai.t3.{key}.ppl").row, pick(runs, variant=key)) for key in ROWS]
+    scores = [cell for row in rows for cell in _scores(*row, pick(runs, variant="base"))]
+    sizes = [
+        setting(label, column, seeds, quantity, SETTINGS.get((key, end)))
+        for key, label, seeds in rows
+        for column, quantity, end in SIZES
+    ]
+    return make_table(scores + sizes)
+
+
+def _scores(key: str, label: str, seeds: pd.DataFrame, base: pd.DataFrame) -> list[dict]:
+    stem, cells = f"ai.t3.{key}", []
+    cells.append(measured(label, "PPL (dev)", seeds, "dev_ppl", f"{stem}.ppl", unit="perplexity per piece"))
+    cells.append(measured(label, "BLEU (dev)", seeds, BLEU, f"{stem}.bleu"))
+    cells.append(setting(label, "#params", seeds, "parameters"))
+    cells += _at_paper_size(label, key)
+    if key != "base":
+        published = round(value(f"{stem}.bleu") - value("ai.t3.base.bleu"), 1)
+        cells.append(gain(label, "BLEU, gain", seeds, base, (BLEU, BLEU)))
+        cells.append(analytic(label, "BLEU, gain, paper", published, "BLEU"))
+    return cells
+
+
+def _at_paper_size(label: str, key: str) -> list[dict]:
+    """Return the parameters of the paper's net, with the vocabulary it names and with the one that fits its number."""
+    name = f"ai.t3.{key}.params"
+    fitted = find(name).recomputed
+    named = fitted.model_copy(update={"inputs": {**fitted.inputs, "V": VOCABULARY}})
+    note = (fitted.note or "") if key in EXPLAINED else ""
+    return [
+        analytic(label, "#params, paper size, V = 37,000", named.result, "parameters", name),
+        analytic(label, "#params, paper size, V fitted", fitted.result, "parameters", name, note),
+    ]

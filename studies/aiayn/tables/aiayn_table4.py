@@ -1,0 +1,45 @@
+"""Attention Is All You Need, Table 4: F1 of constituency parsing."""
+
+import pandas as pd
+
+from workflow.report.published import find
+from workflow.report.tables.cells import cited, make_table, measured, pick, setting
+from workflow.report.tables.paired import SOFTMAX, f1, gain, p_value
+
+READS = ("runs",)
+TITLE = "English constituency parsing (Attention Is All You Need, Table 4)"
+CAPTION = (
+    "F1 of labelled brackets as the standard program counts them (docs/fidelity.md). Ours is the paper's way, words "
+    "translated into a linearised tree, at the size and on the trees of the scale named below: where it reads Python "
+    "statements, brackets and tags are those of Python's own parser. The rows top-k and adaptive span are not the "
+    "paper's. Comparable: what they gain or lose beside softmax. Not comparable: F1. repaired: outputs that were no "
+    "tree over their words, in per cent. p: paired bootstrap of F1 over test sentences, 1,000 resamples, the largest "
+    "over the pairs of seeds, 1 where they disagree which is better."
+)
+PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
+TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}
+LABELS = {"top_k": "top-k", "adaptive": "adaptive span in the encoder"}
+BESIDE = [("recall", "recall"), ("precision", "precision"), ("complete match", "complete"), ("tagging", "tagging")]
+BESIDE += [("repaired", "repaired"), ("error sentences", "errors")]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    """Build the paper's rows, then ours, with recall, precision and the other numbers beside F1."""
+    runs, cells = pick(runs, ablation="parsing"), []
+    for key in PRINTED:
+        f1_cited = find(f"ai.t4.{key}")
+        cells.append(cited(f1_cited.row, f1_cited.column, f1_cited.id, "F1"))
+    transformer = find("ai.t4.tr_wsj")
+    base = pick(runs, variant=SOFTMAX)
+    for variant, published in TRAINED.items():
+        label, seeds = LABELS.get(variant, transformer.row), pick(runs, variant=variant)
+        cells.append(measured(label, transformer.column, seeds, "test_f1", published))
+        if variant == SOFTMAX:
+            semi = find("ai.t4.tr_semi")
+            cells.append(cited(label, semi.column, semi.id, "F1", "17 million sentences more, not read here"))
+        else:
+            cells.append(gain(label, "gain", seeds, base, ("test_f1", "test_f1")))
+            cells.append(p_value(label, "p (paired bootstrap)", seeds, base, f1))
+        cells += [measured(label, column, seeds, f"test_{name}") for column, name in BESIDE]
+        cells.append(setting(label, "#params", seeds, "parameters"))
+    return make_table(cells)

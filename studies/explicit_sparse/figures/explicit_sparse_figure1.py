@@ -1,0 +1,36 @@
+"""Explicit Sparse Transformer, Figure 1: one sentence under softmax and under top-k."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.figures import maps
+
+READS = ("runs", "maps")
+TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
+CAPTION = (
+    "Self-attention of one head of the last encoder layer, the one whose largest weight is highest on average over "
+    "queries, for one sentence, written for this project or of test; two nets, one seed. Keys: how many a query looks "
+    "at, k of them in the lower map; one without colour has no weight. ▁ begins a word. Comparable with the paper: "
+    "that top-k leaves pieces out; not the sentence, which is another."
+)
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return maps.pick_compared(runs)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each weight of the sharpest head of the last encoder layer; query and key are places."""
+    rows = []
+    for run in used(runs).itertuples():
+        last = maps.list_layers(run.maps, "encoder")[-1]
+        heads, pieces = np.array(run.maps["encoder"][last]), run.maps["source"]
+        head = maps.find_sharpest(heads)
+        kept = "" if pd.isna(run.k) else f", k = {run.k:.0f}"
+        panel = f"{run.label}{kept}, encoder layer {last}, head {head + 1}"
+        rows += maps.make_rows(panel, last, str(head + 1), heads[head], pieces, pieces)
+    return pd.DataFrame(rows, columns=maps.COLUMNS)
+
+
+def draw(data: pd.DataFrame):
+    return maps.draw(data, queries="looks (query)", keys="is looked at (key)")

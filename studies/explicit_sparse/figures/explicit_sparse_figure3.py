@@ -1,0 +1,92 @@
+"""Explicit Sparse Transformer, Figure 3: BLEU against the number of keys that top-k keeps."""
+
+import math
+
+import pandas as pd
+
+from workflow.report.figures.colours import COLOURS, GREY, shades
+from workflow.report.figures.style import canvas, draw_message, draw_points, set_powers, share_legend
+from workflow.report.published import find
+from workflow.report.tables.cells import pick, summarise
+from workflow.report.texts import with_badge
+from workflow.results.statistics import half_width
+
+READS = ("runs",)
+TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
+CAPTION = (
+    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey, what "
+    "is known of the paper's own curve on En-Vi: its k, and two BLEU of the same valid set from its Table 5, softmax "
+    "and top-k, where k = 8 is inferred. The curve itself cannot be read off: the texts at hand keep none of its "
+    "points; its text recommends 8 and calls 16 the exception. Comparable: whether BLEU rises to a k and falls after "
+    "it. Not comparable: BLEU, and k itself where our sentences are shorter than the paper's."
+)
+AXIS = "est.f3.k_axis"
+PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU on En-Vi that its Table 5 prints
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, ablation="translation_k")
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each text and measured k, and for each k of the paper. k: inf, every key. published: an id."""
+    runs = with_badge(used(runs))
+    measured = summarise(runs.assign(k=runs["k"].fillna(math.inf)), ["text", "k"], "dev_bleu_tokenised")
+    published = [
+        {"source": "published", "k": float(k), "published": PRINTED.get(float(k), AXIS)} for k in find(AXIS).value
+    ]
+    for row in published:
+        row["mean"] = find(row["published"]).value if row["published"] != AXIS else None
+    rows = measured.assign(source="measured").to_dict("records") + published
+    return pd.DataFrame(rows, columns=["source", *measured.columns, "published"])
+
+
+def draw(data: pd.DataFrame):
+    measured = data[(data["source"] == "measured") & data["mean"].notna()]
+    if not len(measured):
+        return draw_message("no run of this figure has ended well")
+    figure, (ours, theirs) = canvas(2, height=3.2, width_ratios=[1.7, 1])
+    texts = measured.groupby("text")
+    end = _set_axis(ours, measured["k"])
+    for colour, (text, points) in zip(shades(len(texts)), texts, strict=True):
+        points = points.assign(x=points["k"].clip(upper=end))
+        _draw_direction(ours, points, colour, text)
+    ours.set_ylabel("dev BLEU")
+    share_legend(figure)
+    _draw_published(theirs, data[data["source"] == "published"])
+    return figure
+
+
+def _set_axis(axes, k: pd.Series) -> float:
+    """Make the x axis a scale of powers of two that ends at infinity; return the place where infinity stands."""
+    end = max(each for each in k if math.isfinite(each)) * 2 if any(map(math.isfinite, k)) else 2.0
+    ticks = sorted(set(k.clip(upper=end)))
+    set_powers(axes.xaxis, {each: "∞" if each == end else f"{each:.0f}" for each in ticks})
+    axes.axvline(end / math.sqrt(2), color=GREY, linewidth=0.8, linestyle=":")  # beyond it the scale has no meaning
+    axes.set_xlabel("kept keys k")
+    return end
+
+
+def _draw_published(axes, published: pd.DataFrame) -> None:
+    """Draw an axis with the k of the paper's curve, and the BLEU that its Table 5 prints for two of them."""
+    end = _set_axis(axes, published["k"])
+    grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none"}
+    printed = published.dropna(subset=["mean"])
+    axes.plot(printed["k"].clip(upper=end), printed["mean"], **grey)
+    for row in printed.itertuples():
+        axes.annotate(
+            f"{row.mean:g}", (min(row.k, end), row.mean), (0, 8), textcoords="offset points", ha="center", fontsize=8
+        )
+    axes.set_xlim(min(published["k"]) / 1.5, end * 1.5)
+    axes.margins(y=0.5)
+    axes.set_title("the paper, En-Vi (Table 5)", fontsize=9, color=GREY)
+
+
+def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None:
+    """Draw a line through the k of top-k; softmax stands alone at infinity."""
+    for chosen, marks, name in ((points["k"] < math.inf, "o-", "top-k"), (points["k"] == math.inf, "s", "softmax")):
+        line = points[chosen].sort_values("k")
+        half = half_width(line["low"].astype(float), line["high"].astype(float))
+        style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
+        axes.errorbar(line["x"], line["mean"], half, label=f"{label}, {name}", **style)
+        draw_points(axes, line, "x", colour)

@@ -1,0 +1,36 @@
+"""Explicit Sparse Transformer, Figure 4: attention to the source in the bottom and the top layer of the decoder."""
+
+import numpy as np
+import pandas as pd
+
+from workflow.report.figures import maps
+
+READS = ("runs", "maps")
+TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
+CAPTION = (
+    "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "
+    "stands above the map. One sentence, written for this project or of test, with its translation read in; two nets, "
+    "one seed. ▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
+)
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return maps.pick_compared(runs)
+
+
+def data(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each weight of the sharpest head of each layer, bottom layer first; query and key are places."""
+    panels = []
+    for run in used(runs).itertuples():
+        for depth, layer in enumerate(maps.list_layers(run.maps, "cross")):
+            heads = np.array(run.maps["cross"][layer])
+            head = maps.find_sharpest(heads)
+            panel = f"{run.label}, decoder layer {layer}, head {head + 1}"
+            rows = maps.make_rows(panel, layer, str(head + 1), heads[head], run.maps["target"], run.maps["source"])
+            panels.append((depth, rows))
+    panels.sort(key=lambda panel: panel[0])
+    return pd.DataFrame([row for _, rows in panels for row in rows], columns=maps.COLUMNS)
+
+
+def draw(data: pd.DataFrame):
+    return maps.draw(data, queries="target", keys="source")

@@ -1,0 +1,37 @@
+"""Explicit Sparse Transformer, Table 5: top-k in training alone, and in training and prediction."""
+
+import pandas as pd
+
+from workflow.report.published import value
+from workflow.report.tables.cells import analytic, make_table, measured, pick, setting
+from workflow.report.tables.paired import SOFTMAX, gain
+
+READS = ("runs",)
+TITLE = "Top-k in training and in prediction, En-Vi (Explicit Sparse Transformer, Table 5)"
+CAPTION = (
+    "BLEU on dev (the paper's valid set) of tokens, and sacreBLEU of the same outputs. T and T&P are "
+    "the same nets: trained with top-k, decoded with every key (T) or with top-k (T&P). Comparable: gains over the "
+    "base, mean over seeds, a run beside the run with the same seed, with differences of what the paper prints. Not "
+    "comparable: BLEU itself, since our nets are trained at the scale named below on the text that stands in for "
+    "IWSLT15 En-Vi there."
+)
+ROWS = [
+    ("Base (softmax)", SOFTMAX, "", "est.t5.base"),
+    ("T (top-k in training)", "top_k", "_every_key", "est.t5.t"),
+    ("T&P (top-k in training and prediction)", "top_k", "", "est.t5.tp"),
+]
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs, cells = pick(runs, ablation="translation", paper_corpus="iwslt15-envi"), []
+    base = pick(runs, variant=SOFTMAX)
+    for label, variant, decoding, key in ROWS:
+        seeds, quantity = pick(runs, variant=variant), f"dev_bleu_tokenised{decoding}"
+        cells.append(measured(label, "dev", seeds, quantity, key))
+        if variant != SOFTMAX:
+            cells.append(gain(label, "gain", seeds, base, (quantity, "dev_bleu_tokenised")))
+            cells.append(analytic(label, "gain, paper", round(value(key) - value("est.t5.base"), 1), "BLEU"))
+        cells.append(measured(label, "dev, sacreBLEU", seeds, f"dev_bleu{decoding}"))
+        if variant != SOFTMAX:
+            cells.append(setting(label, "k", seeds, "k", "est.txt.k_small", unit="keys"))
+    return make_table(cells)

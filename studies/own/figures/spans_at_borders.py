@@ -1,0 +1,58 @@
+"""The dynamic span within words, and where a topic changes: what it follows, and what it does not."""
+
+import pandas as pd
+
+from workflow.report.figures.colours import COLOURS, GREY
+from workflow.report.figures.style import canvas, draw_message
+from workflow.report.tables.cells import pick
+
+READS = ("runs", "topic_borders")
+TITLE = "The dynamic span within words and at the borders of topics"
+CAPTION = (
+    "Mean dynamic span by place in a word, 0 the blank before it; test text, all heads, layers and seeds, the largest "
+    "S. Grey: from the least to the largest mean span at blanks near a place where a topic changes, whatever their "
+    "distance before or after it and the topic's duration; all of them are in the data."
+)
+NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
+
+
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    dynamic = pick(runs, ablation="limit", variant="dynamic")
+    return dynamic[dynamic["S"] == dynamic["S"].max()]
+
+
+def data(runs: pd.DataFrame, topic_borders: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean span over nets, and how many nets, near borders (duration, low, high) and by place in a word."""
+    rows = topic_borders[topic_borders["digest"].isin(used(runs)["digest"])]
+    by = ["duration", "low", "high", "borders", "place"]
+    grouped = rows.astype(dict.fromkeys((*by, "span"), float)).groupby(by, dropna=False)["span"]
+    return grouped.agg(span="mean", nets="count").reset_index()
+
+
+def draw(data: pd.DataFrame):
+    words = data[data["place"].notna()].sort_values("place")
+    if not words["span"].notna().any():
+        return draw_message("no dynamic span over a text of topics has been measured")
+    figure, axes = canvas(height=2.8)
+    axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
+    axes.set_xticks(words["place"], [f"{place:.0f}" for place in words["place"]])
+    axes.set_ylim(0, 1.1 * words["span"].max())
+    axes.set_xlabel("place in a word (0: the blank)")
+    axes.set_ylabel("mean span (characters)")
+    borders = spans_at(data)
+    if len(borders):
+        axes.axhspan(borders.min(), borders.max(), color=GREY, alpha=0.5, label=say_borders(borders))
+        axes.legend(loc="lower right", fontsize=8)
+    return figure
+
+
+def spans_at(data: pd.DataFrame) -> pd.Series:
+    """Return the mean spans near the borders of topics, in characters."""
+    return data[data["duration"].notna()]["span"].dropna()
+
+
+def say_borders(spans: pd.Series) -> str:
+    """Say in a sentence what the span does where a topic changes."""
+    low, high = spans.min(), spans.max()
+    said = "is noticed" if high - low > NOTICED * high else "goes unnoticed"
+    return f"A change of topic {said}: at the blanks around it {low:.0f} to {high:.0f} characters"

@@ -1,0 +1,44 @@
+"""What a text of known limit gives at best: the bpc of its best reader, by what that reader sees."""
+
+import pandas as pd
+
+WORDS = 0  # stands for the window of a reader that sees its word so far and nothing before it
+PAYS = 0.01  # bpc: characters farther back pay if they bring more than this
+
+
+def best_bpc(best_reader: pd.DataFrame) -> float | None:
+    """Return the bpc of the reader of all of the past; None where no limit is known."""
+    whole = best_reader[best_reader["window"].isna()]["bpc"]
+    return float(whole.iloc[0]) if len(whole) else None
+
+
+def words_bpc(best_reader: pd.DataFrame) -> float | None:
+    """Return the bpc of the reader that sees its word so far and nothing before it; None where no limit is known."""
+    words = best_reader[best_reader["window"] == WORDS]["bpc"]
+    return float(words.iloc[0]) if len(words) else None
+
+
+def windows(best_reader: pd.DataFrame) -> pd.DataFrame:
+    """Return the bpc of the readers of the last `window` characters, shortest window first."""
+    seen = best_reader[best_reader["window"] > WORDS].astype({"window": int})
+    return seen.sort_values("window")[["window", "bpc"]]
+
+
+def paying_window(best_reader: pd.DataFrame) -> int | None:
+    """Find the shortest window whose reader is within `PAYS` of the best: what lies farther back does not pay."""
+    near = windows(best_reader)
+    near = near[near["bpc"] <= (best_bpc(best_reader) or 0) + PAYS]
+    return int(near["window"].iloc[0]) if len(near) else None
+
+
+def with_share(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
+    """Add to runs `above_best`, their test bpc above that of the best reader, and `share`, in %.
+
+    share: 0 is the reader of its word alone (and what is worse), 100 the best reader. No net can exceed 100: one that
+    does has seen what it predicts.
+    """
+    best, words = best_bpc(best_reader), words_bpc(best_reader)
+    if best is None or words is None:
+        return runs.assign(above_best=None, share=None)
+    gained = (words - runs["test_bpc"]).clip(lower=0)
+    return runs.assign(above_best=runs["test_bpc"] - best, share=100 * gained / (words - best))

@@ -1,0 +1,63 @@
+"""Every span compared with the best possible prediction of a text: its share of the attainable gain, and its cost."""
+
+import pandas as pd
+
+from studies.own.tables._attainable import best_bpc, windows, with_share, words_bpc
+from workflow.report.tables.cells import make_cell, make_table, measured, pick, ratio
+
+READS = ("runs", "best_reader")
+TITLE = "Spans beside the best possible reader"
+CAPTION = (
+    "A text drawn from topics whose probabilities are known, so the fewest bits per character that any reader can "
+    "reach are computed, not estimated: of all of the past, and of the last w characters alone. 0 % of what can be "
+    "gained is the best reader that sees its word so far and nothing before it, 100 % is the best reader of all of the "
+    "past; one that sees more characters than are listed is as good. Nets are scored on the same stretch of test text. "
+    "Differences to fixed spans are of the same S and seed."
+)
+FIXED = "fixed"  # what the other spans are compared with
+COLUMNS = [
+    ("test", "test_bpc", "bpc"),
+    ("above the best reader", "above_best", "bpc"),
+    ("of what can be gained", "share", "%"),
+    ("difference to fixed", "above_fixed", "bpc"),
+    ("avg. span", "mean_span", "characters"),
+    ("longest span", "max_span", "characters"),
+    ("executed", "macs_executed", "multiply-adds / character"),
+]
+
+
+def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
+    runs, cells = _beside_fixed(with_share(pick(runs, ablation="limit"), best_reader)), []
+    for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
+        seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
+        label = f"{variant}, S = {S:.0f}"
+        columns = [each for each in COLUMNS if variant != FIXED or each[1] != "above_fixed"]
+        cells += [measured(label, column, seeds, quantity, unit=unit) for column, quantity, unit in columns]
+        if variant != FIXED:
+            fixed = pick(runs, variant=FIXED, S=S)
+            cells.append(ratio(label, "executed, to fixed", "macs_executed", seeds, fixed, FIXED))
+    return make_table(cells + _readers(best_reader))
+
+
+def _beside_fixed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Add to runs `above_fixed`: their test bpc less that of the fixed span of the same S and seed."""
+    fixed = pick(runs, variant=FIXED, status="ok").set_index(["S", "seed"])["test_bpc"]
+    beside = fixed.reindex(pd.MultiIndex.from_frame(runs[["S", "seed"]])).to_numpy()
+    return runs.assign(above_fixed=runs["test_bpc"] - beside)
+
+
+def _readers(best_reader: pd.DataFrame) -> list[dict]:
+    """Return the cells of the best readers, a row for each; what they reach follows from the text."""
+    if best_bpc(best_reader) is None:
+        return []
+    readers = [("best reader, its word alone", words_bpc(best_reader))]
+    whole, seen = best_bpc(best_reader), windows(best_reader)
+    less = seen[(seen["bpc"] > whole).cummin()]  # the windows before the first one as good as all of the past
+    readers += [(f"best reader, {row.window} characters", row.bpc) for row in less.itertuples()]
+    readers.append(("best reader, all of the past", whole))
+    rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), best_reader)
+    return [
+        make_cell(row["row"], column, row[quantity], unit, "analytic")
+        for row in rows.to_dict("records")
+        for column, quantity, unit in COLUMNS[:3]
+    ]

@@ -1,0 +1,125 @@
+"""A study, a paper or questions of one's own, is a folder studies/NAME/, and nothing elsewhere names it.
+
+study.yaml says its title, its authors and what the paper prints; questions/ and claims/ hold YAML, tables/ and figures/
+Python, formulas.py the paper's formulas. Folders that the config names come first, then those of the folder the suite
+is run in, then the suite's own: where two have the same file of a study, the first counts.
+"""
+
+import os
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import ROOT
+
+NAMED = "ATTENTION_STUDIES"  # the folders that the config names, for all processes of a workflow
+KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
+WORDS = {"questions": "ablation", "claims": "claim", "tables": "table", "figures": "figure"}
+
+
+def read_also(folders: list[str]) -> None:
+    """Read the studies in these folders from now on, here and in the processes that this one starts.
+
+    `ConfigError` for a folder that is no study.
+    """
+    paths = [Path(folder).expanduser() for folder in folders]
+    for path in paths:
+        if not (path / "study.yaml").is_file():
+            raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
+    if paths:
+        os.environ[NAMED] = os.pathsep.join(str(path.resolve()) for path in paths)
+
+
+def known_studies() -> list[str]:
+    """Name the studies, in order."""
+    return list(_folders())
+
+
+def study_files(kind: str) -> dict[str, tuple[str, Path]]:
+    """Find every question, claim, table or figure, one of `KINDS`: its study and its file by its name.
+
+    Files whose name starts with _ are left out. `ConfigError` for a name that cannot be asked for, or that two studies
+    have.
+    """
+    return _files(kind, *_bases())
+
+
+def study_file(kind: str, name: str) -> Path:
+    """Find the file of a question, claim, table or figure; `ConfigError` with the nearest name where there is none."""
+    check_known(WORDS[kind], name, study_files(kind))
+    return study_files(kind)[name][1]
+
+
+def study_of(kind: str, name: str) -> str:
+    """Name the study that a question, claim, table or figure belongs to."""
+    check_known(WORDS[kind], name, study_files(kind))
+    return study_files(kind)[name][0]
+
+
+def part_of(study: str, name: str) -> Path | None:
+    """Find a file of a study, such as study.yaml; None where it has none."""
+    return next((folder / name for folder in _folders()[study] if (folder / name).is_file()), None)
+
+
+def shown_path(path: Path) -> str:
+    """Write a file's path for a message: from the folder the suite is run in, or from the suite's own."""
+    base = next((base for base in (Path.cwd(), ROOT) if path.is_relative_to(base)), None)
+    return path.relative_to(base).as_posix() if base else str(path)
+
+
+def module_file(name: str) -> Path | None:
+    """Find the file of a module `studies.NAME...`; None where there is none."""
+    place = Path(*name.split(".")[1:]).with_suffix(".py")
+    return next((home / place for home in _homes() if (home / place).is_file()), None)
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import the Python file of a study as `studies.NAME...`, so that it can import what stands beside it."""
+    import_module("studies").__path__[:] = map(str, _homes())
+    home = next(home for home in _homes() if path.is_relative_to(home))
+    return import_module(".".join(["studies", *path.relative_to(home).with_suffix("").parts]))
+
+
+def _bases() -> tuple[str, Path]:
+    """Return what decides which studies there are: the folders that are named, and where the suite is run."""
+    return os.environ.get(NAMED, ""), Path.cwd()
+
+
+def _homes() -> list[Path]:
+    """List the folders that hold studies, those that count first in front."""
+    named, here = _bases()
+    parents = [Path(folder).parent for folder in named.split(os.pathsep) if folder]
+    return list(dict.fromkeys([*parents, here / "studies", ROOT / "studies"]))
+
+
+def _folders() -> dict[str, list[Path]]:
+    """Find the folders of each study, those that count first in front."""
+    return _folders_in(*_bases())
+
+
+@cache
+def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
+    homes = [*sorted(here.glob("studies/[a-z]*/")), *sorted(ROOT.glob("studies/[a-z]*/"))]
+    found: dict[str, list[Path]] = {}
+    for folder in dict.fromkeys([*(Path(folder) for folder in named.split(os.pathsep) if folder), *homes]):
+        found.setdefault(folder.name, []).append(folder)
+    for folders in found.values():
+        if not any((folder / "study.yaml").is_file() for folder in folders):
+            raise ConfigError(f"{shown_path(folders[0])}: expected a study.yaml that gives its title")
+    return dict(sorted(found.items()))
+
+
+@cache
+def _files(kind: str, named: str, here: Path) -> dict[str, tuple[str, Path]]:
+    files: dict[str, tuple[str, Path]] = {}
+    for study, folders in _folders_in(named, here).items():
+        for path in (path for folder in folders for path in (folder / kind).glob(f"[!_.]*.{KINDS[kind]}")):
+            if not re.fullmatch(r"\w[\w-]*", path.stem):
+                raise ConfigError(f"{shown_path(path)}: expected a name of letters, digits, _ and -")
+            other, first = files.setdefault(path.stem, (study, path))
+            if other != study:
+                raise ConfigError(f"{shown_path(path)}: {shown_path(first)} has this name already; choose another")
+    return dict(sorted(files.items()))

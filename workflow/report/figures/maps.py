@@ -1,0 +1,98 @@
+"""Draw attention in one sentence as heat maps with its pieces on both axes, for figures that look at single heads."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import ListedColormap, to_rgba
+
+from workflow.report.figures.colours import GREY
+from workflow.report.figures.style import WIDTH, canvas, draw_message, pick_holding
+from workflow.report.tables.cells import pick
+
+COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
+COMPARED = ("softmax", "top_k")  # variants
+NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
+SIZE = 11  # points: panels stand one below the other, so that text stays readable on a phone, half as wide as a page
+ROW, REST = 0.27, 1.6  # inches of height: of a query; of the title and the names of the keys
+# With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
+# weight leaves the page as it is, and the least weight can just be told from none.
+BLUE, LEAST, LEVELS = "#2f7fd0", 0.08, 40
+BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(
+    bad=(0, 0, 0, 0)
+)
+
+
+def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
+    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and seed that all have."""
+    ok = pick_holding(pick(runs, ablation=ablation, status="ok"), fact)
+    ok = ok[ok[fact].map(len) > 0]
+    for _, group in ok.sort_values(["paper_corpus", "seed"]).groupby(["paper_corpus", "seed"], sort=False):
+        if set(COMPARED) <= set(group["variant"]):
+            return group[group["variant"].isin(COMPARED)].sort_values(
+                "variant", key=lambda names: names.map(COMPARED.index)
+            )
+    return runs.head(0)
+
+
+def list_layers(maps: dict, kind: str) -> list[str]:
+    """List the names of the recorded layers, bottom first."""
+    return sorted(maps[kind], key=int)
+
+
+def find_sharpest(heads: np.ndarray) -> int:
+    """Find the head (from 0) whose rows have the highest maximum on average; heads: h T K."""
+    return int(heads.max(-1).mean(-1).argmax())
+
+
+def make_rows(
+    panel: str, layer: str, head: str, weights: np.ndarray, queries: list[str], keys: list[str]
+) -> list[dict]:
+    """Return a row for each weight of T K, with the columns `COLUMNS`."""
+    return [
+        dict(zip(COLUMNS, (panel, int(layer), head, i, j, queries[i], keys[j], weight), strict=True))
+        for (i, j), weight in np.ndenumerate(weights)
+    ]
+
+
+def draw(data: pd.DataFrame, queries: str, keys: str):
+    """Draw a map per panel, one below the other, on a scale from 0 to 1; queries and keys name the axes.
+
+    On the right stands how many keys each query looks at: those whose weight, rounded to three places, is not 0.
+    """
+    if not len(data):
+        return draw_message(NO_MAPS)
+    panels = [weights for _, weights in data.groupby("panel", sort=False)]
+    height = REST + ROW * (panels[0]["query"].max() + 1)
+    figure, axes = canvas(rows=len(panels), width=WIDTH, height=height, squeeze=False)
+    for panel, weights in zip(axes[:, 0], panels, strict=True):
+        grid = weights.pivot(index="query", columns="key", values="weight")
+        pieces = [
+            weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist() for side in ("query", "key")
+        ]
+        mesh = draw_heat(panel, grid.to_numpy(), *pieces)
+        _count_keys(panel, grid.to_numpy())
+        panel.set_title(weights["panel"].iloc[0], fontsize=SIZE + 1)
+        panel.set_xlabel(keys, fontsize=SIZE)
+        panel.set_ylabel(queries, fontsize=SIZE)
+    scale = figure.colorbar(mesh, ax=list(axes[:, 0]), location="bottom", aspect=40, pad=0.01)
+    scale.set_label("weight", fontsize=SIZE)
+    scale.ax.tick_params(labelsize=SIZE)
+    return figure
+
+
+def _count_keys(axes, weights: np.ndarray) -> None:
+    """Write at the end of each row of T K how many of its weights are not 0."""
+    counts = ["keys", *map(str, (weights > 0).sum(1))]
+    for place, text in enumerate(counts):
+        axes.text(weights.shape[1] + 0.3, place - 0.5, text, va="center", fontsize=SIZE - 1, color=GREY)
+
+
+def draw_heat(axes, weights: np.ndarray, rows: list[str], columns: list[str]):
+    """Draw weights T K on a scale from 0 to 1, so that even attention is pale; queries downwards, keys to the right."""
+    seen = np.ma.masked_less_equal(weights, 0)
+    mesh = axes.pcolormesh(seen, cmap=BLUES, vmin=0, vmax=1, edgecolors=GREY, linewidth=0.1)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, rows, fontsize=SIZE, parse_math=False)
+    axes.set_xticks(np.arange(len(columns)) + 0.5, columns, fontsize=SIZE, rotation=90, parse_math=False)
+    axes.tick_params(length=0)
+    axes.invert_yaxis()
+    axes.grid(False)
+    return mesh

@@ -1,0 +1,198 @@
+"""Give all figures one look, which can be read at the width of a phone and keeps text as text."""
+
+import io
+import textwrap
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator  # noqa: E402
+from matplotlib.transforms import Bbox  # noqa: E402
+
+from workflow.report.figures.colours import GREY  # noqa: E402
+from workflow.results.statistics import over_seeds  # noqa: E402
+
+WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
+LETTERS = 70  # of a title that fit side by side over a whole figure
+IN_LEGEND, ROW = 90, 0.22  # of a legend: letters that fit side by side; inches of height of a row
+OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in typographic points
+NEAR = 3  # pixels between a name and what it must not touch
+DASHES = ("-", "--", ":", "-.")  # so that lines that lie on each other can all be seen
+
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "attention-suite",
+        "svg.fonttype": "none",
+        "text.parse_math": False,  # a label with two dollars is text
+        "font.family": "DejaVu Sans",
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": GREY,
+        "axes.grid": True,
+        "grid.color": "#BBBBBB",
+        "grid.linewidth": 0.4,
+        "grid.alpha": 0.6,
+        "legend.frameon": False,
+        "lines.linewidth": 1.6,
+        "figure.constrained_layout.use": True,
+        "figure.max_open_warning": 0,
+    }
+)
+TICKS = 3  # that a logarithmic axis has at least
+PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
+
+
+def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
+    """Make a figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+    width = width or WIDTH / columns
+    return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
+
+
+def lay_out(figure) -> None:
+    """Lay out a figure once: savefig would draw the whole figure once more to do so, for every format."""
+    figure.get_layout_engine().execute(figure)
+    figure.set_layout_engine("none")
+
+
+def as_svg(figure) -> str:
+    """Lay out a figure, close it and return it as SVG, without a date, so that the same figure is the same text."""
+    lay_out(figure)
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return buffer.getvalue()
+
+
+def draw_message(message: str):
+    """Draw a message in place of a figure whose runs are missing or failed."""
+    figure, axes = canvas()
+    axes.axis("off")
+    axes.text(0.5, 0.5, message, ha="center", va="center", color=GREY, wrap=True)
+    return figure
+
+
+def fold(title: str, panels: int, size: int = 9) -> str:
+    """Fold a title into lines as wide as one of so many panels; size: of a letter, in points."""
+    return textwrap.fill(title, LETTERS * 9 // size // panels, break_on_hyphens=False)
+
+
+def share_legend(figure) -> None:
+    """Draw one legend above all panels, with each label once; the figure grows by the height of the legend."""
+    handles: dict[str, object] = {}
+    for axes in figure.axes:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if handles:
+        columns = max(1, min(4, len(handles), IN_LEGEND // (max(map(len, handles)) + 6)))
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + ROW * -(-len(handles) // columns))
+        figure.legend([*handles.values()], [*handles], loc="outside upper center", ncols=columns, fontsize=8)
+
+
+def place_names(figure) -> None:
+    """Place each point's name nearer to it than to others and clear of all other names; hide names without a place."""
+    figure.draw_without_rendering()
+    for axes in figure.axes:
+        points = [axes.transData.transform(np.asarray(line.get_xydata(), float)) for line in axes.lines]
+        marks = np.concatenate([*points, np.empty((0, 2))])
+        kept: list[Bbox] = []
+        for name in axes.texts:
+            own = axes.transData.transform(name.xy)
+            others = marks[np.hypot(*(marks - own).T) > 1]
+            boxes = (_move(name, offset).padded(NEAR) for offset in OFFSETS)
+            box = next((box for box in boxes if _is_clear(box, own, others, kept, axes.bbox)), None)
+            name.set_visible(box is not None)
+            kept += [box] if box else []
+
+
+def _move(name, offset: tuple[float, float]) -> Bbox:
+    name.set_position(offset)
+    name.set_horizontalalignment("left" if offset[0] > 0 else "right")
+    return name.get_window_extent()
+
+
+def _is_clear(box: Bbox, own: np.ndarray, others: np.ndarray, kept: list[Bbox], inside: Bbox) -> bool:
+    """Whether a name is nearest to its own point and touches no other name, no other point and not the edge."""
+    middle = np.array([(box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2])
+    nearest = np.hypot(*(others - middle).T).min(initial=np.inf)
+    apart = not any(box.overlaps(other) for other in kept) and not box.count_contains(others)
+    return apart and nearest > np.hypot(*(own - middle)) and inside.x0 < box.x0 and box.x1 < inside.x1
+
+
+def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
+    """Draw the values that stand in place of an interval as small dots, at the x of their mean."""
+    for row in data.to_dict("records"):
+        points = row.get("points")
+        if isinstance(points, list):
+            axes.plot([row[x]] * len(points), points, ".", color=colour, markersize=4, alpha=0.7)
+
+
+def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
+    """Draw a line through the means, with its interval as a band, or the points of few seeds."""
+    data = data.dropna(subset=["mean"]).sort_values(x)
+    axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    draw_points(axes, data, x, colour)
+    banded = data.dropna(subset=["low", "high"])
+    if len(banded):
+        axes.fill_between(
+            banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0
+        )
+
+
+def average_by_step(points: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Average a quantity at each step over the seeds that have reached it. points: with their step, of all seeds."""
+    by_step = points.dropna(subset=[quantity]).groupby("step")[quantity]
+    rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
+    return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})
+
+
+def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:
+    """Pick the runs whose record has this fact."""
+    return runs[pd.Series([isinstance(value, dict | list) for value in runs[fact]], index=runs.index, dtype=bool)]
+
+
+def set_count_ticks(axis) -> None:
+    """Write the ticks of an axis as 0.01, 20, 150k or 20M."""
+    thousands = EngFormatter(sep="")
+    axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value) if value >= 1000 else f"{value:.4g}"))
+
+
+def set_log(axis) -> None:
+    """Make an axis logarithmic, once its data are drawn.
+
+    Make logarithmic axes with this or `set_powers` alone: matplotlib's own labels are powers in its markup for maths,
+    which is off for all text here.
+    """
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
+    low, high = sorted(axis.get_view_interval())
+    axis.set_major_locator(log_locator(low, high))
+    axis.set_minor_formatter(NullFormatter())
+    set_count_ticks(axis)
+
+
+def set_powers(axis, labels: dict[float, str]) -> None:
+    """Give an axis a scale of powers of two, with these labels at these values alone."""
+    getattr(axis.axes, f"set_{axis.axis_name}scale")("log", base=2)
+    axis.set_ticks([*labels], [*labels.values()])
+    axis.set_minor_locator(NullLocator())
+
+
+def set_span_axis(axes, values) -> None:
+    """Show S on a scale of powers of two; of more than four values name every second, the largest among them."""
+    ticks = sorted(set(values))
+    unnamed = ticks[-2::-2] if len(ticks) > 4 else []
+    set_powers(axes.xaxis, {tick: "" if tick in unnamed else f"{tick:.0f}" for tick in ticks})
+    axes.set_xlabel("span limit S")
+
+
+def log_locator(low: float, high: float) -> LogLocator | MaxNLocator:
+    """Find the coarsest locator with enough ticks between two values; on a short axis, nearly linear, a linear one."""
+    for parts in PARTS:
+        locator = LogLocator(subs=parts)
+        if sum(low <= tick <= high for tick in locator.tick_values(low, high)) >= TICKS:
+            return locator
+    return MaxNLocator(5, min_n_ticks=TICKS)

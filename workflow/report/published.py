@@ -1,0 +1,184 @@
+"""Read what the papers print, cell by cell, and their formulas: studies/*/study.yaml and formulas.py.
+
+The cells of tables name a printed value by its id.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from inspect import getmembers, isfunction, signature
+from typing import Literal
+
+import pandas as pd
+from pydantic import Field, model_validator
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.strict import StrictModel, parse, read_yaml
+from workflow.config.studies import known_studies, load_module, part_of, shown_path
+
+
+@cache
+def formulas() -> dict[str, Callable[..., float]]:
+    """Import the functions of every study's formulas.py, by name. `ConfigError` where two have the same name."""
+    found: dict[str, Callable[..., float]] = {}
+    for path in (path for study in known_studies() if (path := part_of(study, "formulas.py"))):
+        for name, function in getmembers(load_module(path), isfunction):
+            if found.setdefault(name, function) is not function:
+                raise ConfigError(f"{shown_path(path)}: formula '{name}' is another study's too; choose another name")
+    return found
+
+
+class Recomputed(StrictModel):
+    """A formula by its name, and the inputs with which it gives a printed number. times: a factor of its result."""
+
+    formula: str
+    inputs: dict[str, float]
+    times: float = 1
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def inputs_are_the_formulas(self):
+        check_known("formula", self.formula, formulas())
+        known = signature(formulas()[self.formula]).parameters
+        for name in self.inputs:
+            check_known(f"input of {self.formula}", name, known)
+        for name, parameter in known.items():
+            if parameter.default is parameter.empty and name not in self.inputs:
+                raise ConfigError(f"formula '{self.formula}' needs a value for '{name}'")
+        return self
+
+    @property
+    def result(self) -> float:
+        inputs = {key: int(value) if float(value).is_integer() else value for key, value in self.inputs.items()}
+        return formulas()[self.formula](**inputs) * self.times
+
+
+class Published(StrictModel):
+    """One published number. inferred, digitised: not printed. conflict: what is known of two sources that disagree.
+
+    recomputed: the formula that gives it without training; not_recomputed: why none does.
+    """
+
+    id: str
+    where: str
+    row: str
+    column: str
+    value: float | str | list
+    unit: str
+    kind: Literal["analytic", "trained", "speed", "memory", "cited", "setting"]
+    note: str | None = None
+    inferred: bool = False
+    digitised: bool = False
+    conflict: str | None = None
+    recomputed: Recomputed | None = None
+    not_recomputed: str | None = None
+
+    @property
+    def source(self) -> Literal["published", "inferred", "digitised"]:
+        """Say where the value comes from: printed digits, other printed values, or a plot that was read off."""
+        return "digitised" if self.digitised else "inferred" if self.inferred else "published"
+
+
+class Artefact(StrictModel):
+    """A table or figure of a paper, and the modules that make it. drawing: why none does."""
+
+    tables: list[str] = []
+    figures: list[str] = []
+    drawing: str | None = None
+
+    @model_validator(mode="after")
+    def is_made_or_explained(self):
+        if bool(self.drawing) == bool(self.tables or self.figures):
+            raise ValueError("takes tables or figures, or drawing, which says why nothing makes it")
+        return self
+
+
+class Study(StrictModel):
+    """A paper, or questions of one's own, which have no authors. artefacts: the paper's tables and figures, by name."""
+
+    title: str = Field(min_length=1)
+    authors: str | None = None
+    artefacts: dict[str, Artefact] = {}
+    values: list[Published] = []
+
+    @property
+    def heading(self) -> str:
+        """Write the title with its authors."""
+        return f"{self.title} ({self.authors})" if self.authors else self.title
+
+
+@cache
+def studies() -> dict[str, Study]:
+    """Read what every study says of itself."""
+    return {name: parse(Study, read_yaml(path), shown_path(path)) for name, path in _files().items()}
+
+
+def _files():
+    return {name: part_of(name, "study.yaml") for name in known_studies()}
+
+
+@cache
+def load() -> dict[str, Published]:
+    """Read every published value, by id. `ConfigError` where two values have the same id."""
+    values: dict[str, Published] = {}
+    for name, study in studies().items():
+        for value in study.values:
+            if value.id in values:
+                raise ConfigError(f"{shown_path(_files()[name])}: id '{value.id}' appears twice")
+            values[value.id] = value
+    return values
+
+
+def ids_by_formula() -> list[str]:
+    """List the ids of the values that a formula gives."""
+    return [key for key, value in load().items() if value.recomputed]
+
+
+def find(key: str) -> Published:
+    """Find a value; `ConfigError` with the nearest id where there is none."""
+    if key not in load():
+        family = [other for other in load() if other.split(".")[:2] == key.split(".")[:2]]
+        check_known("published value", key, family or load())
+    return load()[key]
+
+
+def value(key: str) -> float:
+    return find(key).value
+
+
+def join(cells: pd.DataFrame) -> pd.DataFrame:
+    """Add to cells (`workflow.report.tables.cells`) what the paper prints, and the difference where comparable.
+
+    published_source: published | inferred | digitised. difference_pct: in per cent.
+    """
+    rows = []
+    for cell in cells.to_dict("records"):
+        key = cell.get("published")
+        published = find(key) if isinstance(key, str) else None
+        cell["published_value"] = published.value if published else None
+        for column in ("unit", "kind", "where", "note", "source"):
+            cell[f"published_{column}"] = getattr(published, column) if published else None
+        cell["conflict"] = published.conflict if published else None
+        cell["comparable"] = bool(published) and is_comparable(cell, published)
+        cell["difference_pct"] = _difference(cell, published) if cell["comparable"] else None
+        rows.append(cell)
+    return pd.DataFrame(rows)
+
+
+def is_comparable(cell: dict, published: Published) -> bool:
+    """Whether a difference in per cent to what the paper prints means something, in tables and on pages.
+
+    It does for what a formula gives, unless the printed number was inferred, and for a ratio of costs. It does for a
+    score or a span only if nets and text are the paper's own, never for smaller nets or another text. Times and memory
+    belong to a machine, and a setting is chosen, not found.
+    """
+    if cell["kind"] == "analytic":
+        return published.source != "inferred"
+    if cell["kind"] != "measured":
+        return False
+    return cell["unit"] == "x" or published.kind == "trained" and cell["as_the_paper"]
+
+
+def _difference(cell: dict, published: Published) -> float | None:
+    value, printed = cell["value"], published.value
+    numbers = all(isinstance(side, int | float) and not isinstance(side, bool) for side in (value, printed))
+    return 100 * (value / printed - 1) if numbers and printed and value == value else None

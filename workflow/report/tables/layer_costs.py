@@ -1,0 +1,43 @@
+"""Read the layers of Attention Is All You Need, Table 1, as `workflow.scripts.layers` measured them."""
+
+import math
+from collections.abc import Iterable
+
+import pandas as pd
+
+LABELS = {
+    "self": "Self-Attention",
+    "rnn": "Recurrent",
+    "conv": "Convolutional",
+    "local": "Self-Attention (restricted)",
+}
+
+
+def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
+    """Fit p of values = c n^p, by least squares in the logarithms; None for fewer than two positive values."""
+    points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
+    if len(points) < 2:
+        return None
+    mean_x, mean_y = (sum(logarithms) / len(points) for logarithms in zip(*points, strict=True))
+    return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
+
+
+def values_of(layer: dict, quantity: str) -> list[float]:
+    """List the time of each turn; of memory, or of a time without turns, the one value."""
+    turns = layer["turns"] if quantity == "ms" else None
+    return list(turns) if isinstance(turns, list) and turns else [float(layer[quantity])]
+
+
+def commits(layers: pd.DataFrame) -> list[str]:
+    """List the commits of the source that measured the layers."""
+    return sorted(layers["commit"].dropna().unique())
+
+
+def origin(layers: pd.DataFrame) -> str:
+    """Say in one line how the layers were measured, as `workflow.results.runs_table.describe_runs` says of runs."""
+    if not len(layers):
+        return "layers were not measured"
+    widths = ", ".join(map(str, sorted(layers["d"].unique())))
+    rounds = layers["rounds"].dropna()
+    timed = f"{rounds.min():.0f} to {rounds.max():.0f} rounds in turns" if len(rounds) else "nothing timed"
+    return f"{', '.join(sorted(layers['device'].unique()))}; d = {widths}; one sequence, one thread; {timed}"

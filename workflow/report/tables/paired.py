@@ -1,0 +1,99 @@
+"""Compare two variants run by run: a run of the one with the run of the other that has the same seed."""
+
+import numpy as np
+import pandas as pd
+from sacrebleu.metrics import BLEU
+
+from workflow.report.tables.cells import make_cell, measured, unit_of
+from workflow.results.statistics import over_seeds
+
+SAMPLES = 1000
+SEED = 1
+P_VALUE_CAPTION = (
+    f"p: paired bootstrap of sacreBLEU over test sentences, {SAMPLES:,} resamples, the largest over the pairs of "
+    "seeds, 1 where they disagree which is better; it says nothing about nets trained with other seeds."
+)
+SOFTMAX = "softmax"  # the variant that the others are compared with
+
+
+def gain(
+    row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, quantities: tuple[str, str], unit: str | None = None
+) -> dict:
+    """Return the cell of a quantity less the base's, over pairs of seeds. quantities: of `runs`, and of the base."""
+    pairs, cell = _pair(row, column, runs, base, quantities, unit_of(quantities[0]) if unit is None else unit)
+    if not pairs:
+        return cell
+    return cell | over_seeds([pair["value"] - pair["base"] for pair in pairs])
+
+
+def bleu(counts: np.ndarray) -> float:
+    """Compute corpus BLEU from counts of matching n-grams (4), of all (4), and the lengths of output and reference."""
+    matching, total, lengths = counts[:4].tolist(), counts[4:8].tolist(), counts[8:].tolist()
+    return BLEU.compute_bleu(matching, total, *lengths, smooth_method="exp").score
+
+
+def f1(counts: np.ndarray) -> float:
+    """Compute corpus F1 from the first three counts: brackets that match, of the right trees, and written."""
+    matched, right, written = counts[:3].tolist()
+    return 200 * matched / (right + written) if matched else 0.0
+
+
+def cider(counts: np.ndarray) -> float:
+    """Compute corpus CIDEr from the sum over pictures and their number."""
+    return counts[0] / counts[1]
+
+
+NAMES = {bleu: "sacreBLEU", f1: "F1", cider: "CIDEr"}
+
+
+def p_value(row: str, column: str, runs: pd.DataFrame, base: pd.DataFrame, score=bleu, counts="counts") -> dict:
+    """Return the cell of p by paired bootstrap: the largest over pairs of nets, 1 where they disagree which is better.
+
+    score: the function of summed counts, one of `NAMES`. counts: the fact that holds the counts.
+    """
+    pairs, cell = _pair(row, column, runs, base, (counts, counts), "")
+    if not pairs:
+        return cell
+    tests = [bootstrap(pair["value"], pair["base"], score) for pair in pairs]
+    agree = len({difference > 0 for difference, _ in tests}) == 1
+    notes = [
+        f"seed {pair['seed']}: {difference:+.2f} {NAMES[score]}, p = {p:.3f}"
+        for pair, (difference, p) in zip(pairs, tests, strict=True)
+    ]
+    note = "; ".join([*notes, cell["note"]] if cell["note"] else notes)
+    return cell | {"value": max(p for _, p in tests) if agree else 1.0, "note": note}
+
+
+def bootstrap(counts: list, base: list, score=bleu) -> tuple[float, float]:
+    """Compute the difference in score, and p by two-sided paired bootstrap resampling of sentences (Koehn 2004).
+
+    counts, base: what the score counts in each sentence, as in the fact `counts` of a record. p is how often the
+    difference of a resample lies farther from the mean of all resamples than the difference itself lies from 0.
+    """
+    both = np.array([counts, base])  # net, sentence, count
+    drawn = np.random.default_rng(SEED).integers(both.shape[1], size=(SAMPLES, both.shape[1]))
+    difference = score(both[0].sum(0)) - score(both[1].sum(0))
+    if not difference:  # the same outputs, or 0 on both sides
+        return 0.0, 1.0
+    resampled = both[:, drawn].sum(2).transpose(1, 0, 2)  # sample, net, count
+    differences = np.array([score(net) - score(base_net) for net, base_net in resampled])
+    farther = (np.abs(differences - differences.mean()) > abs(difference)).sum()
+    return difference, (farther + 1) / (SAMPLES + 1)
+
+
+def _pair(row, column, runs, base, quantities, unit) -> tuple[list[dict], dict]:
+    """Return seed, value and base of each pair, and the cell without its value, whose note says what is missing."""
+    by_seed, notes, states = [], [], []
+    for side, quantity, prefix in ((runs, quantities[0], ""), (base, quantities[1], "compared with: ")):
+        present = side[quantity].notna()
+        state = measured(row, column, side.assign(present=present.map({True: 1.0})), "present", unit=unit)
+        states.append(state["status"])
+        notes += [prefix + state["note"]] if state["note"] else []
+        by_seed.append(side[present & (side["status"] == "ok")].set_index("seed")[quantity])
+    values, base_values = by_seed
+    seeds = sorted(set(values.index) & set(base_values.index))
+    pairs = [{"seed": seed, "value": values.at[seed], "base": base_values.at[seed]} for seed in seeds]
+    status = "ok" if pairs else next((state for state in states if state != "ok"), "not run")
+    note = "; ".join(notes) or ("" if pairs else "no seed that both have")
+    both = pd.concat([runs, base])
+    return pairs, make_cell(row, column, None, unit, "measured", n=len(pairs), runs=both, status=status, note=note)
