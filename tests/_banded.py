@@ -1,17 +1,55 @@
-"""Inputs for banded attention, and its output and gradients by the kernel and by the definition."""
+"""Inputs for banded attention, and its output and gradients by the kernel and by the definition.
+
+Without a GPU Triton's interpreter runs the kernel, with what version 3.6 gets wrong put right.
+"""
 
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import numpy as np
 import torch
+import triton.language as tl
+from triton.runtime import interpreter
 
 from models.attention import formula
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.kernels import banded, tuning
-from tests._interpreter import mend
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 TILE, RAMP = 16, 5
+
+
+def mend(monkeypatch) -> None:
+    """Loop bounds, which numpy 2.4 no longer takes from arrays of one number, and bfloat16.
+
+    The interpreter holds bfloat16 as its 16 bits, would multiply these as whole numbers, and cuts 32 bits down to them
+    where a GPU rounds to the nearest.
+    """
+    builder = interpreter.InterpreterBuilder
+    patch, dot, cast = interpreter._patch_lang_tensor, builder.create_dot, builder.cast_impl
+
+    def patch_tensor(tensor, scope):
+        patch(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
+    def create_dot(self, a, b, *others):
+        return dot(self, _widened(a), _widened(b), *others)
+
+    def cast_impl(self, tile, kind):
+        if (tile.dtype.scalar, kind.scalar) != (tl.float32, tl.bfloat16):
+            return cast(self, tile, kind)
+        rounded = torch.tensor(tile.data).bfloat16().view(torch.int16).numpy().view(np.uint16)
+        return interpreter.TensorHandle(rounded, tl.bfloat16)
+
+    monkeypatch.setattr(interpreter, "_patch_lang_tensor", patch_tensor)
+    monkeypatch.setattr(builder, "create_dot", create_dot)
+    monkeypatch.setattr(builder, "cast_impl", cast_impl)
+
+
+def _widened(tile):
+    if tile.dtype.scalar != tl.bfloat16:
+        return tile
+    return interpreter.TensorHandle((tile.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
 
 
 @contextmanager
@@ -54,21 +92,13 @@ def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, fac
     """Head by head, since the definition has a single reach. factors: B h T K, of dropout."""
     S, scale = position_keys.size(-1), q.size(-1) ** 0.5
     span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
+    rest = {"span": span, "selection": lambda masked: masked, "normaliser": lambda kept: kept.softmax(-1)}
     heads = []
     for i, far in enumerate(reach.tolist()):
         table = position_keys[i] if position_keys.dim() == 3 else position_keys
-        position = SimpleNamespace(
-            content=lambda q: q,
-            query=lambda _, i=i: r[:, [i]] * scale,
-            keys=lambda w, table=table: table[:, S - w :],
-        )
-        choices = SimpleNamespace(
-            position=position,
-            span=span,
-            selection=lambda masked: masked,
-            normaliser=lambda kept: kept.softmax(-1),
-            attends_self=attends_self,
-        )
+        position = SimpleNamespace(content=lambda q: q, query=lambda _, i=i: r[:, [i]] * scale)
+        position.keys = lambda w, table=table: table[:, S - w :]
+        choices = SimpleNamespace(position=position, attends_self=attends_self, **rest)
         own_z = None if z is None else z[..., [i], :, :]
         weights = formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far)
         heads.append((weights if factors is None else weights * factors[:, [i]]) @ v[:, [i]])

@@ -11,12 +11,7 @@ from models.kernels import banded, banded_passes
 from models.kernels.banded_tiles import NUMBERS
 from models.kernels.tuning import TILES, Tile
 
-KERNELS = (
-    banded_passes.forward,
-    banded_passes.query_gradients,
-    banded_passes.key_gradients,
-    banded_passes.position_gradients,
-)
+PASSES = ("forward", "query_gradients", "key_gradients", "position_gradients")
 SUMS = ("lse", "delta", "z", "grad_z", "grad_position_keys")  # tensors of the type that is added up in
 SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may ask of an A100 and an H100
 
@@ -34,7 +29,7 @@ def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSour
 def compiled(dtype: torch.dtype, name: str, width: int, tile: Tile, architecture: int, drop: float, *absent) -> None:
     shapes = banded._shapes(*torch.empty(2, 1, width, dtype=dtype), tile) | {"drop": drop}
     options = {option: shapes.pop(option) for option in ("num_warps", "num_stages")}
-    for kernel in KERNELS:
+    for kernel in (getattr(banded_passes, each) for each in PASSES):
         binary = compile(source(kernel, name, shapes, absent), GPUTarget("cuda", architecture, 32), options)
         shared = binary.metadata.shared
         assert shared <= SHARED[architecture], (kernel.__name__, architecture, shared)

@@ -16,16 +16,12 @@ LONGEST |= {"memory_budget_bytes": 1 << 30}
 
 
 def split_costs(rows: list[dict], costs: Iterable[str] = COSTS) -> tuple[list[dict], dict[str, list[dict]]]:
-    """Rows of runs alone, and the rows of each kind of cost by configuration, as the workflow keeps them apart."""
-    runs = [{key: value for key, value in row.items() if key not in MEASURED} for row in rows]
-    return runs, {kind: _cost_rows(rows, kind) for kind in costs}
-
-
-def _cost_rows(rows: list[dict], kind: str) -> list[dict]:
-    """One row for each configuration that was measured."""
-    measured = {}
-    for row in (row for row in rows if row[f"{kind}_status"]):
-        cost = {"configuration": row["configuration"], **{name: row[name] for name in names(kind)}}
-        cost |= {"status": row[f"{kind}_status"], "reason": row[f"{kind}_reason"]}
-        measured.setdefault(row["configuration"], cost)
-    return list(measured.values())
+    """Rows of runs alone, and the rows of each kind of cost, one for each configuration that was measured."""
+    runs, measured = [{key: value for key, value in row.items() if key not in MEASURED} for row in rows], {}
+    for kind in costs:
+        measured[kind] = {}
+        for row in (row for row in rows if row[f"{kind}_status"]):
+            cost = {"configuration": row["configuration"], **{name: row[name] for name in names(kind)}}
+            cost |= {"status": row[f"{kind}_status"], "reason": row[f"{kind}_reason"]}
+            measured[kind].setdefault(row["configuration"], cost)
+    return runs, {kind: [*by_configuration.values()] for kind, by_configuration in measured.items()}

@@ -1,13 +1,13 @@
-"""A device that is none: its tensors lie elsewhere and refuse to meet the CPU's, as those of a GPU do.
+"""A stand-in for a GPU: its tensors have the device "meta" and keep their numbers on the CPU.
 
-`torch.device("meta")` stands in for it, the one device besides the CPU on which torch trains without hardware; here its
-tensors have numbers, kept on the CPU. What a GPU refuses is refused: tensors of two devices in one operation, a CPU's
-generator for another device's numbers, and NumPy.
+What a GPU refuses is refused: tensors of two devices in one operation, a CPU's generator for another device's numbers,
+and NumPy.
 """
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 DEVICE, CPU = torch.device("meta"), torch.device("cpu")
 COPIES = (torch.ops.aten.copy_.default, torch.ops.aten._to_copy.default)
@@ -37,13 +37,11 @@ class Elsewhere(Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operation, types, arguments=(), named=None):
-        named, given = dict(named or {}), []
-        here = [_mapped(_here, each, given) for each in (arguments, named)]
+        named, given = named or {}, tree_leaves((arguments, named))
         elsewhere, asked = any(isinstance(each, Elsewhere) for each in given), named.get("device")
         _refuse(operation, arguments, given, elsewhere, asked)
-        if asked is not None:
-            here[1]["device"] = CPU
-        result = operation(*here[0], **here[1])
+        here, options = tree_map_only(Elsewhere, lambda each: each.here, (arguments, named))
+        result = operation(*here, **options | ({} if asked is None else {"device": CPU}))
         if operation in READ or not (asked == DEVICE or (elsewhere and asked is None)):
             return result
         if isinstance(named.get("out"), Elsewhere):
@@ -64,21 +62,6 @@ class Numbers(TorchDispatchMode):
         return Elsewhere.__torch_dispatch__(operation, types, arguments, named)
 
 
-def _mapped(change, what, seen: list | None = None):
-    """`what` with every leaf of its lists, tuples and dicts changed."""
-    if isinstance(what, dict):
-        return {key: _mapped(change, each, seen) for key, each in what.items()}
-    if isinstance(what, list | tuple):
-        return type(what)([_mapped(change, each, seen) for each in what])
-    if seen is not None:
-        seen.append(what)
-    return change(what)
-
-
-def _here(each):
-    return each.here if isinstance(each, Elsewhere) else each
-
-
 def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
     """What a GPU refuses; a CPU's tensor of one number may take part in everything."""
     if any(isinstance(each, torch.Generator) for each in given) and (elsewhere or asked == DEVICE):
@@ -91,9 +74,9 @@ def _refuse(operation, arguments, given: list, elsewhere: bool, asked) -> None:
 
 def to_cpu(state):
     """What a checkpoint holds, as a file on the disk would."""
-    return _mapped(lambda each: each.here.clone() if isinstance(each, Elsewhere) else each, state)
+    return tree_map_only(Elsewhere, lambda each: each.here.clone(), state)
 
 
 def to_device(state):
     """As `torch.load` with `map_location`: every tensor comes to the device, whatever it belongs to."""
-    return _mapped(lambda each: Elsewhere(each) if isinstance(each, Tensor) else each, state)
+    return tree_map_only(Tensor, Elsewhere, state)

@@ -19,7 +19,6 @@ SETTINGS = {
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
-    """A layer over streams."""
     return _anywhere(StreamAttention, names, S, k, seed, shape, attends_self=attends_self)
 
 

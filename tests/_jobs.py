@@ -12,6 +12,10 @@ from workflow.tasks.spec import JOBS, section
 from workflow.tasks.store import Pairs, Split
 
 ADAPTIVE = {"name": "adaptive", "limit": 24, "ramp": 4, "penalty_weight": 1e-4}
+TOY = {"scale": "test", "corpus": "toy", "checksum": "sha256:toy"}
+ALL, SOFTMAX = {"name": "all"}, {"name": "softmax"}
+FULL = {"name": "full", "cache": 16, "evaluation_cache": None}
+SIDES = ("encoder", "decoder", "cross")
 
 
 def corpus(length=6000, symbols=7, seed=0) -> Corpus:
@@ -25,32 +29,14 @@ def corpus(length=6000, symbols=7, seed=0) -> Corpus:
 
 
 def job(span=None, selection=None, normaliser=None, position=None, net=None, seed=1, **training) -> CharLMJob:
+    sizes = {"name": "char_lm", "layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "dropout": 0.1}
+    sizes |= {"attention_dropout": 0.1}
     given = {"block": 16, "batch": 4, "steps": 12, "optimiser": "adagrad", "lr": 0.07, "warmup": 4, "clip": 0.03}
     given |= {"evaluate_every": 4, "checkpoint_every": 4, "time_limit_s": 60, **training}
-    sizes = {
-        "name": "char_lm",
-        "layers": 2,
-        "d_model": 16,
-        "heads": 2,
-        "d_ff": 32,
-        "dropout": 0.1,
-        "attention_dropout": 0.1,
-    }
-    return CharLMJob(
-        scale="test",
-        corpus="toy",
-        checksum="sha256:toy",
-        attention=AttentionChoices(
-            span=span or ADAPTIVE,
-            selection=selection or {"name": "all"},
-            normaliser=normaliser or {"name": "softmax"},
-            position=position or {"name": "relative", "limit": 24},
-        ),
-        net=CharLMNet(**{**sizes, **(net or {})}),
-        training=StreamTraining(**given),
-        evaluation=StreamEvaluation(streams=2, block=16),
-        seed=seed,
-    )
+    choices = {"span": span or ADAPTIVE, "selection": selection or ALL, "normaliser": normaliser or SOFTMAX}
+    choices |= {"position": position or {"name": "relative", "limit": 24}}
+    about = {"training": StreamTraining(**given), "evaluation": StreamEvaluation(streams=2, block=16), "seed": seed}
+    return CharLMJob(**TOY, **about, attention=AttentionChoices(**choices), net=CharLMNet(**sizes | (net or {})))
 
 
 VARIANTS = {
@@ -58,15 +44,10 @@ VARIANTS = {
     "adaptive": {},
     "dynamic": {"span": {**ADAPTIVE, "name": "dynamic", "start": -1.0}},
     "top_k": {"selection": {"name": "top_k", "k": 4}},
-    "sparsemax": {"normaliser": {"name": "sparsemax"}},
-    "entmax15": {"normaliser": {"name": "entmax15"}},
-    "entmax_alpha": {"normaliser": {"name": "entmax_alpha"}},
-    "transformer_xl": {
-        "span": {"name": "full", "cache": 16, "evaluation_cache": None},
-        "position": {"name": "transformer_xl", "clamp": None},
-        "net": {"name": "transformer_xl"},
-    },
+    **{name: {"normaliser": {"name": name}} for name in ("sparsemax", "entmax15", "entmax_alpha")},
+    "transformer_xl": {"span": FULL, "position": {"name": "transformer_xl", "clamp": None}},
 }
+VARIANTS["transformer_xl"] |= {"net": {"name": "transformer_xl"}}
 
 
 def bitext(count=400, longest=7, seed=0) -> Pairs:
@@ -74,47 +55,23 @@ def bitext(count=400, longest=7, seed=0) -> Pairs:
     generator = np.random.default_rng(seed)
     names = ["<pad>", "<bos>", "<eos>", "<unk>", *(f"\u2581{letter}" for letter in "abcdefghi")]
     source = [generator.integers(4, 12, generator.integers(1, longest + 1)).astype(np.uint16) for _ in range(count)]
-    target = [(sentence[::-1] + 1).astype(np.uint16) for sentence in source]
-    texts = [[" ".join(names[i][1:] for i in one) for one in side] for side in (source, target)]
-    cuts = {"train": slice(0, -40), "dev": slice(-40, -20), "test": slice(-20, None)}
-    parts = {
-        split: Split(source[cut], target[cut], *([] if split == "train" else side[cut] for side in texts))
-        for split, cut in cuts.items()
-    }
-    return Pairs("toy", "xx", "yy", *parts.values(), names, "sha256:toy", "a toy")
+    sides = source, [(sentence[::-1] + 1).astype(np.uint16) for sentence in source]
+    texts = [[" ".join(names[i][1:] for i in one) for one in side] for side in sides]
+    held = [Split(*(each[cut] for each in (*sides, *texts))) for cut in (slice(-40, -20), slice(-20, None))]
+    return Pairs("toy", "xx", "yy", Split(*(side[:-40] for side in sides)), *held, names, "sha256:toy", "a toy")
 
 
-def sequences(
-    task,
-    selection=None,
-    normaliser=None,
-    apply_to=("encoder", "decoder", "cross"),
-    net=None,
-    seed=1,
-    span=None,
-    **training,
-):
+def sequences(task, selection=None, normaliser=None, apply_to=SIDES, net=None, seed=1, span=None, **training):
+    """A job of a task with a source and a target."""
+    sizes = {"layers": 2, "d_model": 16, "heads": 2, "d_k": 8, "d_v": 8, "d_ff": 32, "dropout": 0.1, "max_length": 16}
     given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
     given |= {"evaluate_every": 3, "checkpoint_every": 2, "time_limit_s": 60, **training}
-    sizes = {"layers": 2, "d_model": 16, "heads": 2, "d_k": 8, "d_v": 8, "d_ff": 32, "dropout": 0.1, "max_length": 16}
-    job = JOBS[task]
-    return job(
-        scale="test",
-        corpus="toy",
-        checksum="sha256:toy",
-        attention=Seq2SeqAttentionChoices(
-            span=span or {"name": "full", "cache": 16, "evaluation_cache": None},
-            selection=selection or {"name": "all"},
-            normaliser=normaliser or {"name": "softmax"},
-            position={"name": "none"},
-            apply_to=("encoder",) if span else apply_to,
-        ),
-        net=section(task, "net")(**{**sizes, **(net or {})}),
-        training=SequenceTraining(**given),
-        evaluation=SequenceEvaluation(beam=2, alpha=0.6, batch=8),
-        seed=seed,
-    )
+    choices = {"span": span or FULL, "selection": selection or ALL, "normaliser": normaliser or SOFTMAX}
+    choices |= {"position": {"name": "none"}, "apply_to": ("encoder",) if span else apply_to}
+    about = {"training": SequenceTraining(**given), "evaluation": SequenceEvaluation(beam=2, alpha=0.6, batch=8)}
+    about |= {"attention": Seq2SeqAttentionChoices(**choices), "net": section(task, "net")(**sizes | (net or {}))}
+    return JOBS[task](**TOY, **about, seed=seed)
 
 
 translation = partial(sequences, "translation")
@@ -125,10 +82,5 @@ def captioning(net=None, **changes):
     return sequences("captioning", net={"name": "captioner", "size": 16, "patch": 8, **(net or {})}, **changes)
 
 
-TRANSLATORS = {
-    "softmax": {},
-    "top_k": {"selection": {"name": "top_k", "k": 2}},
-    "sparsemax": {"normaliser": {"name": "sparsemax"}},
-    "entmax15": {"normaliser": {"name": "entmax15"}},
-    "entmax_alpha": {"normaliser": {"name": "entmax_alpha"}},
-}
+TRANSLATORS = {"softmax": {}, "top_k": {"selection": {"name": "top_k", "k": 2}}}
+TRANSLATORS |= {name: VARIANTS[name] for name in ("sparsemax", "entmax15", "entmax_alpha")}

@@ -6,7 +6,6 @@ from workflow.results.runs_table import Layer
 
 
 def layer(name: str, n: int, ms: float | None, status: str = "ok", **changes) -> dict:
-    """One row of the layers of Attention Is All You Need, Table 1."""
     row = {"layer": name, "n": n, "d": 64, "ms": ms, "rounds": 9, "turns": None, "bytes": 5 * n}
     row |= {"status": status, "reason": None if status == "ok" else "no room"}
     return row | {"device": "a device", "commit": "0123abc"} | changes

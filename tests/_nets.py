@@ -21,10 +21,8 @@ def example(axis: str, name: str) -> dict:
     return {"name": name, **CHOICES[axis][name].example}
 
 
-COMBINATIONS = [
-    dict(zip(CHOICES, (example(axis, name) for axis, name in zip(CHOICES, names, strict=True)), strict=True))
-    for names in product(*CHOICES.values())
-]
+NAMED = [dict(zip(CHOICES, names, strict=True)) for names in product(*CHOICES.values())]
+COMBINATIONS = [{axis: example(axis, name) for axis, name in names.items()} for names in NAMED]
 
 
 def label(attention: dict) -> str:
@@ -50,12 +48,10 @@ def _moved(net):
     for name, parameter in net.named_parameters():
         if name.endswith("span.fraction"):
             parameter.data.uniform_(0, 0.6)
-        if name.endswith("span.weight"):
-            parameter.data.normal_(0, 0.5)
-        if name.endswith("span.bias"):
+        elif name.endswith("span.bias"):
             parameter.data.fill_(-1.0)
-        if name.endswith("normaliser.a"):
-            parameter.data.normal_()
+        elif name.endswith(("span.weight", "normaliser.a")):
+            parameter.data.normal_(0, 0.5 if name.endswith("weight") else 1.0)
     return net
 
 

@@ -21,6 +21,8 @@ CURVE = [
 
 NET = {"layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "d_k": None, "d_v": None, "dropout": 0.1, "apply_to": []}
 NET |= {"smoothing": 0.1, "sentences": None}
+WEIGHTS = [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]]
+BY_DISTANCE = {"distance": [1.0, 2.0], "keys": [1, 1], "weight": WEIGHTS}
 
 
 def label_of(ablation: str, variant: str) -> str:
@@ -31,49 +33,26 @@ def label_of(ablation: str, variant: str) -> str:
 
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
     """One row of the runs table, with every cost; numbers chosen, not measured."""
-    row = {
-        **dict.fromkeys(names("metric", "fact", "run")),
-        "ablation": ablation,
-        "task": "char_lm",
-        "paper": "adaptive_span",
-        "variant": variant,
-        "label": label_of(ablation, variant),
-        "colour": None,
-        "paper_corpus": "text8",
-        "corpus": "words",
-        "S": S,
-        "k": k,
-        "seed": seed,
-        "digest": f"{ablation}-{variant}-{S}-{k}-{seed}",
-        "configuration": f"{ablation}-{variant}-{S}-{k}",
-        "scale": "test",
-        "status": "ok",
-        "reason": None,
-        "device": "a device",
-        "steps": 10,
-        **{"net": "char_lm", "source": "abc", "commit": "0123abc"},
-        **{"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative"},
-        **NET,
-        **{"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0},
-        "spans": [[32.0, 40.0], [40.0, 48.0]],
-        "attention_by_distance": {
-            "distance": [1.0, 2.0],
-            "keys": [1, 1],
-            "weight": [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]],
-        },
-        "fragment": {"text": ["a", "<eos>", "b"], "span": [1.0, 2.0, 3.0]},
-        **{"parameters": 1000, "macs_paper": 5e4, "macs_dense": 9e4, "macs_executed": 6e4},
-        **{"seconds": 3.0, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28},
-        "curve": CURVE,
-        "late_gain": 0.0,
-        **MEASURED,
-    }
-    return row | changes
+    place = f"{ablation}-{variant}-{S}-{k}"
+    row = dict.fromkeys(names("metric", "fact", "run"))
+    row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
+    row |= {"label": label_of(ablation, variant), "paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
+    row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
+    row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}
+    row |= {"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative", **NET}
+    row |= {"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0}
+    row |= {"spans": [[32.0, 40.0], [40.0, 48.0]], "attention_by_distance": BY_DISTANCE}
+    row |= {"fragment": {"text": ["a", "<eos>", "b"], "span": [1.0, 2.0, 3.0]}, "curve": CURVE, "late_gain": 0.0}
+    row |= {"parameters": 1000, "macs_paper": 5e4, "macs_dense": 9e4, "macs_executed": 6e4}
+    return row | {"seconds": 3.0, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28} | MEASURED | changes
 
 
 SCORES = {"train_ppl": 9.0, "dev_ppl": 12.0, "test_ppl": 11.0, "dev_bleu": 20.0, "test_bleu": 21.0, "test_chrf": 40.0}
 SCORES |= {"dev_bleu_tokenised": 22.0, "test_bleu_tokenised": 23.0, "dev_chrf": 41.0}
 EVEN, DIAGONAL = [[[0.5, 0.5], [0.5, 0.5]]] * 2, [[[1.0, 0.0], [0.0, 1.0]]] * 2
+
+BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
+BROKEN |= {"maps": None, "counts": None, "looks": None}
 
 
 def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
@@ -87,15 +66,13 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
     if row["selection"] == "top_k":
         row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
-    row["counts"] = [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]
-    row["digest"] = f"{row['digest']}-{paper_corpus}"
-    row["configuration"] = f"{row['configuration']}-{paper_corpus}"
-    row["maps"] = {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"]}
-    row["maps"] |= {kind: {"1": EVEN, "3": DIAGONAL} for kind in ("encoder", "decoder", "cross")}
-    row["signatures"] = {"bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"}
-    points = [{**point, "train_ppl": 30.0, "dev_ppl": 25.0, "train_bpc": None, "dev_bpc": None} for point in CURVE]
-    row["curve"] = [point | {"mean_span": None, "max_span": None} for point in points]
-    return row | changes
+    row |= {"counts": [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]}
+    row |= {key: f"{row[key]}-{paper_corpus}" for key in ("digest", "configuration")}
+    maps = {kind: {"1": EVEN, "3": DIAGONAL} for kind in ("encoder", "decoder", "cross")}
+    row |= {"maps": {"source": ["▁zwei", "<eos>"], "target": ["<bos>", "▁two"], **maps}}
+    row |= {"signatures": {"bleu": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"}}
+    absent = dict.fromkeys(("train_bpc", "dev_bpc", "mean_span", "max_span"))
+    return row | {"curve": [point | {"train_ppl": 30.0, "dev_ppl": 25.0} | absent for point in CURVE]} | changes
 
 
 TREES = {"recall": 70.0, "precision": 80.0, "complete": 30.0, "tagging": 90.0, "errors": 0.0, "repaired": 5.0}
@@ -110,16 +87,12 @@ def parsed(ablation="parsing", variant="softmax", seed=1, k=None, paper_corpus="
     return row | {"counts": [[2, 2, 2, 3, 3, 1, 1], [matched, 2, 2, 3, 2, 0, 1]]} | changes
 
 
-LOOK = {
-    "name": "scene 9",
-    "pieces": ["▁a", "▁red", "▁ring"],
-    "weights": [[0.7, 0.1, 0.1, 0.1], [1.0, 0, 0, 0], [0.25] * 4],
-}
+LOOK = {"name": "scene 9", "pieces": ["▁a", "▁red", "▁ring"]}
+LOOK |= {"weights": [[0.7, 0.1, 0.1, 0.1], [1.0, 0, 0, 0], [0.25] * 4]}
 LOOK |= {"pixels": {"side": 2, "rgb": "/wAAAP8AAAD/////"}}  # red, green, blue, white
 
 
 def described(ablation="captioning", variant="softmax", seed=1, k=None, paper_corpus="coco", **changes) -> dict:
-    """One row of the runs table for a captioner."""
     row = translated(ablation, variant, seed, k, paper_corpus, task="captioning", maps=None, corpus="scenes")
     row |= {name: None for name in row if "bleu" in name or "chrf" in name}
     row |= {f"test_bleu_{n}": 60.0 - 10 * n + seed for n in range(1, 5)} | {"test_rouge_l": 50.0, "dev_cider": 90.0}
@@ -134,6 +107,21 @@ def failed(**changes) -> dict:
     return row | {"spans": None, "fragment": None, "attention_by_distance": None}
 
 
+TOP_K = ("adaptive_top_k", 8)
+PLANNED = [
+    ("models", v, 64, None, c) for v in ("as_small", "as_large", "txl_12", "txl_24") for c in ("text8", "enwik8")
+]
+PLANNED += [("dynamic_span", v, 64, None, "text8") for v in ("adaptive", "dynamic", "fixed")]
+PLANNED += [("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") for S in (32, 64)]
+PLANNED += [("head_spans", "adaptive", 64, None, "text8")]
+PLANNED += [("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")]
+PLANNED += [("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)]
+PLANNED += [("top_k", v, 64, k, "enwik8") for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), TOP_K)]
+PLANNED += [("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), TOP_K)]
+COMPARED = ("fixed", "adaptive", "sparsemax", "transformer_xl")
+PLANNED += [("quality_against_cost", v, 64, None, "text8") for v in COMPARED]
+
+
 def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
     """A frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
     return _frame(make, tuple(costs)).copy()
@@ -146,26 +134,8 @@ def _frame(make, costs: tuple[str, ...]) -> pd.DataFrame:
 
 def every_run(make=run) -> list[dict]:
     """The rows of `everything`, each with all its costs. make: run | failed."""
-    planned = [
-        *(
-            ("models", v, 64, None, c)
-            for v in ("as_small", "as_large", "txl_12", "txl_24")
-            for c in ("text8", "enwik8")
-        ),
-        *(("dynamic_span", v, 64, None, "text8") for v in ("adaptive", "dynamic", "fixed")),
-        *(("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") for S in (32, 64)),
-        ("head_spans", "adaptive", 64, None, "text8"),
-        *(("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")),
-        *(("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)),
-        *(
-            ("top_k", v, 64, k, "enwik8")
-            for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), ("adaptive_top_k", 8))
-        ),
-        *(("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), ("adaptive_top_k", 8))),
-        *(("quality_against_cost", v, 64, None, "text8") for v in ("fixed", "adaptive", "sparsemax", "transformer_xl")),
-    ]
     rows = [
-        make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in planned for seed in (1, 2)
+        make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
     ]
     rows = [row | LONGEST if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
     return rows + _sequences(make)
@@ -177,22 +147,18 @@ MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}
 def _sequences(make) -> list[dict]:
     """A row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
     rows = []
-    for name in known_ablations():
-        ablation = load_ablation(name)
+    for name, ablation in ((name, load_ablation(name)) for name in known_ablations()):
         if ablation.task not in MAKERS:
             continue
-        for corpus, variant, seed in product(ablation.corpora, ablation.variants, (1, 2)):
-            for k in (1, 2) if ablation.variants[variant].k == "all" else (None,):
-                k = k or (4 if ablation.variants[variant].selection else None)
+        for corpus, (variant, given), seed in product(ablation.corpora, ablation.variants.items(), (1, 2)):
+            for k in (1, 2) if given.k == "all" else (4 if given.selection else None,):
                 row = MAKERS[ablation.task](name, variant, seed, k, corpus, paper=ablation.paper)
                 scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
-                broken = {"status": "diverged", "reason": "mean loss nan", "maps": None, "counts": None, "looks": None}
-                rows.append(row if make is run else row | dict.fromkeys(scores) | broken)
+                rows.append(row if make is run else row | dict.fromkeys(scores) | BROKEN)
     return rows
 
 
 def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
-    """All that a table or figure can read."""
     return Frames(everything(make, costs), layers(), best_reader(), topic_borders())
 
 
@@ -218,7 +184,6 @@ def as_rows(frame: pd.DataFrame) -> list[dict]:
 
 
 def of_texts() -> dict[str, list[dict]]:
-    """What is measured of a text of topics."""
     return {"best_reader": as_rows(best_reader()), "topic_borders": as_rows(topic_borders())}
 
 

@@ -33,13 +33,8 @@ EVIL = "<script>alert('x')</script>"
 MAKERS = {"char_lm": job, "translation": translation, "captioning": captioning, "parsing": parsing}
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "corpus", "S", "k", "digest", "configuration")
 EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
-COUNTED = {
-    "macs_torch": 23456.0,
-    "macs_fvcore": None,
-    "unsupported": ["aten::topk"],
-    "train_ms": 64.0,
-    "train_turns": [63.0, 64.0, 65.0],
-}
+COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"]}
+COUNTED |= {"train_ms": 64.0, "train_turns": [63.0, 64.0, 65.0]}
 SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
 TIMED = """\
 work,span,S,backend,ms,ms_definition,turns,median,least,most,device,threads,commit
@@ -56,56 +51,43 @@ def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[di
     rows = [row | COUNTED | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
     rows = [row | NOT_WEIGHED if row["variant"] == "fixed" else row for row in rows]
     rows = [row | SEARCHED if (row["ablation"], row["S"]) == ("span_limit", 64) else row for row in rows]
-    return [_diverged(row) if broken and row["variant"] == "sparsemax" else row for row in rows]
+    diverged = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
+    diverged |= {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
+    return [row | diverged if broken and row["variant"] == "sparsemax" else row for row in rows]
 
 
-def _diverged(row: dict) -> dict:
-    absent = dict.fromkeys((*names("metric", "fact", "run"), *MEASURED))
-    return row | absent | {"status": "diverged", "reason": f"mean loss nan {EVIL}"}
-
-
-def write_results(folder: Path, rows: list[dict], ablations: list[str] | None = None) -> None:
-    """All that the rules write before the pages, under folder/results. ablations: those whose tables are made."""
-    scale = folder / "results" / SCALE
+def write_results(folder: Path, rows: list[dict]) -> None:
+    """All that the rules write before the pages, under folder/results."""
+    scale, names = folder / "results" / SCALE, dict.fromkeys(row["ablation"] for row in rows)
     write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
     for row in rows:
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", record(row))
     write_rows_of(scale, rows)
-    for name in ablations or dict.fromkeys(row["ablation"] for row in rows):
-        write_artefacts(scale, name, load_ablation(name))
-    names = dict.fromkeys(row["ablation"] for row in rows)
     for name in names:
+        write_artefacts(scale, name, load_ablation(name))
         write_evidence(scale / "claims" / f"{name}.json", name, read_frames(inputs(scale, name)))
     claimed = next((name for name in map(ablation_of, known_claims()) if name in names), min(names))
-    others = other_evidence(scale / "claims" / f"{claimed}.json")
+    lines = json.loads((scale / "claims" / f"{claimed}.json").read_text())["claims"]
+    lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
+    others = {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
     write_text(scale / "evidence" / "overnight.json", json.dumps(others))
     write_text(scale / "engine.csv", TIMED)
 
 
-def other_evidence(path: Path) -> dict:
-    """Another set of results, in which every claim of a group is reproduced."""
-    lines = json.loads(path.read_text())["claims"]
-    lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
-    return {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
-
-
 def planned(row: dict) -> dict:
-    """A row of plan.json."""
     return {key: row[key] for key in PLANNED} | {"job": MAKERS[row["task"]](seed=row["seed"]).model_dump(mode="json")}
 
 
 def write_rows_of(scale: Path, rows: list[dict]) -> None:
     """Tables of runs, costs, layers and readers, each in its file."""
-    runs, costs = split_costs(rows)
-    files = defaultdict(list)
+    (runs, costs), files = split_costs(rows), defaultdict(list)
     for row in runs:
         files["runs", f"ablations/{row['ablation']}"].append(row)
     for kind in COSTS:
         for row in costs[kind]:
             files[kind, f"{kind}/{row['configuration']}"].append(row)
-    layers = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
     if any(row["ablation"] == "transformer" for row in rows):
-        files["layers", "layers"] = layers
+        files["layers", "layers"] = [layer(name, n, float(n)) for name in ("self", "rnn") for n in (64, 128)]
     if any(row["ablation"] == "limit" for row in rows):
         files |= {(kind, f"{kind}/topics"): content for kind, content in of_texts().items()}
     for (kind, place), content in files.items():
@@ -114,28 +96,21 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
 
 def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
     """The files of rows that something about an ablation stands on."""
-    if not wanted:
-        return []
     runs = scale / "ablations" / f"{ablation}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
-    places = [runs] if "runs" in wanted else []
-    for kind in (kind for kind in COSTS if kind in wanted):
-        places += [scale / kind / f"{name}.json" for name in configurations]
-    places += [scale / "layers.json"] if "layers" in wanted else []
-    places += [scale / kind / "topics.json" for kind in OF_TEXTS if kind in wanted]
-    return [path for path in places if path.exists()]
+    places = {kind: [scale / kind / f"{name}.json" for name in configurations] for kind in COSTS}
+    places |= {kind: [scale / kind / "topics.json"] for kind in OF_TEXTS}
+    places |= {"runs": [runs], "layers": [scale / "layers.json"]}
+    return [path for kind in places if kind in wanted for path in places[kind] if path.exists()]
 
 
 def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
-    """Its tables and figures."""
-    for artefact in ablation.tables:
-        frames = read_frames(inputs(scale, name, reads("tables", artefact)))
-        write_table(scale / "tables" / f"{artefact}.json", artefact, frames)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figure_files, "save", save_svg)
-        for artefact in ablation.figures:
-            frames = read_frames(inputs(scale, name, reads("figures", artefact)))
-            write_figure(scale / "figures" / f"{artefact}.svg", artefact, frames)
+        for kind, write, ending in (("tables", write_table, "json"), ("figures", write_figure, "svg")):
+            for each in getattr(ablation, kind):
+                frames = read_frames(inputs(scale, name, reads(kind, each)))
+                write(scale / kind / f"{each}.{ending}", each, frames)
 
 
 def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
@@ -147,17 +122,13 @@ def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
 
 
 def record(row: dict) -> Record:
-    """The record of a run, as far as pages show it."""
-    macs = Macs(paper=1, dense=3, executed=2)
-    cost = Cost(seconds=3, tokens_per_s=1e4, peak_memory_bytes=1 << 28, parameters=1000, macs=macs)
+    cost = {"seconds": 3, "tokens_per_s": 1e4, "peak_memory_bytes": 1 << 28, "parameters": 1000}
+    scores = {f"{kind}s": {key: row[key] for key in names(kind) if row[key] is not None} for kind in ("metric", "fact")}
     return Record(
-        status=row["status"],
-        reason=row["reason"],
-        digest=row["digest"],
+        **{key: row[key] for key in ("status", "reason", "digest")},
+        **scores,
         job=MAKERS[row["task"]](seed=row["seed"]),
-        metrics={key: row[key] for key in names("metric") if row[key] is not None},
-        facts={key: row[key] for key in names("fact") if row[key] is not None},
-        cost=cost if row["status"] == "ok" else None,
+        cost=Cost(**cost, macs=Macs(paper=1, dense=3, executed=2)) if row["status"] == "ok" else None,
         curve=[Point(**point) for point in row["curve"]],
         origin=origin(),
         log=["step 1", EVIL],
@@ -169,7 +140,6 @@ def site_of(folder: Path) -> Site:
 
 
 def write_question(folder: Path, name: str) -> None:
-    """The pages of a question and of its runs."""
     site = site_of(folder)
     question.write_pages(site, name, read_frames(inputs(site.results, name)).runs)
 
@@ -189,13 +159,11 @@ def where(folder: Path) -> list[str]:
 
 def write_pages(folder: Path) -> None:
     """Every page of the scale, in the order of the rules, and the root index."""
-    scale = folder / "results" / SCALE
-    ablations = sorted(path.stem for path in (scale / "ablations").glob("*.json"))
-    for name in ablations:
-        write_question(folder, name)
-    papers = {name: load_ablation(name).paper for name in ablations}
-    for paper in dict.fromkeys(papers.values()):
-        tables = [str(scale / "ablations" / f"{name}.json") for name in ablations if papers[name] == paper]
-        paper_script.main([paper, *tables, "--scale", SCALE, *where(folder)])
-    write_report(folder, *ablations)
+    scale, papers = folder / "results" / SCALE, defaultdict(list)
+    for path in sorted((scale / "ablations").glob("*.json")):
+        write_question(folder, path.stem)
+        papers[load_ablation(path.stem).paper].append(path)
+    for paper, tables in papers.items():
+        paper_script.main([paper, *map(str, tables), "--scale", SCALE, *where(folder)])
+    write_report(folder, *sorted(path.stem for tables in papers.values() for path in tables))
     summary.main([SCALE, *where(folder)])

@@ -22,7 +22,6 @@ CPU = torch.device("cpu")
 
 @cache
 def origin() -> Origin:
-    """Of numbers that were made by hand, here and now."""
     return describe(CPU, "fp32", sources.recorded([]))
 
 
@@ -60,7 +59,6 @@ def assert_same(run, other) -> None:
 
 
 def write_job(job: Job, folder: Path) -> Path:
-    """The job.json of a run's folder, as the plan writes it."""
     write_text(folder / "job.json", job.canonical())
     return folder / "job.json"
 
@@ -73,7 +71,6 @@ def write_weights(job: Job, folder: Path, weights: dict) -> Path:
 
 
 def run_script(job: Job, folder: Path, text=None, write=store.write, backend: str = "auto") -> Record:
-    """The record that `workflow.scripts.train` writes beside the job."""
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
     with pytest.MonkeyPatch.context() as patch:

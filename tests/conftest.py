@@ -41,13 +41,11 @@ def suite(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def reports(suite):
-    """All reports, with the root index."""
     return suite / "reports"
 
 
 @pytest.fixture(scope="session")
 def site(reports):
-    """The pages of the scale."""
     from tests._site import SCALE
 
     return reports / SCALE

@@ -4,7 +4,6 @@ import pandas as pd
 
 
 def at(cells: pd.DataFrame, row: str, column: str) -> pd.Series:
-    """The one cell that stands there."""
     matching = cells[(cells["row"] == row) & (cells["column"] == column)]
     assert len(matching) == 1, (row, column)
     return matching.iloc[0]

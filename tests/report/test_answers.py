@@ -20,9 +20,9 @@ T2, T4 = 4.302653, 2.776445  # Student's t at 97.5 % with two degrees of freedom
 
 
 def scored(variant: str, *values: float, **changes) -> list[dict]:
-    """Runs of seeds 1, 2, ... with these bpc; the order of the seeds says nothing."""
+    """Runs of seeds 1, 2, ... with these bpc, on one text; the order of the seeds says nothing."""
     rows = [run("models", variant, seed, dev_bpc=bpc, **changes) for seed, bpc in enumerate(values, 1)]
-    return rows[::-1]
+    return [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows[::-1]]
 
 
 def say(rows: list[dict], task=CHAR_LM):
@@ -47,7 +47,6 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     texts = ({"paper_corpus": "text8", "corpus": "a"}, {"paper_corpus": "enwik8", "corpus": "b"})
     rows = [*scored("short", 2.0, 2.0, 2.0, **texts[0]), *scored("short", 2.0, 2.0, 2.0, **texts[1])]
     rows += [*scored("long", 1.9, 1.88, 1.89, **texts[0]), *scored("long", 1.5, 1.48, 1.49, **texts[1])]
-    rows = [row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows]
     effect = compare(with_titles(as_frame(rows)), "dev_bpc")[0].effect
     assert effect.mean == pytest.approx(-0.31) and effect.high - effect.mean == pytest.approx(T4 * 0.01 / math.sqrt(6))
     said = say(rows)
@@ -55,87 +54,75 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     assert "Difference in bpc by text: long −0.110 on a and −0.510 on b." in said.remarks
 
 
-def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text():
+def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():
     spans = {"span": "adaptive", "S": 64, "start_span": 8.0}
-    near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, paper_corpus="text8", corpus="a", **spans)
-    far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, paper_corpus="enwik8", corpus="b", **spans)
-    far = [row | {"digest": f"{row['digest']}-b", "mean_span": 10.0 * row["seed"]} for row in far]  # 10, 20, 30
-    said = say([*near, *far])
-    assert (said.status, said.sentence) == (
-        "Found",
-        f"adaptive reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads, and "
-        "41 and 50 with the longest of them, of at most 64, over 3 seeds on a and b at scale test.",
-    )
+    near = scored("adaptive", 2.0, 2.2, 2.1, mean_span=20.0, max_span=41.0, corpus="a", **spans)
+    far = scored("adaptive", 2.3, 2.5, 2.4, max_span=50.0, corpus="b", **spans)
+    said = say([*near, *(row | {"mean_span": 10.0 * row["seed"]} for row in far)])  # 10, 20, 30
+    mean = f"adaptive reaches 20 and 20 ± {T2 * 10 / math.sqrt(3):.0f} characters on average over its heads"
+    ends = "41 and 50 with the longest of them, of at most 64, over 3 seeds on a and b at scale test."
+    assert (said.status, said.sentence) == ("Found", f"{mean}, and {ends}")
     assert not [line for line in said.remarks if line.startswith("Average span")]  # a mean over texts, of the same
-
-
-def test_of_one_variant_that_learns_no_span_it_says_the_score_text_by_text():
-    rows = [*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")]
-    said = say([row | {"digest": f"{row['digest']}-{row['corpus']}"} for row in rows])
-    assert said.status == "Nothing to compare"
-    assert said.sentence == (
-        "one variant was run; fixed reaches 2.100 and 2.400 bpc, by dev bpc, over 3 seeds on a and b at scale test."
-    )
+    said = say([*scored("fixed", 2.0, 2.1, 2.2, corpus="a"), *scored("fixed", 2.3, 2.4, 2.5, corpus="b")])
+    score = "one variant was run; fixed reaches 2.100 and 2.400 bpc, by dev bpc, over 3 seeds on a and b at scale test."
+    assert (said.status, said.sentence) == ("Nothing to compare", score)
 
 
 def test_spans_that_have_not_grown_are_said_to_stand_where_they_began():
     spans = {"span": "adaptive", "S": 32, "start_span": 8.0}
     grown = scored("grown", 2.0, 2.1, mean_span=20.0, **spans)
     said = say([*grown, *scored("stays", 2.0, 2.1, mean_span=9.0, **spans)])
-    assert (
-        "Average span reached, in characters: grown 20, of at most 32; stays 9, of at most 32, where they began."
-        in (said.remarks)
-    )
+    reached = "grown 20, of at most 32; stays 9, of at most 32, where they began."
+    assert f"Average span reached, in characters: {reached}" in said.remarks
 
 
-def test_a_difference_beyond_its_interval_is_found():
-    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49)])
-    assert said.status == "Found"
-    assert said.sentence == (
-        "long is 0.300 bpc worse than short (2.400 against 2.100, 95 % interval 0.275 to 0.325), "
-        "by dev bpc, over 3 seeds on Python sources in 27 letters at scale test."
-    )
+SHORT, LONG = scored("short", 2.0, 2.1, 2.2), scored("long", 2.3, 2.41, 2.49)
+WORSE = "long is 0.300 bpc worse than short (2.400 against 2.100, 95 % interval 0.275 to 0.325)"
+ALIKE = "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)"
+FEWER = "Fewer than 3 seeds on a text, too few to tell: other at S = 64."
+LEARNING = "3 of 6 runs were still learning: the last quarter of the updates brought up to 0.30 bits"
 
 
-def test_one_whose_interval_holds_zero_is_not_answered_yet():
-    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.1, 2.0, 2.2)])
-    assert said.status == "Not answered yet"
-    assert (
-        "long cannot be told apart from short (the difference is 0.00 bpc, 95 % interval −0.25 to 0.25)"
-        in said.sentence
-    )
+@pytest.mark.parametrize(
+    "rows, status, sentence, seeds, remark",
+    [
+        ([*SHORT, *LONG], "Found", WORSE, "3 seeds", ""),
+        ([*SHORT, *scored("long", 2.1, 2.0, 2.2)], "Not answered yet", ALIKE, "3 seeds", ""),
+        ([*SHORT, *LONG, *scored("other", 3.0, 3.1)], "Found", WORSE, "2 to 3 seeds", FEWER),
+        ([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *LONG], "So far", WORSE, "3 seeds", LEARNING),
+    ],
+)
+def test_a_difference_beyond_its_interval_is_found(rows, status, sentence, seeds, remark):
+    said = say(rows)
+    basis = f", by dev bpc, over {seeds} on Python sources in 27 letters at scale test."
+    assert (said.status, said.sentence) == (status, sentence + basis)
+    assert not remark or any(line.startswith(remark) for line in said.remarks)
 
 
 @pytest.mark.parametrize("seeds", range(1, 6))
 def test_what_is_found_is_found_over_as_many_seeds_as_an_interval_takes(seeds):
     """On one text or two, compared or along a grid; of fewer the sentence says how many, and how many it takes."""
     noise = [seed / 1000 for seed in range(seeds)]
-    rows = [*scored("short", *(2.0 + x for x in noise)), *scored("long", *(1.5 - x for x in noise))]
-    rows = [row | {"digest": f"{row['digest']}-a"} for row in rows]
-    more = [row | {"corpus": "b", "paper_corpus": "enwik8", "digest": f"{row['digest']}-b"} for row in rows]
-    grid = [
-        row | {"S": S, "digest": f"{row['digest']}-{S}", "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)
-    ]
+    rows, more = (
+        [*scored("short", *(2.0 + x for x in noise), **text), *scored("long", *(1.5 - x for x in noise), **text)]
+        for text in ({"corpus": "a"}, {"corpus": "b", "paper_corpus": "enwik8"})
+    )
+    grid = [row | {"S": S, "dev_bpc": row["dev_bpc"] - S} for row in rows for S in (1, 2)]
+    grid = [row | {"digest": f"{row['digest']}-{row['S']}"} for row in grid]
     for case in (rows, [*rows, *more], grid, [row for row in grid if row["variant"] == "short"]):
         said = say(case)
         assert (said.status == "Found") == (seeds >= FEWEST), said
-        if seeds < FEWEST:
-            assert f"{seeds} seed{'s' * (seeds > 1)} cannot tell an effect from chance, which takes 3" in said.sentence
+        few = f"{seeds} seed{'s' * (seeds > 1)} cannot tell an effect from chance, which takes 3"
+        assert (few in said.sentence) == (seeds < FEWEST)
     uneven = say([*rows, *more[:1], *more[seeds : seeds + 1]])  # a second text with one seed
     assert uneven.status == "Not answered yet"
 
 
-def test_variants_with_fewer_seeds_than_others_are_named():
-    said = say([*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49), *scored("other", 3.0, 3.1)])
-    assert said.status == "Found" and "other " not in said.sentence and "over 2 to 3 seeds on Python" in said.sentence
-    assert "Fewer than 3 seeds on a text, too few to tell: other at S = 64." in said.remarks
-
-
 def test_one_text_under_two_names_of_the_papers_is_one_text():
-    rows = [*scored("short", 2.0, 2.1, 2.2), *scored("long", 2.3, 2.41, 2.49)]
-    again = [row | {"paper_corpus": "enwik8"} for row in rows]
-    assert say([*rows, *again]) == say(rows)
-    once, twice = (variant_table(as_frame(each), "dev_bpc", {})["lines"] for each in (rows, [*rows, *again]))
+    rows = [*SHORT, *LONG]
+    again = [*rows, *(row | {"paper_corpus": "enwik8"} for row in rows)]
+    assert say(again) == say(rows)
+    once, twice = (variant_table(as_frame(each), "dev_bpc", {})["lines"] for each in (rows, again))
     assert [line["points"] for line in twice] == [line["points"] for line in once]
     assert {line["text"] for line in twice} == {"Python sources in 27 letters"}
 
@@ -169,60 +156,45 @@ def test_of_many_variants_it_is_counted_and_chance_is_named():
 
 
 def texts_of(figure) -> str:
-    found = " ".join(text.get_text() for text in figure.findobj(plt.Text))
-    plt.close(figure)
-    return found
+    return " ".join(text.get_text() for text in figure.findobj(plt.Text))
 
 
 def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():
-    data = effect_figure.data(as_frame([*scored("short", 2.0, 2.1, 2.2), *scored("long", 1.0, 1.1)]), "dev_bpc")
+    data = effect_figure.data(as_frame([*SHORT, *scored("long", 1.0, 1.1)]), "dev_bpc")
     assert data["points"].map(sorted).tolist() == [[2.0, 2.1, 2.2], [1.0, 1.1]]
     assert data["low"].notna().tolist() == [True, False]  # an interval of two says nothing
-    figure = effect_figure.draw(data, "dev_bpc", "dev bpc")
-    assert {"short", "long", "dev bpc (lower is better)"} <= {text.get_text() for text in figure.findobj(plt.Text)}
-    plt.close(figure)
+    text = texts_of(effect_figure.draw(data, "dev_bpc", "dev bpc"))
+    assert all(each in text for each in ("short", "long", "dev bpc (lower is better)"))
 
 
 def test_over_a_grid_it_draws_curves_and_a_variant_without_it_as_a_level():
     rows = [run("quality_against_cost", "adaptive", seed=seed, S=S) for seed in (1, 2, 3) for S in (32, 64)]
     rows = [run("quality_against_cost", "transformer_xl", S=None), *rows]
-    figure = effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc")
-    text = texts_of(figure)
-    assert "span limit S" in text and "adaptive span" in text and "Transformer-XL" in text
-
-
-def test_seeds_of_a_curve_are_one_line_and_a_band_and_few_are_themselves():
-    rows = [run(variant="fixed", seed=seed) for seed in range(1, 6)] + [run(variant="adaptive", seed=s) for s in (1, 2)]
-    axes = curves_figure.draw(curves_figure.data(as_frame(rows), "bpc"), "bits", "linear").axes[0]
-    names = [line.get_label() for line in axes.lines]
-    assert names.count("fixed span") == 1 and names.count("adaptive span") == 2
-    plt.close("all")
+    text = texts_of(effect_figure.draw(effect_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc"))
+    assert all(each in text for each in ("span limit S", "adaptive span", "Transformer-XL"))
 
 
 @pytest.mark.parametrize("variants, panels", [(2, 1), (6, 6)])
 def test_learning_curves_share_a_panel_where_they_are_few(variants, panels):
-    rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in (1, 2)]
+    """Seeds are one line and a band, and few are themselves."""
+    rows = [run(variant=f"v{n}", seed=seed) for n in range(variants) for seed in range(1, 6 if n else 3)]
     data = curves_figure.data(as_frame(rows), "bpc")
     assert len(data) == len(rows) * len(CURVE)
     figure = curves_figure.draw(data, "bits per character", "linear")
     assert sum(axes.get_visible() for axes in figure.axes) == panels and len(figure.legends) == 1
-    plt.close(figure)
+    names = [line.get_label() for line in figure.axes[0].lines]
+    assert panels > 1 or (names.count("v0"), names.count("v1")) == (2, 1)
 
 
 def test_costs_are_drawn_where_they_differ_alone():
-    same = as_frame([run(variant=variant, seed=1) for variant in ("fixed", "adaptive", "dynamic")])
-    assert not len(cost_figure.data(same, "dev_bpc"))
+    def data_of(*rows: dict):
+        return cost_figure.data(as_frame([*rows]), "dev_bpc")
+
+    assert not len(data_of(*(run(variant=variant) for variant in ("fixed", "adaptive", "dynamic"))))
     rows = [run(variant="fixed"), run(variant="adaptive", macs_executed=3e4), run(variant="dynamic")]
-    assert not len(cost_figure.data(as_frame(rows[:2]), "dev_bpc"))  # two points are in the table
-    data = cost_figure.data(as_frame(rows), "dev_bpc")
+    assert not len(data_of(*rows[:2]))  # two points are in the table
+    data = data_of(*rows)
     assert data["macs_executed"].tolist() == [6e4, 3e4, 6e4] and "train_tokens_per_s" not in data
-    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
     many = [run(variant=f"variant {number}", macs_executed=1e4 * number) for number in range(1, LEGEND + 2)]
-    kept, too_many = (len(cost_figure.data(as_frame(rows), "dev_bpc")) for rows in (many[:-1], many))
-    assert (kept, too_many) == (LEGEND, 0)  # no legend keeps more apart
-    assert "(less is better)" in texts_of(figure)
-
-
-def test_what_was_found_while_runs_still_learn_is_so_far():
-    said = say([*scored("short", 2.0, 2.1, 2.2, late_gain=0.3), *scored("long", 2.3, 2.41, 2.49)])
-    assert said.status == "So far" and any(line.startswith("3 of 6 runs were still learning") for line in said.remarks)
+    assert (len(data_of(*many[:-1])), len(data_of(*many))) == (LEGEND, 0)  # no legend keeps more apart
+    assert "(less is better)" in texts_of(cost_figure.draw(data, "dev_bpc", "dev bpc", {}))

@@ -7,7 +7,6 @@ import pytest
 from tests import _site
 from tests._runs import failed, run
 from tests.report.test_pages import check_links, links
-from workflow.config.files import atomic_write
 from workflow.report.claims.ledger import write_evidence
 from workflow.results.record import write_record, write_text
 from workflow.results.runs_table import read_frames
@@ -23,9 +22,9 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     scale = folder / "results" / _site.SCALE
     rows = [run(MINE, name, seed, dev_bpc=bpc + seed / 100) for name, bpc in BPC.items() for seed in (1, 2, 3)]
-    others = [rows[0] | {"ablation": OTHER}, failed(ablation=OTHER, variant="fixed")]
-    write_text(scale / "plan.json", json.dumps([_site.planned(row) for row in (*rows, *others)]))
-    for row in (*rows, *others):
+    planned = [*rows, rows[0] | {"ablation": OTHER}, failed(ablation=OTHER, variant="fixed")]
+    write_text(scale / "plan.json", json.dumps([*map(_site.planned, planned)]))
+    for row in planned:
         write_record(folder / "results" / "runs" / row["digest"] / "record.json", _site.record(row))
     _site.write_rows_of(scale, rows)
     write_evidence(scale / "claims" / f"{MINE}.json", MINE, read_frames(_site.inputs(scale, MINE)))
@@ -38,22 +37,16 @@ def say(folder, capsys, *words: str) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_question_ends_with_its_answer_and_its_page_and_stands_on_the_index(folder, capsys):
-    said = say(folder, capsys, "--asked", MINE)
+def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(folder, capsys):
+    said, site = say(folder, capsys, "--asked", MINE), folder / "reports" / _site.SCALE
+    page, index, ledger = site / "ablations" / MINE / "index.html", site / "index.html", site / "ledger.html"
     assert "Does a span that depends on the input score as well" in said and "fixed span is 0.1" in said
-    page = folder / "reports" / _site.SCALE / "ablations" / MINE / "index.html"
     assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
-    index = page.parents[2] / "index.html"
     assert f"ablations/{MINE}/index.html" in links(index).addresses and "fixed span is 0.1" in index.read_text()
     check_links(folder / "reports")
-
-
-def test_a_claim_ends_with_its_verdict_and_stands_in_the_ledger_and_on_its_questions_page(folder, capsys):
     said = say(folder, capsys, "--asked", CLAIM)
     assert "A dynamic span scores as well as an adaptive one. reproduced: " in said and "ledger.html#claim-" in said
-    site = folder / "reports" / _site.SCALE
-    for page in (site / "ledger.html", site / "ablations" / MINE / "index.html"):
-        assert f"claim-{CLAIM}" in links(page).ids, page
+    assert all(f"claim-{CLAIM}" in links(place).ids for place in (ledger, page))
 
 
 def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
@@ -67,11 +60,10 @@ def test_everything_ends_with_the_findings_and_every_failure(folder, capsys):
 def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
     results, reports = (folder / part / _site.SCALE for part in ("results", "reports"))
     assert f"- {reports / 'papers' / 'adaptive_span.html'}" in say(folder, capsys, "--asked", "adaptive_span")
-    made = [results / "tables" / "adaptive_span_costs.csv", results / "figures" / "adaptive_span_figure1.svg"]
-    made += [results / "tables" / "limit.csv", results / "figures" / "limit.svg"]  # two things of one name
+    places = ("tables/adaptive_span_costs.csv", "figures/adaptive_span_figure1.svg", "tables/limit.csv")
+    made = [results / place for place in (*places, "figures/limit.svg")]  # two things are of one name
     for path in made:
-        with atomic_write(path) as file:
-            file.write(b"x")
+        write_text(path, "x")
     said = say(folder, capsys, "--asked", *(path.stem for path in made[:3]), str(made[0]))
     assert all(f"- {path}" in said for path in made), said
 
@@ -79,11 +71,8 @@ def test_tables_figures_papers_and_files_end_with_their_paths(folder, capsys):
 def test_a_run_names_every_question_that_asks_for_it_and_every_seed(folder, capsys):
     """A question whose page is not there is a name; once it is, a link, whichever of the two was written first."""
     page = folder / "reports" / _site.SCALE / "ablations" / MINE / "dynamic_span-adaptive-64-None-1.html"
-    seeds = {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)}
-    assert (
-        seeds <= set(links(page).addresses)
-        and f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
-    )
+    assert {f"dynamic_span-adaptive-64-None-{seed}.html" for seed in (2, 3)} <= set(links(page).addresses)
+    assert f'<span data-page="../{OTHER}/index.html">{OTHER}</span>' in page.read_text()
     other = page.parents[1] / OTHER / "index.html"
     write_text(other, "<p>")
     say(folder, capsys)

@@ -1,16 +1,12 @@
 """The pages in a real browser; skipped where there is none."""
 
-import json
+import re
 import shutil
 
 import pytest
 
-from tests import _site
-from tests._runs import run
-from workflow.cli.compare import compare_bundles
-from workflow.report.bundle import read_bundle
-from workflow.report.pages.site import Site
-from workflow.results.record import write_record, write_text
+from tests._site import SCALE
+from workflow.cli import compare
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
@@ -20,6 +16,8 @@ pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on this mac
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 FLAGS += ["--disable-component-update", "--disable-sync"]
 WIDTHS = (390, 900, 1440)  # of a window
+SPANS, ASKED = "ablations/span_limit", "ablations/quality_against_cost"
+RUN = f"{SPANS}/span_limit-adaptive-64-None-1"
 
 
 @pytest.fixture(scope="session")
@@ -37,80 +35,53 @@ def page(browser):
     tab.close()
 
 
-def sample_pages(site):
-    """Pages of each kind: all but the runs, of which there are three."""
-    names = [
-        "../index.html",
-        "index.html",
-        "ledger.html",
-        "analytic.html",
-        "status.html",
-        "pivot.html",
-    ]
-    names += ["papers/adaptive_span.html", "papers/explicit_sparse.html"]
-    ablations = sorted((site / "ablations").glob("*/index.html"))
-    runs = [f"ablations/{name}-1.html" for name in ("span_limit/span_limit-adaptive-64-None", "top_k/top_k-xl-64-None")]
-    runs += ["ablations/quality_against_cost/quality_against_cost-sparsemax-64-None-1.html"]
-    return [*((site / name).resolve() for name in (*names, *runs)), *ablations]
+@pytest.fixture(scope="module")
+def one_of_each_kind(suite, site, tmp_path_factory):
+    """A page of each kind, and the one that a command writes and no rule: two sets of results compared."""
+    results, compared = str(suite / "results" / SCALE), tmp_path_factory.mktemp("compared") / "compare.html"
+    with pytest.raises(SystemExit):
+        compare.main([results, results, "--page", str(compared)])
+    names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
+    names += [f"{ASKED}/index", f"{ASKED}/quality_against_cost-sparsemax-64-None-1", RUN]
+    return [*((site / f"{name}.html").resolve() for name in names), compared]
 
 
-def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(site, page):
+def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(site, page, one_of_each_kind):
     errors, requests = [], []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("request", lambda request: requests.append(request.url))
-    for path in sample_pages(site):
+    for path in {*one_of_each_kind, *(site / "ablations").glob("*/index.html"), *(site / "papers").iterdir()}:
         page.goto(path.as_uri())
         assert page.locator("h1").count() == 1
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 800})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (path, width)
-    assert not errors
-    assert all(url.startswith(("file:", "data:")) for url in requests)
-
-
-def column(page, table, index):
-    return page.locator(f"{table} tbody tr td:nth-child({index})").evaluate_all(
-        "cells => cells.map(cell => cell.dataset.sort)"
-    )
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            assert (sum(map(int, re.findall(r"\d+", colour))) < 150) == (scheme == "dark"), path
+    assert not errors and all(url.startswith(("file:", "data:")) for url in requests)
 
 
 def test_a_click_sorts_and_another_turns_it_round(site, page):
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
-    table = "#table-adaptive_span_costs table"
-    head = page.locator(f"{table} thead th").filter(has_text="executed")
-    index = head.evaluate("head => head.cellIndex + 1")
-    head.locator("button").click()
-    up = [float(value) for value in column(page, table, index) if value]
-    assert up == sorted(up) and head.get_attribute("aria-sort") == "ascending"
-    head.locator("button").press("Enter")
-    down = [float(value) for value in column(page, table, index) if value]
-    assert down == sorted(up, reverse=True) and head.get_attribute("aria-sort") == "descending"
+    """By number, text or digest; runs that failed come last."""
 
+    def column(head: str, act: str, turn: str, *words: str) -> list[str]:
+        """What the cells of a column sort by, after its head was touched."""
+        column = table.locator("thead th").filter(has_text=head)
+        getattr(column.locator("button"), act)(*words)
+        assert column.get_attribute("aria-sort") == turn
+        cells = table.locator(f"tbody tr > :nth-child({column.evaluate('head => head.cellIndex + 1')})")
+        return cells.evaluate_all("cells => cells.map(cell => cell.dataset.sort ?? cell.innerText)")
 
-def order(page, table, head):
-    """The first words of the rows after a click on a head."""
-    table.locator("thead button").filter(has_text=head).click()
-    return table.locator("tbody th").all_inner_texts()
-
-
-def test_runs_that_failed_come_last_and_the_digests_sort_as_text(site, page):
-    page.goto((site / "ablations" / "quality_against_cost" / "index.html").as_uri())
+    page.goto((site / f"{ASKED}/index.html").as_uri())
     table = page.get_by_role("region", name="Runs").locator("table")
-    assert order(page, table, "avg. span")[-2:] == ["sparsemax", "sparsemax"]
-    assert order(page, table, "run") == sorted(order(page, table, "variant"), key=str.lower)
-
-
-def test_dark_mode_is_dark(site, page):
-    def shade():
-        colour = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
-        return sum(int(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(","))
-
-    page.goto((site / "index.html").as_uri())
-    page.emulate_media(color_scheme="light")
-    light = shade()
-    page.emulate_media(color_scheme="dark")
-    assert shade() < 150 < light
+    up, down = column("avg. span", "click", "ascending"), column("avg. span", "press", "descending", "Enter")
+    assert up[:-2] == sorted(up[:-2], key=float) and down[:-2] == up[:-2][::-1] and up[-2:] == down[-2:] == ["", ""]
+    for head in ("variant", "run"):
+        names = column(head, "click", "ascending")
+        assert names == sorted(names, key=str.lower)
 
 
 def visible(page, rows):
@@ -118,23 +89,23 @@ def visible(page, rows):
 
 
 def test_words_filter_the_rows_of_a_table(site, page):
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
-    rows = '[aria-label="Runs"] tbody tr'
+    page.goto((site / f"{SPANS}/index.html").as_uri())
+    rows, words = '[aria-label="Runs"] tbody tr', page.get_by_label("Filter the rows of Runs")
     every = visible(page, rows)
-    page.get_by_label("Filter the rows of Runs").fill("adaptive 64")
+    words.fill("adaptive 64")
     assert 0 < visible(page, rows) < every
     assert all("adaptive" in text for text in page.locator(f"{rows}:visible").all_inner_texts())
-    page.get_by_label("Filter the rows of Runs").fill("nothing of the kind")
+    words.fill("nothing of the kind")
     assert visible(page, rows) == 0
     assert page.get_by_role("status").filter(has_text="no row has these words").count() == 1
-    page.get_by_label("Filter the rows of Runs").fill("")
+    words.fill("")
     assert visible(page, rows) == every
 
 
 def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
     page.goto((site / "ledger.html").as_uri())
-    rows = "tr[data-verdict]"
-    every, button = visible(page, rows), page.locator('button[data-verdict="cannot tell"]')
+    rows, button = "tr[data-verdict]", page.locator('button[data-verdict="cannot tell"]')
+    every = visible(page, rows)
     button.press("Enter")
     assert button.get_attribute("aria-pressed") == "true"
     assert visible(page, rows) == visible(page, 'tr[data-verdict="cannot tell"]') < every
@@ -144,7 +115,7 @@ def test_a_verdict_shows_its_claims_alone_and_again_all(site, page):
 
 def test_a_note_opens_inside_the_window_by_key(site, page):
     page.set_viewport_size({"width": 390, "height": 800})
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    page.goto((site / f"{SPANS}/index.html").as_uri())
     tip = page.locator("#table-adaptive_span_costs .tip").first
     assert not tip.locator("span").is_visible()
     tip.focus()
@@ -154,7 +125,7 @@ def test_a_note_opens_inside_the_window_by_key(site, page):
 
 def test_a_wide_table_is_printed_whole(site, page):
     page.set_viewport_size({"width": 1030, "height": 700})  # A4 across, without its margins
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    page.goto((site / f"{SPANS}/index.html").as_uri())
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     edges = page.locator(".scroll > table").evaluate_all("tables => tables.map(t => t.getBoundingClientRect().right)")
@@ -170,7 +141,7 @@ def test_a_wide_table_is_printed_whole(site, page):
     ],
 )
 def test_what_a_table_shows_is_copied(name, first, row, site, page):
-    page.goto((site / "ablations" / "span_limit" / "index.html").as_uri())
+    page.goto((site / f"{SPANS}/index.html").as_uri())
     page.evaluate("copy = async (text) => { window.copied = text; }")  # a clipboard is the browser's matter
     page.get_by_label("Filter the rows of Runs").fill("64")
     page.get_by_label(f"Copy Runs as {name}").click()
@@ -181,86 +152,64 @@ def test_what_a_table_shows_is_copied(name, first, row, site, page):
     assert page.get_by_role("status").filter(has_text=f"{name} copied").count() == 1
 
 
-def select(page, **view):
-    for name, value in view.items():
-        page.locator(f'select[name="{name}"]').select_option(value)
+@pytest.fixture
+def grid(site, page):
+    """Shows the pivot table as asked, with other numbers if some are given, and reads it."""
 
+    def read(bpc: str = "", on=page, **view):
+        if bpc:
+            on.evaluate(f"""questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {bpc}; }})""")
+        for name, value in view.items():
+            on.locator(f'select[name="{name}"]').select_option(value)
+        return [row.split("\t") for row in on.locator("#pivot tr").all_inner_texts()]
 
-def grid(page):
-    return [row.split("\t") for row in page.locator("#pivot tr").all_inner_texts()]
-
-
-def test_the_grid_is_turned_and_a_link_keeps_the_view(site, page, browser):
     page.goto((site / "pivot.html").as_uri())
-    select(page, question="span_limit", rows="variant", columns="S", measure="dev bpc")
-    shown = grid(page)
+    read(question="span_limit", measure="dev bpc")
+    return read
+
+
+def test_the_grid_is_turned_and_a_link_keeps_the_view(grid, page, browser):
+    shown = grid(rows="variant", columns="S")
     assert shown[0] == ["variant", "S = 32", "S = 64"]
     assert [row[0] for row in shown[1:]] == ["fixed span", "adaptive span"]
     assert shown[2][1:] == ["2.15 (2.1, 2.2)"] * 2  # seeds 1 and 2 of 2 + seed / 10
-    select(page, rows="S", columns="variant", baseline="32")
-    turned = grid(page)
+    turned = grid(rows="S", columns="variant", baseline="32")
     assert turned[0] == ["S", "fixed span", "adaptive span"] and turned[1] == ["S = 32", "1 x", "1 x"]
-    page.locator("#pivot thead button").first.press("Enter")
-    page.locator("#pivot thead button").first.press("Enter")
-    assert [row[0] for row in grid(page)[1:]] == ["S = 64", "S = 32"]
+    for _ in range(2):
+        page.locator("#pivot thead button").first.press("Enter")
+    assert [row[0] for row in grid()[1:]] == ["S = 64", "S = 32"]
     other = browser.new_page()
     other.goto(page.url)
-    assert grid(other) == turned
+    assert grid(on=other) == turned
     other.close()
 
 
-def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(site, page):
-    page.goto((site / "pivot.html").as_uri())
-    page.evaluate('questions.span_limit.cells.forEach((cell) => { cell["dev bpc"] = { 1: cell.S }; })')
-    select(page, question="span_limit", rows="variant", columns="variant", measure="dev bpc")
-    assert grid(page) == [["variant", "dev bpc"], ["fixed span", "48"], ["adaptive span", "48"]]  # S is 32 and 64
-    select(page, S="64")
-    assert grid(page)[1:] == [["fixed span", "64"], ["adaptive span", "64"]] and "S=64" in page.url
+def test_the_grid_is_a_mean_over_what_stands_on_no_side_or_one_part_of_it(grid, page):
+    shown = grid("{ 1: cell.S }", rows="variant", columns="variant")
+    assert shown == [["variant", "dev bpc"], ["fixed span", "48"], ["adaptive span", "48"]]  # S is 32 and 64
+    assert grid(S="64")[1:] == [["fixed span", "64"], ["adaptive span", "64"]] and "S=64" in page.url
 
 
-def test_the_grid_shows_intervals_and_keeps_variants_apart(site, page):
-    page.goto((site / "pivot.html").as_uri())
+def test_the_grid_shows_intervals_and_keeps_variants_apart(grid):
     values = 'cell.variant === "fixed span" ? { 1: 1, 2: 2, 3: 3 } : { 1: 7, 2: 7, 3: 7 }'
-    page.evaluate(f'questions.span_limit.cells.forEach((cell) => {{ cell["dev bpc"] = {values}; }})')
-    select(page, question="span_limit", rows="S", columns="S", measure="dev bpc")
-    assert grid(page)[1] == ["S = 32", "2.0 ± 2.5"]  # of the first variant: 2 and 4.303 / sqrt(3)
-    select(page, variant="")
-    assert grid(page)[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
+    assert grid(values, rows="S", columns="S")[1] == ["S = 32", "2.0 ± 2.5"]  # of the first variant: 4.303 / sqrt(3)
+    assert grid(variant="")[1] == ["S = 32", "4.5 ± 1.2"]  # by seed 4, 4.5, 5: asked for
 
 
 def test_the_page_of_a_run_draws_its_curves(site, page):
     """Train and dev at two steps, and the mean span; a mark for each, and one for each name."""
-    page.goto((site / "ablations" / "span_limit" / "span_limit-adaptive-64-None-1.html").as_uri())
+    page.goto((site / f"{RUN}.html").as_uri())
     scores, spans = page.locator("figure.curve").all()
     assert scores.locator("path").count() == 2 * 2 + 2 and spans.locator("path").count() == 2 + 1
     assert "bits per character, by steps" in scores.inner_text()
 
 
-@pytest.fixture(scope="module")
-def command_pages(tmp_path_factory):
-    """The page that a command writes and no rule: two bundles compared."""
-    folder = tmp_path_factory.mktemp("commands")
-    row, scale = run() | {"digest": "abc"}, folder / "results" / _site.SCALE
-    write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
-    write_text(scale / "plan.json", json.dumps([_site.planned(row)]))
-    results = read_bundle(scale)
-    Site(scale, folder).write("compare.html.j2", "compare.html", **compare_bundles(results, results))
-    return [folder / "compare.html"]
-
-
-def one_of_each_kind(site):
-    names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
-    question = "quality_against_cost"
-    names += [f"ablations/{question}/index", f"ablations/{question}/{question}-sparsemax-64-None-1"]
-    return [(site / f"{name}.html").resolve() for name in names]
-
-
 @pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])
-def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, site, page, command_pages):
+def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, page, one_of_each_kind):
     """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     page.emulate_media(color_scheme=scheme)
-    for path in (*one_of_each_kind(site), *command_pages):
+    for path in one_of_each_kind:
         page.goto(path.as_uri())
         options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
         violations = axe.run(page, options=options).response["violations"]

@@ -7,17 +7,12 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests._runs import run
-from workflow.config.choices import AXES
-from workflow.plan.ablations import known_ablations
-from workflow.plan.config import load_config
-from workflow.plan.plan import plan
 from workflow.report.figures.colours import (
     COLOURS,
     DARK_PAPER,
     LIGHT_PAPER,
     READABLE,
     as_named,
-    attention_of,
     contrast,
     fit,
     follow_page,
@@ -48,49 +43,26 @@ def lab(colour: str, seen) -> np.ndarray:
 
 
 @pytest.mark.parametrize("reader", SEEN)
-def test_any_two_variants_look_different(reader):
+def test_any_two_variants_look_different_and_what_is_no_variant_goes_from_dark_to_light(reader):
     colours = {name: lab(colour, SEEN[reader]) for name, colour in COLOURS.items()}
     nearest = min((np.linalg.norm(colours[a] - colours[b]), a, b) for a, b in combinations(colours, 2))
     assert nearest[0] > APART, nearest
+    assert np.all(np.diff([lab(colour, SEEN[reader])[0] for colour in shades(5)]) > 8)
 
 
-@pytest.mark.parametrize("reader", SEEN)
-def test_what_is_no_variant_goes_from_dark_to_light(reader):
-    lightness = [lab(colour, SEEN[reader])[0] for colour in shades(5)]
-    assert all(later - earlier > 8 for earlier, later in zip(lightness, lightness[1:], strict=False)), lightness
-    assert len(shades(1)) == 1
-
-
-def looks_of(variants: dict[str, dict]) -> dict[str, tuple[str, str]]:
-    """By variant, what it is called and its colour, where a question has such runs."""
-    named = as_named(as_frame([run("mine", name, **changes) for name, changes in variants.items()]))
-    return dict(zip(variants, zip(named["variant"], named["colour"], strict=True), strict=True))
-
-
-def test_a_colour_stands_for_an_attention_whatever_it_is_called():
-    variants = {
-        "xl": {"span": "adaptive"},
-        "a1": {"span": "fixed", "selection": "top_k"},
-        "fixed": {"span": "adaptive", "normaliser": "sparsemax"},
-        "published": {"span": "full", "net": "transformer_xl"},
-        "mine": {"span": "full", "colour": "#123456", "label": "Mine"},
-    }
-    assert looks_of(variants) == {
-        "xl": ("xl", COLOURS["adaptive"]),
-        "a1": ("a1", COLOURS["top_k"]),
-        "fixed": ("fixed", *shades(1)),
-        "published": ("published", COLOURS["transformer_xl"]),
-        "mine": ("Mine", "#123456"),
-    }
-
-
-def test_every_colour_is_that_of_an_attention_some_question_asks_for():
-    rows = plan(load_config({"scale": "laptop", "ablations": known_ablations(), "train": "everything"}), {})
-    kinds = {
-        attention_of({"net": row.job.net.name} | {axis: getattr(row.job.attention, axis)["name"] for axis in AXES})
-        for row in rows
-    }
-    assert {*COLOURS} - kinds == {"published"}
+@pytest.mark.parametrize(
+    "name, changes, shown, colour",
+    [
+        ("xl", {"span": "adaptive"}, "xl", COLOURS["adaptive"]),
+        ("a1", {"span": "fixed", "selection": "top_k"}, "a1", COLOURS["top_k"]),
+        ("fixed", {"span": "adaptive", "normaliser": "sparsemax"}, "fixed", *shades(1)),
+        ("published", {"span": "full", "net": "transformer_xl"}, "published", COLOURS["transformer_xl"]),
+        ("mine", {"span": "full", "colour": "#123456", "label": "Mine"}, "Mine", "#123456"),
+    ],
+)
+def test_a_colour_stands_for_an_attention_whatever_it_is_called(name, changes, shown, colour):
+    (named,) = as_named(as_frame([run("mine", name, **changes)])).to_dict("records")
+    assert (named["variant"], named["colour"]) == (shown, colour)
 
 
 def test_contrast_by_hand():
@@ -108,7 +80,6 @@ def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
 
 @pytest.mark.parametrize("colours", [shades(4), *(tones(colour, 2) for colour in COLOURS.values())])
 def test_series_stay_apart_on_a_dark_page(colours):
-    """Of one hue by lightness, which has to differ there as it does on a light page."""
     shown = [fit(on_dark().get(colour, colour), DARK_PAPER) for colour in colours]
     assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), shown
 

@@ -14,27 +14,14 @@ from tests._runs import all_frames, everything, failed, run, write_inputs
 from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figure_files import write_figure
-from workflow.report.figures.style import plt
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
+FRAMES = {"good": all_frames(), "failed": all_frames(failed), "none": Frames(everything().head(0), layers().head(0))}
+FRAMES |= {"one": Frames(everything().query("seed == 1"), layers())}
 
 
 @pytest.mark.parametrize("name", study_files("figures"))
-@pytest.mark.parametrize(
-    "frames",
-    [
-        all_frames(),
-        all_frames(failed),
-        Frames(everything().head(0), layers().head(0)),
-        Frames(everything().query("seed == 1"), layers()),
-    ],
-    ids=["good", "failed", "none", "one"],
-)
+@pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES)
 @pytest.mark.slow
 def test_every_figure_can_be_drawn(name, frames):
     builder = load_builder("figures", name)
@@ -62,15 +49,12 @@ def test_dev_bpc_by_limit_is_the_mean_over_seeds():
     assert points["mean"].tolist() == pytest.approx([2.15] * 4) and points["n"].tolist() == [2] * 4
 
 
-def test_published_points_stand_apart_with_their_ids():
+def test_published_points_stand_apart_with_their_ids_and_three_panels_share_one_legend():
     points = adaptive_span_figure3_center.data(everything())
     published = points[(points["text"] == "the paper's model") & (points["variant"] == "adaptive")].set_index("S")
     assert published["mean"].to_dict() == {1024: 123, 4096: 182, 8192: 314}
     assert published["published"][8192] == "as.txt.avgspan"
-
-
-def test_three_panels_share_one_legend_that_tells_the_formula_from_the_paper():
-    figure = adaptive_span_figure3_center.draw(adaptive_span_figure3_center.data(everything()))
+    figure = adaptive_span_figure3_center.draw(points)
     (legend,) = figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert names == ["fixed span", "adaptive span", "fixed span (by formula)", "adaptive span (the paper)"]

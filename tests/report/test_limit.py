@@ -8,9 +8,6 @@ from studies.own.figures import spans_at_borders as borders
 from studies.own.tables import limit
 from studies.own.tables._attainable import paying_window, with_share
 from tests._runs import best_reader, everything, topic_borders
-from workflow.results.runs_table import BEST_READER
-
-UNKNOWN = pd.DataFrame(columns=list(BEST_READER))
 
 
 def test_a_share_is_what_is_gained_of_what_can_be_gained():
@@ -29,45 +26,35 @@ def test_the_window_that_pays_is_the_shortest_within_a_hundredth_of_the_best():
 
 
 def test_readers_have_rows_of_their_own_and_every_variant_its_share():
+    """One that beats the best by chance, on its stretch of the text, is left out."""
     cells = limit.build(everything(), best_reader()).set_index(["row", "column"])
-    assert cells.loc[("best reader, 32 characters", "of what can be gained"), "value"] == pytest.approx(82.9, abs=0.05)
-    assert cells.loc[("adaptive, S = 64", "of what can be gained"), "value"] == pytest.approx(100 / 1.2)
+    shares = cells.xs("of what can be gained", level="column")["value"]
+    assert shares["best reader, 32 characters"] == pytest.approx(82.9, abs=0.05)
+    assert shares["adaptive, S = 64"] == pytest.approx(100 / 1.2)
     assert cells.loc[("best reader, all of the past", "test"), "kind"] == "analytic"
-
-
-def test_a_reader_that_beats_the_best_by_chance_is_as_good_as_it():
-    """On one stretch of text the reader of 64 characters may be ahead of that of all: what is beyond is left out."""
     lucky = best_reader()
     lucky.loc[lucky["window"] == 64, "bpc"] = 1.99
-    rows = limit.build(everything(), lucky).query("column == 'of what can be gained'").set_index("row")["value"]
-    assert "best reader, 32 characters" in rows and "best reader, 64 characters" not in rows
-    assert rows["best reader, all of the past"] == rows.max() == 100
+    shares = limit.build(everything(), lucky).query("column == 'of what can be gained'").set_index("row")["value"]
+    assert "best reader, 32 characters" in shares and "best reader, 64 characters" not in shares
+    assert shares["best reader, all of the past"] == shares.max() == 100
 
 
 def test_a_text_without_a_known_limit_has_no_share_and_no_readers():
-    cells = limit.build(everything(), UNKNOWN)
+    unknown = best_reader().head(0)
+    cells = limit.build(everything(), unknown)
     assert set(cells[cells["column"] == "of what can be gained"]["status"]) == {"not run"}
     assert not cells["row"].str.startswith("best").any()
-    drawn = figure.data(everything(), UNKNOWN)
-    assert set(drawn["source"]) == {"fixed", "adaptive", "dynamic", "heads"}
-
-
-def test_the_figure_shows_the_heads_of_the_largest_s():
-    drawn = figure.data(everything(), best_reader())
+    drawn, known = (figure.data(everything(), reader) for reader in (unknown, best_reader()))
     heads = drawn[drawn["source"] == "heads"]
     assert set(heads["S"]) == {64} and len(heads) == 2 * 4  # two seeds, two layers of two heads
-    assert drawn[drawn["source"] == figure.WHOLE]["mean"].tolist() == [2.0]
+    assert set(drawn["source"]) == {"fixed", "adaptive", "dynamic", "heads"}
+    assert known[known["source"] == figure.WHOLE]["mean"].tolist() == [2.0]
 
 
-def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s():
+def test_the_borders_of_topics_are_averaged_over_the_nets_with_the_largest_s_and_said_in_a_sentence():
     drawn = borders.data(everything(), topic_borders())
     assert drawn[drawn["duration"] == 400]["span"].tolist() == [50.0, 50.0]
     assert drawn[drawn["place"].notna()]["span"].tolist() == [60.0, 40.0, 20.0] and set(drawn["nets"]) == {2}
-
-
-def test_what_a_dynamic_span_does_at_borders_is_a_sentence():
-    def said(*spans: float) -> str:
-        return borders.say_borders(pd.Series(spans))
-
-    assert said(100.0, 101.0, 99.0).startswith("A change of topic goes unnoticed") and "99 to 101" in said(99.0, 101.0)
-    assert said(100.0, 150.0).startswith("A change of topic is noticed")
+    unnoticed, noticed = (borders.say_borders(pd.Series(spans)) for spans in ([99.0, 101.0, 100.0], [100.0, 150.0]))
+    assert unnoticed.startswith("A change of topic goes unnoticed") and "99 to 101" in unnoticed
+    assert noticed.startswith("A change of topic is noticed")

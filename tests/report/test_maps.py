@@ -1,23 +1,14 @@
 """Attention maps of translators, on a handful of weights worked out by hand."""
 
 import numpy as np
-import pytest
 
 from studies.aiayn.figures import aiayn_attention
 from studies.explicit_sparse.figures import explicit_sparse_figure1, explicit_sparse_figure4
-from tests._runs import translated
+from tests._runs import BROKEN, translated
 from workflow.report.figures import maps
-from workflow.report.figures.style import plt
 from workflow.results.runs_table import as_frame
 
-BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 HEADS = {"1": [[[0.6, 0.4], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]], "12": [[[1.0, 0.0]] * 2, [[0.5, 0.5]] * 2]}
-
-
-@pytest.fixture(autouse=True)
-def close():
-    yield
-    plt.close("all")
 
 
 def looked(**changes) -> dict:
@@ -28,11 +19,9 @@ def looked(**changes) -> dict:
 def test_figure_1_shows_one_head_of_the_last_layer_whose_keys_can_be_counted():
     """Mean maxima in layer 12: 1 and .5, so head 1, of which each query looks at one key."""
     weights = explicit_sparse_figure1.data(as_frame([looked(variant="top_k", k=4), looked()]))
-    assert weights["panel"].unique().tolist() == [
-        "softmax, encoder layer 12, head 1",
-        "top-k, k = 4, encoder layer 12, head 1",
-    ]
-    first = weights[weights["panel"] == "softmax, encoder layer 12, head 1"]
+    names = ["softmax, encoder layer 12, head 1", "top-k, k = 4, encoder layer 12, head 1"]
+    assert weights["panel"].unique().tolist() == names
+    first = weights[weights["panel"] == names[0]]
     assert first["weight"].tolist() == [1.0, 0.0, 1.0, 0.0]
     assert first["key_piece"].tolist() == ["▁zwei", "<eos>"] * 2
     axes = explicit_sparse_figure1.draw(weights).axes[0]
@@ -49,13 +38,8 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
 
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
-    rows = [
-        looked(),
-        looked(seed=2),
-        looked(variant="top_k", k=4, seed=2),
-        looked(variant="top_k", paper_corpus="other"),
-    ]
-    used = maps.pick_compared(as_frame(rows))
+    top_k = [looked(variant="top_k", k=4, seed=2), looked(variant="top_k", paper_corpus="other")]
+    used = maps.pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
     assert not len(maps.pick_compared(as_frame(nothing)))
@@ -63,26 +47,27 @@ def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
 
 def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():
     """No weight is the page itself, light or dark; the least that is one can be told from it."""
-    from_page = [maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
-    assert (
-        maps.BLUES(np.ma.masked)[3] == 0 < from_page[0] < 0.1 and from_page == sorted(from_page) and from_page[-1] == 1
-    )
+    seen = [maps.BLUES(weight)[3] for weight in (0.001, 0.3, 0.6, 1.0)]
+    assert maps.BLUES(np.ma.masked)[3] == 0 < seen[0] < 0.1 and seen == sorted(seen) and seen[-1] == 1
 
 
 def test_what_a_head_attends_to_is_said_by_rule():
-    words = ["the", "red", "box", "<eos>"]
-    assert aiayn_attention.say_focus(np.eye(4, k=1) + np.eye(4, k=-3), words) == "looks at the next word (100 %)"
-    assert aiayn_attention.say_focus(np.eye(4), words) == "looks at the word itself (100 %)"
-    assert (
-        aiayn_attention.say_focus(np.array([[0, 0, 0, 1.0]] * 4), words) == "looks at “<eos>” from every word (100 %)"
-    )
-    spread = np.full((4, 4), 0.25)
+    words, spread = ["the", "red", "box", "<eos>"], np.full((4, 4), 0.25)
     spread[0] = [0.1, 0.1, 0.7, 0.1]
-    assert aiayn_attention.say_focus(spread, words) == "“the” looks at “box” (70 %)"
+    said = {"looks at the next word (100 %)": np.eye(4, k=1) + np.eye(4, k=-3)}
+    said |= {"looks at the word itself (100 %)": np.eye(4), "“the” looks at “box” (70 %)": spread}
+    said |= {"looks at “<eos>” from every word (100 %)": np.array([[0, 0, 0, 1.0]] * 4)}
+    assert [aiayn_attention.say_focus(weights, words) for weights in said.values()] == [*said]
 
 
-def test_the_sharpest_heads_of_all_layers_are_drawn():
+def test_the_sharpest_heads_of_all_layers_are_drawn_of_a_seed_that_ended_well():
     """Entropies in bits: 1.0 and .6 in layer 1, 0 and 1 in layer 12."""
-    rows = as_frame([looked(ablation="transformer", variant="base", paper_corpus="wmt14-ende")])
-    shown = aiayn_attention.data(rows)[["layer", "head"]].drop_duplicates()
-    assert list(shown.itertuples(index=False, name=None)) == [(12, 1), (1, 2), (1, 1), (12, 2)]
+    base = {"ablation": "transformer", "variant": "base", "paper_corpus": "wmt14-ende"}
+    runs = as_frame([looked(**base, status="diverged", reason="x"), looked(**base, seed=2), looked(**base, seed=3)])
+    assert aiayn_attention.used(runs)["seed"].tolist() == [2]
+    weights = aiayn_attention.data(runs)
+    heads = weights[["layer", "head"]].drop_duplicates()
+    assert list(heads.itertuples(index=False, name=None)) == [(12, 1), (1, 2), (1, 1), (12, 2)]
+    first = weights[(weights["layer"] == 12) & (weights["head"] == 1)]
+    assert first[first["key_piece"] == "zwei"]["weight"].tolist() == [1, 1]
+    assert not len(aiayn_attention.data(as_frame([translated(**base, maps={})])))

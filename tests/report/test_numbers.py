@@ -13,12 +13,10 @@ from workflow.report.pages.site import embed_svg
     [
         (41_607_168, "multiply-adds / character", "41.61M"),
         (1.0512, "bpc", "1.051"),
-        (314, "characters", "314"),
         (5 << 20, "bytes", "5.0 MiB"),
         (3 << 30, "bytes", "3.00 GiB"),
         (22e9, "", "22G"),
         (2504, "parameters", "2,504"),
-        (65536, "", "65,536"),
         (None, "", ""),
         (float("nan"), "bpc", ""),
     ],
@@ -29,7 +27,6 @@ def test_numbers_as_people_read_them(value, unit, text):
 
 @pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])
 def test_what_rounds_to_zero_has_no_minus(value):
-    """By every function that writes a number."""
     written = [percent(value), within(value, 1.0, "bpc"), to_digits(value, 3.0), to_digits(value, 0.3)]
     written += [number(value, unit) for unit in ("", "bpc", "bytes")]
     written += [form_of([1.0], [half]).text(value) for half in (0.02, 0.5, 30.0)]
@@ -43,13 +40,11 @@ def test_what_rounds_to_zero_has_no_minus(value):
         ([95.87, 21.2], [1.32, 0.34], "BLEU", ["95.87", "21.20"]),  # two digits of the narrowest interval
         ([22.57, 30.0], [4.25], "BLEU", ["22.6", "30.0"]),
         ([2.0143, 2.1], [0.042], "bpc", ["2.014", "2.100"]),
-        ([2.0143, None], [], "bpc", ["2.014", ""]),
         ([65536, 1024], [], "characters", ["65,536", "1,024"]),  # counts in full
         ([101234.3, 1.2e6], [], "", ["101,234", "1,200,000"]),  # one unit in the column
         ([41607168, 216650000], [], "", ["41.61M", "216.65M"]),
         ([163840.0, 120000.0], [1234.0], "", ["163,840", "120,000"]),
         ([0.3, 0.5], [], "BLEU", ["0.3", "0.5"]),  # no digits that it has not
-        ([2 << 30, 3 << 29], [], "bytes", ["2.00 GiB", "1.50 GiB"]),
         ([2 << 30, 5 << 20], [], "bytes", ["2,048.0 MiB", "5.0 MiB"]),
         ([-0.00001, 0.0], [], "bpc", ["0.000", "0.000"]),
         ([3.3e18, 2.3e19], [], "FLOPs", ["3.3e18", "2.3e19"]),
@@ -75,7 +70,4 @@ def test_ids_in_figures_become_the_figures_own():
     svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9pt"><g id="a"/>'
     svg += '<use xlink:href="#a"/><b clip-path="url(#a)"/></svg>'
     assert embed_svg(svg, "f") == '<svg><g id="f-a"/><use href="#f-a"/><b clip-path="url(#f-a)"/></svg>'
-
-
-def test_an_id_that_a_figure_has_twice_stands_once():
     assert embed_svg('<svg><a id="x"/><a id="x"/></svg>', "f") == '<svg><a id="f-x"/><a/></svg>'

@@ -2,48 +2,37 @@
 
 import re
 from functools import cache
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests import _site
+from tests._jobs import job, translation
+from tests._training import origin
 from workflow.config.files import ROOT
 from workflow.config.studies import study_files
 from workflow.plan.ablations import load_ablation
 from workflow.report.pages.papers import order_in_paper, status_page
+from workflow.report.pages.run import learning_curves
 from workflow.report.pages.site import Site, link_documents
 from workflow.report.published import studies
-from workflow.scripts import summary
-
-
-class Links(HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.addresses, self.ids = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        for key, value in attributes:
-            if key in ("href", "src", "xlink:href"):
-                self.addresses.append(value)
-            if key == "id":
-                self.ids.append(value)
+from workflow.results.record import Point, Record
 
 
 @cache
-def links(path: Path) -> Links:
-    """Of one page, read once."""
-    return Links(path.read_text())
-
-
-def pages_in(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.html"))
+def links(path: Path) -> SimpleNamespace:
+    """The addresses and ids of a page, without what its scripts hold."""
+    page = re.sub(r"(<script[^>]*>).*?</script>", r"\1", path.read_text(), flags=re.DOTALL)
+    found = re.findall(r'\s(id|href|src|xlink:href)="([^"]*)"', page)
+    ids = [value for key, value in found if key == "id"]
+    return SimpleNamespace(ids=ids, addresses=[unescape(value) for key, value in found if key != "id"])
 
 
 def check_links(reports: Path) -> None:
     """Every link of every page leads to a file, and to an id where it names one, inside the reports."""
-    for path in pages_in(reports):
+    for path in reports.rglob("*.html"):
         for link in links(path).addresses:
             if link.startswith(("data:,", "data:image/png;base64,")):  # no icon; a picture within a figure
                 continue
@@ -55,75 +44,44 @@ def check_links(reports: Path) -> None:
 
 
 def test_every_kind_of_page_is_there(reports, site):
-    kinds = {path.relative_to(site).parts[0] for path in pages_in(site)}
+    kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
     shared = {f"{name}.html" for name in ("index", "ledger", "analytic", "status", "pivot")}
     assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
-
-
-def test_every_link_resolves_inside_the_reports(reports):
     check_links(reports)
+    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
+    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(links(reports / "index.html").addresses)
+    for path in site.rglob("*.html"):
+        led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
+        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
 
 
-@pytest.mark.slow
-def test_one_ablation_written_alone_has_no_dead_link(tmp_path):
-    rows = _site.rows_of(["span_limit"])
-    _site.write_results(tmp_path, rows)
-    _site.write_question(tmp_path, "span_limit")
-    summary.main([_site.SCALE, *_site.where(tmp_path)])
-    check_links(tmp_path / "reports")
-    pages = {path.relative_to(tmp_path / "reports").as_posix() for path in pages_in(tmp_path / "reports")}
-    folder = f"{_site.SCALE}/ablations/span_limit"
-    assert pages == {"index.html", f"{folder}/index.html", *(f"{folder}/{row['digest']}.html" for row in rows)}
-    assert f"{folder}/index.html" in links(tmp_path / "reports" / "index.html").addresses
-
-    fewer = [row for row in rows if row["S"] == 64]  # and pages of runs that it no longer has are removed
-    _site.write_rows_of(tmp_path / "results" / _site.SCALE, fewer)
-    _site.write_question(tmp_path, "span_limit")
-    left = {path.stem for path in (tmp_path / "reports" / folder).glob("*.html")}
-    assert left == {"index", *(row["digest"] for row in fewer)}
-
-
-def test_no_page_names_an_address_of_the_network(reports):
-    for path in pages_in(reports):
-        assert not re.findall(r"https?://|url\((?!#)", path.read_text()), path
-
-
-def test_ids_are_unique(reports):
-    for path in pages_in(reports):
-        ids = links(path).ids
+def test_no_page_names_the_network_an_id_twice_or_has_text_from_outside_unescaped(reports, site):
+    for path in reports.rglob("*.html"):
+        text, ids = path.read_text(), links(path).ids
+        assert not re.findall(r"https?://|url\((?!#)", text) and _site.EVIL not in text, path
         assert len(ids) == len(set(ids)), path
-
-
-def test_text_from_outside_is_escaped(reports, site):
-    for path in pages_in(reports):
-        assert _site.EVIL not in path.read_text(), path
+        assert "data-page=" not in text, path  # nothing is named that could be linked
     assert "&lt;script&gt;alert" in (site / "index.html").read_text()
-
-
-def test_a_failed_cell_shows_its_reason(site):
-    text = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
-    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', text)
+    failed = (site / "ablations" / "translation_normalisers" / "index.html").read_text()
+    assert re.search(r'class="bad"[^>]*>failed</a> <span class="why">[^<]*diverged', failed)
 
 
 def test_what_is_comparable_has_its_difference_and_the_rest_a_column_of_its_own(site):
     text = (site / "papers" / "adaptive_span.html").read_text()
     assert re.search(r"41\.61M.{0,300}published 42M.{0,80}-0\.9 %", text, re.DOTALL)
-    row = (
-        text.partition('id="table-adaptive_span_table1"')[2]
-        .partition("Adaptive span, small</th>")[2]
-        .partition("</tr>")[0]
-    )
-    scores = re.search(r">2\.100, 2\.200</a>.*?<td class=\"printed\" data-sort=\"1.05\">(.*?)</td>", row, re.DOTALL)
-    assert "1.05" in scores[1] and "%" not in scores[1]
+    row = text.partition('id="table-adaptive_span_table1"')[2].partition("Adaptive span, small</th>")[2]
+    printed = r'>2\.100, 2\.200</a>.*?<td class="printed" data-sort="1.05">(.*?)</td>'
+    (scores,) = re.findall(printed, row.partition("</tr>")[0], re.DOTALL)
+    assert "1.05" in scores and "%" not in scores
 
 
 def test_tables_figures_and_runs_name_the_text_that_was_read(site):
     badge = '<span class="badge">Python sources in 27 letters, not text8</span> the same sources in 27 characters'
     text = (site / "papers" / "adaptive_span.html").read_text()
-    for artefact in ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left"):
-        assert badge in text.partition(f'id="{artefact}"')[2].partition("</section>")[0]
-    assert badge in (site / RUN.format("fixed")).read_text()
+    artefacts = ("table-adaptive_span_table3", "figure-adaptive_span_figure3_left")
+    parts = [text.partition(f'id="{artefact}"')[2].partition("</section>")[0] for artefact in artefacts]
+    assert all(badge in part for part in (*parts, (site / RUN.format("fixed")).read_text()))
 
 
 def test_what_a_caption_cites_comes_with_the_report(site):
@@ -133,107 +91,60 @@ def test_what_a_caption_cites_comes_with_the_report(site):
 
 
 def test_a_page_that_says_the_same_is_not_rewritten(tmp_path):
-    site = Site(tmp_path / "results", tmp_path)
+    site, times = Site(tmp_path / "results", tmp_path), set()
     for _ in range(2):
         site.write("root.html.j2", "index.html", title="Reports", scales=[])
-        times = (tmp_path / "index.html").stat().st_mtime_ns
-    assert (tmp_path / "index.html").stat().st_mtime_ns == times
+        times.add((tmp_path / "index.html").stat().st_mtime_ns)
+    assert len(times) == 1
 
 
 RUN = "ablations/span_limit/span_limit-{}-64-None-1.html"
 
 
-def section(path: Path, heading: str) -> str:
-    return path.read_text().partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
+def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_used(site):
+    def section(run: str, heading: str) -> str:
+        text = (site / RUN.format(run)).read_text()
+        return text.partition(f"<h2>{heading}</h2>")[2].partition("</section>")[0]
 
-
-def terms(text: str) -> dict[str, str]:
-    return dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", text))
-
-
-def test_a_run_page_says_how_to_reproduce_it(site):
     page = site / RUN.format("fixed")
-    command = section(page, "Reproduce with")
+    command, measured = (section("fixed", heading) for heading in ("Reproduce with", "Measured"))
     assert f"python -m workflow.scripts.train results/runs/{page.stem}/job.json" in command
     assert "--data results/data/toy.npz --device cpu</pre>" in command
-    assert "Learning curve" in page.read_text() and "sha256:toy" in page.read_text()
-    assert "fixed span on Python sources in 27 letters, S = 64, seed 1" in page.read_text()
-
-
-def test_a_run_page_shows_what_was_measured(site):
-    measured = section(site / RUN.format("fixed"), "Measured")
-    values = terms(measured)
+    title = "fixed span on Python sources in 27 letters, S = 64, seed 1"
+    assert all(text in page.read_text() for text in ("Learning curve", "sha256:toy", title))
+    values = dict(re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", measured))
     assert values["counted by torch"] == "23,456" and values["operators that fvcore does not count"] == "aten::topk"
     assert "<dt>a training step, ms</dt><dd>64.0 ± 2.5</dd>" in measured
     assert values["longest S that fits"] == "256 characters" and values["what ended the search for it"] == "oom"
     assert "memory: error</span> &lt;script&gt;" in measured and "counted by fvcore" not in measured
-
-
-def test_a_run_page_leads_to_where_it_is_used(site):
-    uses = section(site / RUN.format("adaptive"), "Used in")
-    assert 'href="index.html">span_limit' in uses
-    assert 'href="span_limit-adaptive-64-None-2.html">seed 2' in uses
-    assert 'href="index.html#table-adaptive_span_costs"' in uses
-    assert 'href="index.html#figure-adaptive_span_figure3_left"' in uses
-    assert 'href="index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay nearly flat' in uses
+    places = ('index.html">span_limit', 'span_limit-adaptive-64-None-2.html">seed 2')
+    places += ('index.html#table-adaptive_span_costs"', 'index.html#figure-adaptive_span_figure3_left"')
+    places += ('index.html#claim-flops_stay_flat">The FLOPs of adaptive spans stay nearly flat',)
+    assert all(f'href="{place}' in section("adaptive", "Used in") for place in places)
 
 
 def test_the_index_opens_with_what_was_found(site):
     text = (site / "index.html").read_text()
-    order = (
-        'class="findings',
-        'id="figure-limit"',
-        'id="headlines"',
-        'id="engine"',
-        "<h2>Questions and answers</h2>",
-        "<h2>Failed</h2>",
-    )
+    order = ('class="findings', 'id="figure-limit"', 'id="headlines"', 'id="engine"', "<h2>Questions and answers</h2>")
+    order += ("<h2>Failed</h2>",)
     assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 500_000
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)
     assert re.search(r" at scale overnight, [^<]*\bon [^<]+</small>", text)  # another set is named, with its texts
 
 
-def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
-    """Of what was run here; of other results it names the runs, which have no page here."""
-    lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
-    rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
-    assert {_site.SCALE, "overnight"} == {line["strongest"] for line in lines if line["name"] in rows}
-    for line in (line for line in lines if line["pairs"] and line["name"] in rows):
-        for digest in line["pairs"][0]["runs"]["ours"]:
-            address = f'href="ablations/{line["ablation"]}/{digest}.html"'
-            assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
-            assert digest in rows[line["name"]]
-
-
-def test_the_root_index_lists_the_pages_of_each_scale(reports):
-    addresses = links(reports / "index.html").addresses
-    places = ("index", "papers/aiayn", "ablations/top_k/index", "pivot")
-    assert {f"{_site.SCALE}/{place}.html" for place in places} <= set(addresses)
-
-
-def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
-    names = ["sparse_where", "translation_k", "translation_normalisers", "translation"]
-    ordered = sorted(names, key=lambda name: order_in_paper(load_ablation(name)))
-    assert ordered == [
-        "translation",
-        "translation_normalisers",
-        "translation_k",
-        "sparse_where",
-    ]  # Tables 1, 4, Figure 3
-
-
-def test_reports_hold_what_they_offer(site):
+def test_reports_hold_what_they_offer(suite, site):
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
     assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}
-
-
-def test_a_table_and_a_figure_of_the_same_name_offer_their_own_numbers(suite, site):
-    for kind in ("tables", "figures"):
-        place = f"{kind}/limit.csv"
+    for place in ("tables/limit.csv", "figures/limit.csv"):
         assert (site / "files" / place).read_bytes() == (suite / "results" / _site.SCALE / place).read_bytes()
 
 
-def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
+def test_a_paper_comes_in_its_own_order_and_our_questions_after_it():
+    names = ["translation", "translation_normalisers", "translation_k", "sparse_where"]  # Tables 1, 4, Figure 3
+    assert sorted(reversed(names), key=lambda name: order_in_paper(load_ablation(name))) == names
+
+
+def test_the_status_page_has_every_table_and_figure_of_the_papers(suite, site):
     """What the papers number, and nothing of theirs that no artefact names; the cells of a table are counted."""
     numbered = {key: sum(title.startswith("Table") for title in paper.artefacts) for key, paper in studies().items()}
     assert numbered == {"adaptive_span": 3, "explicit_sparse": 5, "aiayn": 4, "own": 0}
@@ -246,24 +157,36 @@ def test_the_status_page_has_every_table_and_figure_of_the_papers(site):
     anchors = [link.partition("#")[2] for link in links(site / "status.html").addresses if "#" in link]
     assert {anchor.partition("-")[2] for anchor in anchors} == named
     assert "not run at this scale" not in (site / "status.html").read_text()
-
-
-def test_the_status_page_names_what_was_not_run(suite):
-    site = Site(suite / "results" / _site.SCALE, suite / "unused")
-    lines = status_page(site, [load_ablation("models")])["sections"][0]["lines"]
+    lines = status_page(Site(suite / "results" / _site.SCALE, suite), [load_ablation("models")])["sections"][0]["lines"]
     rows = {line["title"]: (len(line["links"]), line["absent"]) for line in lines}
     assert rows["Table 1"] == (1, [])
     assert rows["Table 3"] == (0, ["Adaptive and dynamic spans (Adaptive Attention Span, Table 3)"])
-
-
-def test_every_page_of_a_report_leads_to_its_index_and_ledger(site):
-    for path in pages_in(site):
-        led = {(path.parent / link.partition("#")[0]).resolve() for link in links(path).addresses}
-        assert {(site / f"{name}.html").resolve() for name in ("index", "ledger")} <= led | {path.resolve()}, path
-        assert "data-page=" not in path.read_text(), path  # nothing is named that could be linked
 
 
 def test_a_question_leads_to_the_verdict_on_each_of_its_claims(site):
     page = site / "ablations" / "span_limit" / "index.html"
     claims = [anchor for anchor in links(page).ids if anchor.startswith("claim-")]
     assert claims and {f"../../ledger.html#{anchor}" for anchor in claims} <= set(links(page).addresses)
+
+
+def curves_of(small, points: list[dict], status="ok") -> list[dict]:
+    curve, about = [Point(**point, tokens_per_s=1.0) for point in points], {"digest": small.digest, "origin": origin()}
+    return learning_curves(Record(status=status, reason=None, job=small, curve=curve, **about))
+
+
+@pytest.mark.parametrize("spans, drawn", [((8.0, 12.0), True), ((64.0, 64.0), False), ((None, None), False)])
+def test_the_mean_span_is_drawn_where_it_was_learned(spans, drawn):
+    points = [{"step": step, "train_bpc": 2.0, "dev_bpc": 2.1, "mean_span": span} for step, span in enumerate(spans)]
+    scores, *others = curves_of(job(), points)
+    assert [each["name"] for each in scores["series"]] == ["train", "dev"] and not scores["log"]
+    assert [each["title"] for each in others] == ["mean span, by steps"] * drawn
+
+
+def test_what_is_no_number_or_has_no_logarithm_is_no_point():
+    points = [{"step": step, "dev_ppl": ppl} for step, ppl in ((0, 100.0), (50, float("nan")), (100, 0.0))]
+    (scores,) = curves_of(translation(), points, "diverged")
+    train, dev = (each["points"] for each in scores["series"])
+    assert (train, dev) == ([None] * 3, [{"value": 100.0}, None, None]) and scores["log"]
+    (scores,) = curves_of(job(), [{"step": step, "dev_bpc": 2.0} for step in range(100)])  # some steps are named
+    assert [name for name in scores["rows"] if name] == ["0", "13", "26", "39", "52", "65", "78", "91"]
+    assert curves_of(job(), []) == []

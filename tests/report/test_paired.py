@@ -3,25 +3,19 @@
 import pandas as pd
 import pytest
 
-from tests._runs import translated
-from workflow.report.tables.cells import ratio
+from tests._runs import BROKEN, translated
 from workflow.report.tables.paired import bootstrap, gain, p_value
 from workflow.results.runs_table import as_frame
 from workflow.tasks.translation.runner import count_sentences
 
-BROKEN = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None, "counts": None, "maps": None}
 BLEU = ("test_bleu_tokenised", "test_bleu_tokenised")
 PAIRS = [("cat", "chat"), ("dog", "chien"), ("cow", "vache"), ("pig", "cochon"), ("hen", "poule")] * 10
 REFERENCES = [f"the {subject} sees the {object} and goes home" for subject, object in PAIRS]
 WORSE = [f"a {subject} sees no {object} and goes home" for subject, object in PAIRS]
 
 
-def scored(variant: str, *values, **changes) -> pd.DataFrame:
-    """Runs of seeds 1, 2, ... with these scores."""
-    rows = [
-        translated(variant=variant, seed=n, test_bleu_tokenised=bleu, **changes) for n, bleu in enumerate(values, 1)
-    ]
-    return as_frame(rows)
+def scored(variant: str, *values) -> pd.DataFrame:
+    return as_frame([translated(variant=variant, seed=n, test_bleu_tokenised=v) for n, v in enumerate(values, 1)])
 
 
 def test_the_gain_is_the_mean_of_the_differences_by_seed():
@@ -34,14 +28,11 @@ def test_the_gain_is_the_mean_of_the_differences_by_seed():
     assert gain("r", "c", ours.head(2), base, BLEU)["points"] == pytest.approx([0.4, 0.5])
 
 
-def test_a_seed_that_failed_on_one_side_leaves_the_gain_and_is_told():
-    runs = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
-    cell = gain("r", "c", runs, scored("softmax", 20.0, 25.0), BLEU)
+def test_a_seed_that_failed_leaves_the_gain_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
+    some = as_frame([translated(variant="top_k", seed=1, test_bleu_tokenised=20.4), translated(seed=2, **BROKEN)])
+    cell = gain("r", "c", some, scored("softmax", 20.0, 25.0), BLEU)
     assert (cell["value"], cell["n"], cell["low"], cell["status"]) == (pytest.approx(0.4), 1, None, "ok")
     assert cell["note"] == "seed 2: diverged: mean loss nan"
-
-
-def test_a_gain_over_failed_runs_is_failed_and_over_none_is_not_run():
     runs, base = scored("top_k", 20.4), as_frame([translated(seed=1, **BROKEN)])
     for make in (lambda base: gain("r", "c", runs, base, BLEU), lambda base: p_value("r", "c", runs, base)):
         failed, missing = make(base), make(base.head(0))
@@ -59,20 +50,14 @@ def test_the_bootstrap_tells_chance_from_difference():
     difference, p = bootstrap(counted(REFERENCES), counted(WORSE))
     assert difference > 10 and p < 0.01
     assert bootstrap(counted(WORSE), counted(REFERENCES))[0] == pytest.approx(-difference)
-    half = [WORSE[:25] + REFERENCES[25:], REFERENCES[:25] + WORSE[25:]]
-    difference, p = bootstrap(*map(counted, half))
+    difference, p = bootstrap(counted(WORSE[:25] + REFERENCES[25:]), counted(REFERENCES[:25] + WORSE[25:]))
     assert abs(difference) < 1 and p > 0.3
-
-
-def test_nets_that_say_the_same_do_not_differ():
     assert bootstrap(counted(WORSE), counted(WORSE)) == (0.0, 1.0)
     assert bootstrap(counted(["a"] * 50), counted(["b"] * 50)) == (0.0, 1.0)  # BLEU 0 both
 
 
 def spoken(variant: str, *outputs) -> pd.DataFrame:
-    return as_frame(
-        [translated(variant=variant, seed=n, counts=counted(output)) for n, output in enumerate(outputs, 1)]
-    )
+    return as_frame([translated(variant=variant, seed=n, counts=counted(each)) for n, each in enumerate(outputs, 1)])
 
 
 def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
@@ -82,11 +67,3 @@ def test_p_is_the_largest_of_the_pairs_and_1_where_they_disagree():
     cell = p_value("r", "p", spoken("top_k", REFERENCES, slightly), base)
     assert (cell["value"], cell["n"]) == (max(ps), 2) and cell["note"].startswith("seed 1: +")
     assert p_value("r", "p", spoken("top_k", REFERENCES, WORSE), spoken("softmax", WORSE, REFERENCES))["value"] == 1
-
-
-def test_a_ratio_is_of_means_and_names_the_failed_base():
-    runs, base = as_frame([translated(train_tokens_per_s=430.0)]), as_frame([translated(train_tokens_per_s=860.0)])
-    cell = ratio("r", "c", "train_tokens_per_s", runs, base, "softmax")
-    assert (cell["value"], cell["unit"], cell["low"]) == (0.5, "x", None)
-    broken = ratio("r", "c", "train_tokens_per_s", runs, as_frame([translated(**BROKEN, train_tokens_per_s=None)]), "b")
-    assert broken["status"] == "failed" and broken["note"].startswith("b: seed 1: diverged")

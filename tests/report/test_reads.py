@@ -1,12 +1,10 @@
 """What a table or figure says it reads is what it reads: nothing else, and no less."""
 
 from dataclasses import replace
-from inspect import signature
 
 import pandas as pd
 import pytest
 
-from tests._costs import COST_COLUMNS
 from tests._runs import all_frames
 from workflow.config.studies import study_files
 from workflow.plan.reads import MAPS, reads
@@ -40,12 +38,6 @@ def declared(kind: str, name: str, without: str | None = None) -> Frames:
     return Frames(*(getattr(frames, frame).head(0 if frame == without else None) for frame in FRAMES))
 
 
-def test_the_frame_of_these_tests_has_the_columns_of_the_given_costs_alone():
-    assert all(set(columns) <= set(all_frames().runs) for columns in COST_COLUMNS.values())
-    assert not any(set(columns) & set(all_frames(costs=()).runs) for columns in COST_COLUMNS.values())
-    assert set(COST_COLUMNS["memory"]) <= set(all_frames(costs=["memory"]).runs)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, name", BUILDERS)
 def test_a_builder_stands_on_what_it_declares(kind, name):
@@ -53,19 +45,9 @@ def test_a_builder_stands_on_what_it_declares(kind, name):
     pd.testing.assert_frame_equal(build(kind, name, declared(kind, name)), build(kind, name, all_frames()))
 
 
-@pytest.mark.parametrize("kind, name", BUILDERS)
-def test_the_functions_of_a_builder_take_the_frames_that_it_declares(kind, name):
-    builder, frames = load_builder(kind, name), [frame for frame in FRAMES if frame in reads(kind, name)]
-    assert [*signature(builder.build if kind == "tables" else builder.data).parameters] == frames
-    if kind == "figures":
-        assert [*signature(builder.draw).parameters] == ["data"]
-        assert hasattr(builder, "used") == ("runs" in frames)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind, name, entry", ENTRIES)
 def test_nothing_is_declared_that_is_not_read(kind, name, entry):
-    """Without the entry the builder fails, or gives other numbers."""
     complete = build(kind, name, declared(kind, name))
     try:
         reduced = build(kind, name, declared(kind, name, without=entry))

@@ -2,7 +2,6 @@
 
 import random
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -67,24 +66,12 @@ def test_speeds_that_cannot_be_told_apart_are_said_to_be_so():
     assert "training speed 0.50 (0.49 to 0.51)" in said and "told apart" not in said
 
 
-def drawn(*sides: tuple[int, tuple[float, ...]]):
-    """The lines of the panel of speeds, whose places are S with these turns."""
-    rows = [
-        timed(run(variant="plain", S=S, seed=seed, macs_executed=float(S)), *turns)
-        for S, turns in sides
-        for seed in (1, 2, 3)
-    ]
-    rows += [timed(run(variant="other", S=S, macs_executed=float(S)), 5.0, 5.01, 5.02) for S, _ in sides]
-    data = cost_figure.data(as_frame(rows), "dev_bpc")
-    figure = cost_figure.draw(data, "dev_bpc", "dev bpc", {})
+@pytest.mark.parametrize("turns, joined", [(TURNS["other"], "None"), ((20.0, 20.3, 19.9), "-")])
+def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars(turns, joined):
+    rows = [run(variant="plain", S=S, seed=seed, macs_executed=float(S)) for S in (32, 64) for seed in (1, 2, 3)]
+    rows = [timed(row, *(TURNS["plain"] if row["S"] == 32 else turns)) for row in rows]
+    rows += [timed(run(variant="other", S=S, macs_executed=float(S)), 5.0, 5.01, 5.02) for S in (32, 64)]
+    figure = cost_figure.draw(cost_figure.data(as_frame(rows), "dev_bpc"), "dev_bpc", "dev bpc", {})
     counts, speeds = (axes.containers[0] for axes in figure.axes)
-    plt.close(figure)
-    return counts, speeds
-
-
-def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars():
-    counts, speeds = drawn((32, TURNS["plain"]), (64, TURNS["other"]))
-    assert counts.lines[0].get_linestyle() == "-" and speeds.lines[0].get_linestyle() == "None"
+    assert [each.lines[0].get_linestyle() for each in (counts, speeds)] == ["-", joined]
     assert speeds.has_xerr and all(len(bar.get_segments()) == 2 for bar in speeds.lines[2])
-    _, apart = drawn((32, TURNS["plain"]), (64, (20.0, 20.3, 19.9)))
-    assert apart.lines[0].get_linestyle() == "-"

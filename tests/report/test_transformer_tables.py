@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 
-from studies.aiayn.figures import aiayn_attention
 from studies.aiayn.tables import aiayn_table2, aiayn_table3
 from tests._runs import everything, translated
 from tests.report._cells import at
@@ -17,20 +16,17 @@ def base(seed=1, **changes):
     return translated("transformer", "base", seed, paper_corpus="wmt14-ende", **costs, **changes)
 
 
-def test_our_cost_is_time_at_the_speed_that_the_run_sustained():
-    """6 x 10^6 multiply-adds x 1,000 pieces / s is 6 GFLOP/s; over 10 and 20 s, 60 and 120 GFLOPs."""
-    cells = aiayn_table2.build(as_frame([base(1), base(2)]))
+def test_table_2_has_our_cost_at_the_speed_that_the_run_sustained_beside_the_papers():
+    """6 x 10^6 multiply-adds x 1,000 pieces / s is 6 GFLOP/s; over 10 and 20 s, 60 and 120 GFLOPs.
+
+    The paper's: 12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12.
+    """
+    cells = join(aiayn_table2.build(as_frame([base(1), base(2)])))
     label = "Transformer (base model)"
     assert at(cells, label, "sustained EN-DE")["value"] == pytest.approx(6e9)
     cost = at(cells, label, "training cost EN-DE")
     assert (cost["value"], cost["n"]) == (pytest.approx(9e10), 2) and pd.isna(cost["published"])
     assert at(cells, label, "training time EN-DE")["value"] == 15
-
-
-def test_table_2_sets_bleu_and_the_papers_cost_beside_the_studies():
-    """12 h x 8 x 9.5 TFLOP/s = 43,200 s x 76 x 10^12."""
-    cells = join(aiayn_table2.build(as_frame([base(1), base(2)])))
-    label = "Transformer (base model)"
     bleu = at(cells, label, "BLEU EN-DE")
     assert (bleu["value"], bleu["published_value"]) == (24.5, 27.3)  # 24 and 25
     cost = at(cells, label, "training cost, paper's arithmetic")
@@ -42,14 +38,12 @@ def test_table_2_sets_bleu_and_the_papers_cost_beside_the_studies():
 
 def test_failed_and_missing_runs_of_table_2_are_told():
     broken = {"status": "diverged", "reason": "mean loss nan", "test_bleu_tokenised": None}
-    cells = aiayn_table2.build(as_frame([base(1), base(2, **broken)]))
-    label = "Transformer (base model)"
-    assert at(cells, label, "training cost EN-DE")["value"] == pytest.approx(6e10)
+    cells, alone = (aiayn_table2.build(as_frame([*ended, base(2, **broken)])) for ended in ([base(1)], []))
+    label, cost = "Transformer (base model)", "training cost EN-DE"
+    assert at(cells, label, cost)["value"] == pytest.approx(6e10)
     assert "seed 2: diverged" in at(cells, label, "BLEU EN-DE")["note"]
-    assert at(cells, label, "BLEU EN-FR")["status"] == "not run"
-    assert at(cells, "Transformer (big)", "training cost EN-DE")["status"] == "not run"
-    alone = aiayn_table2.build(as_frame([base(2, **broken)]))
-    assert at(alone, label, "training cost EN-DE")["status"] == "failed"
+    missing = [at(cells, label, "BLEU EN-FR"), at(cells, "Transformer (big)", cost), at(alone, label, cost)]
+    assert [cell["status"] for cell in missing] == ["not run", "not run", "failed"]
 
 
 @pytest.mark.parametrize(
@@ -72,38 +66,13 @@ def test_table_3_has_every_row_with_our_sizes_and_the_papers_scores():
     trained = {key for key in printed() if key.startswith("ai.t3.") and not key.startswith("ai.t3.set.")}
     assert trained <= joined_ids and cells["row"].nunique() == 20
     row = cells[cells["row"] == "(B) dk=16"].set_index("column")
-    sizes = {
-        "N": 2,
-        "d_model": 16,
-        "d_ff": 32,
-        "h": 2,
-        "d_k": 8,
-        "d_v": 8,
-        "P_drop": 0.1,
-        "eps_ls": 0.1,
-        "train steps": 10,
-    }
+    sizes = {"N": 2, "d_model": 16, "d_ff": 32, "h": 2, "d_k": 8, "d_v": 8, "P_drop": 0.1, "eps_ls": 0.1}
+    sizes |= {"train steps": 10}
     assert row["value"][list(sizes)].to_dict() == sizes and row["published"][list(sizes)].isna().all()
     assert (row.loc["PPL (dev)", "value"], row.loc["PPL (dev)", "published_value"]) == (12, 5.16)
     assert (row.loc["BLEU (dev)", "value"], row.loc["BLEU (dev)", "published_value"]) == (23.5, 25.1)
     assert at(cells, "base", "d_ff")["published_value"] == 2048
     assert pd.isna(at(cells, "base", "d_ff")["difference_pct"])  # chosen, not found
     assert row.loc["BLEU, gain, paper", "value"] == -0.7  # 25.1 - 25.8
-
-
-def test_a_count_that_the_paper_leaves_blank_is_not_called_published():
-    cells = join(aiayn_table3.build(everything()))
-    cell = at(cells, "(A) h=1", "#params, paper size, V fitted")
-    assert cell["published_source"] == "inferred" and pd.isna(cell["difference_pct"])
-
-
-def test_the_heads_shown_are_the_sharpest_of_all_layers_and_of_a_seed_that_ended_well():
-    runs = as_frame([base(1, status="diverged", reason="x"), base(2), base(3)])
-    weights = aiayn_attention.data(runs)
-    assert aiayn_attention.used(runs)["seed"].tolist() == [2]
-    assert list(weights["layer"].unique()) == [3, 1] and weights["head"].nunique() == 2
-    head = weights[(weights["layer"] == 3) & (weights["head"] == 1)].pivot(
-        index="query_piece", columns="key_piece", values="weight"
-    )
-    assert head.loc["zwei", "zwei"] == 1 and head.loc["zwei", "<eos>"] == 0
-    assert not len(aiayn_attention.data(as_frame([base(1) | {"maps": {}}])))
+    blank = at(cells, "(A) h=1", "#params, paper size, V fitted")  # in the paper
+    assert blank["published_source"] == "inferred" and pd.isna(blank["difference_pct"])

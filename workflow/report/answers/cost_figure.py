@@ -19,8 +19,9 @@ FAR = 3  # the same, from which on a logarithmic axis has ticks enough
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """The scores with each cost that differs between configurations; no row where none does, none was measured, or
-    configurations are few, or more than can be kept apart.
+    """Join the scores with each cost that differs between configurations.
+
+    There is no row where no cost differs, none was measured, or configurations are too few or too many to keep apart.
 
     COST_low, COST_high: the interval of a speed; of a count the value itself.
     """
@@ -38,7 +39,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
-    """A row for each place with its cost; of speeds those of one machine, the one that timed the most of them."""
+    """Make a row for each place with its cost; speeds are those of one machine, the one that timed most of them."""
     rows = finished[finished[cost].notna()]
     if cost in SPEEDS and len(rows):
         beside = pd.Series(clocks(rows), index=rows.index)
@@ -52,7 +53,7 @@ def _measured(finished: pd.DataFrame, cost: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, names: dict[str, str]):
-    """Costs side by side, texts one below the other."""
+    """Draw costs side by side, texts one below the other."""
     costs, texts = [cost for cost in DRAWN if cost in data], list(data.groupby("text", sort=False))
     figure, axes = panels(len(costs) * len(texts), len(costs), 2.8)
     axis, places = drawn_axis(data), iter(axes)
@@ -74,7 +75,7 @@ def _better(cost: str) -> str:
 
 
 def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: str | None) -> None:
-    """Places of a grid are joined where their costs can be told apart, and each is named by its S or k."""
+    """Draw the places of a grid, named by S or k and joined where their costs can be told apart."""
     for line in lines:
         mine = line.rows(rows, axis).sort_values(axis or "mean")
         bars = [half_width(mine["low"], mine["high"]), half_width(mine[f"{cost}_low"], mine[f"{cost}_high"])]
@@ -91,6 +92,6 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
 
 
 def _apart(places: pd.DataFrame, cost: str) -> bool:
-    """Whether the intervals of neighbours on a grid, in its order, do not overlap; of what has none, not told."""
+    """Check whether the intervals of neighbours on the grid do not overlap; a missing interval overlaps."""
     low, high = places[f"{cost}_low"].to_numpy(), places[f"{cost}_high"].to_numpy()
     return bool(((high[:-1] <= low[1:]) | (high[1:] <= low[:-1])).all())

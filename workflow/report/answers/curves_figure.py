@@ -29,7 +29,7 @@ COLUMNS = ["text", "variant", "colour", "S", "k", "digest", "step", "value"]
 
 
 def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """A row per point: the loss on dev of every run, failed ones as far as they got. unit: of the task's curve."""
+    """Make a row per point: the loss on dev of every run, failed ones as far as they got. unit: of the task's curve."""
     rows = [
         (run.text, run.variant, run.colour, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
         for run in with_badge(as_named(runs)).itertuples()
@@ -40,7 +40,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, title: str, scale: str):
-    """A panel for each text where there are few variants, else for each variant, the first dotted over it."""
+    """Draw a panel for each text where variants are few, else for each variant, with the first dotted over it."""
     if not len(data):
         return draw_message("no run has left a learning curve")
     few = len(data[["variant", "S", "k"]].drop_duplicates()) <= TOGETHER
@@ -54,7 +54,7 @@ def draw(data: pd.DataFrame, title: str, scale: str):
 
 
 def _scale(panel, rows: pd.DataFrame, scale: str) -> None:
-    """Without the first steep part, which would leave no room for what is of interest. rows: of the panel's text."""
+    """Cut off the first steep part of the curves, which would leave no room for the rest. rows: of the panel's text."""
     shown = rows.loc[rows["step"] >= START * rows["step"].max(), "value"]
     low, high = shown.min(), shown.max()
     if low < high:  # else there is one value, and matplotlib makes room around it
@@ -67,7 +67,7 @@ def _scale(panel, rows: pd.DataFrame, scale: str) -> None:
 
 
 def _by_text(data: pd.DataFrame):
-    """The figure, and each panel with what is on its text."""
+    """Make the figure and list each panel with the rows of its text."""
     groups, axis, lines = list(data.groupby("text", sort=False)), drawn_axis(data), lines_of(data, drawn_axis(data))
     figure, axes = panels(len(groups), 3, 2.4)
     for panel, (text, rows) in zip(axes, groups, strict=True):
@@ -78,7 +78,7 @@ def _by_text(data: pd.DataFrame):
 
 
 def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number: int) -> None:
-    """A variant in its colour and its kind of line; where it has a grid, each place of it has its own kind."""
+    """Draw a variant in its colour and kind of line; where it has a grid, each place has its own kind of line."""
     places = [*iter(rows.groupby(axis or "variant", dropna=False))]
     for order, (place, runs) in enumerate(places):
         name = f"{line.name}, {axis} = {place:g}" if len(places) > 1 else line.name
@@ -87,7 +87,7 @@ def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number
 
 
 def _by_variant(data: pd.DataFrame):
-    """The figure, and each panel with what is on its text."""
+    """Make the figure and list each panel with the rows of its text."""
     texts, variants, axis = data["text"].nunique(), data["variant"].nunique(), drawn_axis(data)
     groups = list(data.groupby(["text", "variant"], sort=False))
     in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text
@@ -110,7 +110,7 @@ def _by_variant(data: pd.DataFrame):
 
 
 def _styles(data: pd.DataFrame, axis: str | None) -> dict[float, dict]:
-    """Colour, kind of line and label of each place on the grid."""
+    """Choose the colour, kind of line and label of each place on the grid."""
     values = sorted(data[axis].dropna().unique()) if axis else []
     return {
         value: {"color": colour, "ls": DASHES[order % len(DASHES)], "label": f"{axis} = {value:g}"}
@@ -128,7 +128,7 @@ def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str 
 
 
 def _plot_runs(panel, runs: pd.DataFrame, color: str, ls: str, label: str) -> None:
-    """The mean of the seeds that got to the end, with its interval; seed by seed where they are few, or broke off."""
+    """Draw the mean of the seeds that ended, with its interval; each seed alone where they are few, or broke off."""
     ended = runs.groupby("digest")["step"].transform("max") == runs["step"].max()
     if runs.loc[ended, "digest"].nunique() < FEWEST:
         ended[:] = False

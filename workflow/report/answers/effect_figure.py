@@ -24,7 +24,7 @@ COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """A row per text, variant, S and k with a run that ended well; points: of the seeds. No interval of few seeds."""
+    """Make a row per text, variant, S and k with a score; points: those of the seeds. Few seeds have no interval."""
     runs, rows = as_named(runs), []
     for text, group in texts_of(with_badge(runs[(runs["status"] == "ok") & runs[quantity].notna()])):
         for variant, S, k, members in places(group):
@@ -37,7 +37,7 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str):
-    """A panel for each text: curves where half of the variants or more are on a grid."""
+    """Draw a panel for each text: curves where half of the variants or more are on a grid, else dots."""
     if not len(data):
         return draw_message("no run has ended well")
     axis, score = drawn_axis(data), name_score(quantity, title)
@@ -46,7 +46,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 
 
 def _draw_dots(data: pd.DataFrame, score: str):
-    """Variants one below the other, the first on top, its mean as a line through all."""
+    """Draw the variants one below the other, with the mean of the first as a line through all."""
     texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
     height = 0.75 + ROW * max(map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
@@ -76,7 +76,7 @@ def _names(rows: pd.DataFrame) -> list[str]:
 
 
 def _draw_curves(data: pd.DataFrame, axis: str, score: str):
-    """Lines over the grid; what has no place on it goes through as a broken line."""
+    """Draw lines over the grid; a variant without a place on it is a broken line across."""
     texts, lines = dict(texts_of(data)), lines_of(data, axis)
     figure, axes = panels(len(texts), 2, 3.0)
     values = sorted(data[axis].dropna().unique())
@@ -96,7 +96,7 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
 
 
 def _draw_line(panel, line: Line, rows: pd.DataFrame) -> None:
-    """rows: with their `place` on the axis, missing where they have none."""
+    """Draw one variant. rows: with their `place` on the axis, missing where they have none."""
     for row in rows[rows["place"].isna()].itertuples():
         panel.axhline(row.mean, color=line.colour, lw=1.4, ls="--", label=line.name)
         if pd.notna(row.low):

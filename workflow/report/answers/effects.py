@@ -47,7 +47,7 @@ class Effect:
 
     @property
     def told(self) -> bool:
-        """Whether it can be told from chance: its interval does not hold zero."""
+        """Whether the effect can be told from chance: its interval does not hold zero."""
         return self.p is not None and self.p <= LEVEL
 
     @property
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def effect_of(differences: pd.Series) -> Effect | None:
-    """differences: by (text, seed)."""
+    """Average paired differences, indexed by (text, seed); None where there are none."""
     if not len(differences):
         return None
     values, texts = differences.tolist(), differences.index.get_level_values("title").tolist()
@@ -87,7 +87,7 @@ def effect_of(differences: pd.Series) -> Effect | None:
 
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
-    """The quantity of each run less that of the base's run, by (text, seed); without runs that failed on one side."""
+    """Subtract the base's quantity from that of each run, by (text, seed); pairs with a failed run are left out."""
     ours, than = (_by_text_and_seed(side, quantity) for side in (runs, base))
     return (ours - than.reindex(ours.index)).dropna()  # in the order of the runs, whichever seeds the base has
 
@@ -98,7 +98,7 @@ def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
 
 
 def places(runs: pd.DataFrame) -> Iterator[tuple[str, float | None, float | None, pd.DataFrame]]:
-    """Each variant, S and k with its runs: variants in the order of the ablation, S and k rising."""
+    """Yield each variant, S and k with its runs: variants in the order of the ablation, S and k rising."""
     for variant, rows in runs.groupby("variant", sort=False):
         for (S, k), group in rows.groupby([*GRID], dropna=False, sort=True):
             yield variant, _known(S), _known(k), group
@@ -109,7 +109,7 @@ def _known(value: float) -> float | None:
 
 
 def beside(runs: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame:
-    """The runs of the first variant that stand beside this S and k: at the same, or at the only one that it has."""
+    """Select the runs of the first variant at the same S and k, or at the only ones that it has."""
     first = runs[runs["variant"] == runs["variant"].iloc[0]]
     for axis, value in zip(GRID, (S, k), strict=True):
         if first[axis].nunique(dropna=False) > 1:
@@ -118,7 +118,7 @@ def beside(runs: pd.DataFrame, S: float | None, k: float | None) -> pd.DataFrame
 
 
 def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
-    """All other variants beside the first, at each S and k, over all texts."""
+    """Compare all other variants with the first, at each S and k, over all texts."""
     first = runs["variant"].iloc[0]
     return [
         Comparison(variant, S, k, effect_beside(group, beside(runs, S, k), quantity))
@@ -128,27 +128,27 @@ def compare(runs: pd.DataFrame, quantity: str) -> list[Comparison]:
 
 
 def effect_beside(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> Effect | None:
-    """None where the two have no pair, or are the same runs, as where a scale makes no difference between variants."""
+    """Compute the effect of runs against a base; None where they have no pair, or are the same runs at this scale."""
     return None if set(runs["digest"]) <= set(base["digest"]) else effect_of(pair(runs, base, quantity))
 
 
 def axes_of(runs: pd.DataFrame) -> list[str]:
-    """S and k, if some variant has several of them; the one with more values first."""
+    """List S and k if some variant has several of them; the one with more values first."""
     counts = {axis: runs.groupby("variant")[axis].nunique().max() for axis in GRID}
     return sorted((axis for axis in GRID if counts[axis] > 1), key=lambda axis: -counts[axis])
 
 
 def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
-    """Compare the largest S, or k, of one variant with the smallest; a mean over the other axis."""
+    """Compare the largest S, or k, of one variant with the smallest, averaged over the other axis."""
     ends = runs[axis].min(), runs[axis].max()
     low, high = (runs[runs[axis] == end] for end in ends)
     return effect_of(pair(high, low, quantity)) if ends[0] < ends[1] else None
 
 
 def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
-    """The lines, and which columns they have. names: titles of costs, where the task has others than the registry.
+    """Make the lines of the table. names: titles of costs, where the task has others than the registry.
 
-    half, difference_half: the median width of the intervals, whose digits all numbers of a column are shown with.
+    half, difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
     """
     runs = with_titles(as_named(runs))
     lines = [
@@ -201,7 +201,7 @@ def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFra
 
 
 def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
-    """The mean, and half its interval: of a span over seeds, of a speed over turns."""
+    """Average a cost and give half its interval, for a span over seeds, for a speed over turns."""
     if name in SPEEDS or name == "mean_span":
         shown = over_turns(runs, name) if name in SPEEDS else over_seeds(runs[name].dropna().astype(float).tolist())
         return shown["value"], half_width(shown["low"], shown["high"])

@@ -33,12 +33,12 @@ class Line:
 
 
 def drawn_axis(runs: pd.DataFrame) -> str | None:
-    """S or k, where curves can be drawn over it."""
+    """Return S or k if curves can be drawn over it."""
     return next(iter(axes_of(runs)), None)
 
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
-    """In the order of the ablation, in the colours of the variants; of one with several lines each takes a shade."""
+    """List the lines in the order of the ablation; a variant's line takes its colour, several take shades."""
     keys, colours = [], {}
     for variant, rows in runs.groupby("variant", sort=False):
         others = sorted(rows["k" if axis == "S" else "S"].dropna().unique()) if axis else []
@@ -63,17 +63,17 @@ def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
 
 
 def aside(values: pd.Series, number: int, of: int) -> pd.Series:
-    """Places on an axis of powers of two, a little beside the true ones, so that lines do not hide each other."""
+    """Shift places on an axis of powers of two a little, so that lines do not hide each other."""
     return values * 2 ** (BESIDE * (number - (of - 1) / 2))
 
 
 def name_score(quantity: str, title: str) -> str:
-    """The label of an axis: the score, and which way is better."""
+    """Label an axis with the score, and which way is better."""
     return f"{title} ({REGISTRY[quantity].better} is better)"
 
 
 def panels(number: int, columns: int, height: float, **options):
-    """So many axes in rows of `columns`, the rest of the last row left out."""
+    """Make a number of axes in rows of `columns`; the rest of the last row is left out."""
     columns = min(columns, number)
     figure, axes = canvas(columns, rows=-(-number // columns), height=height, squeeze=False, **options)
     for spare in axes.flat[number:]:

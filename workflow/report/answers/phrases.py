@@ -35,18 +35,18 @@ class Score:
         return f"{to_digits(abs(effect.mean), effect.half)} {self.unit}"
 
     def bounds(self, effect: Effect) -> tuple[float | None, float | None]:
-        """The interval of the size of an effect, in its own direction."""
+        """Return the interval of the size of an effect, in its own direction."""
         turned = effect.low is not None and effect.mean < 0
         return (-effect.high, -effect.low) if turned else (effect.low, effect.high)
 
     def differences(self, effects: list[Effect]) -> str:
-        """`−0.1 and 0.2 bpc, 95 % intervals ...`, with their signs."""
+        """Write effects with their signs: `−0.1 and 0.2 bpc, 95 % intervals ...`."""
         numbers = join([to_digits(effect.mean, effect.half) for effect in effects])
         return f"{numbers} {self.unit}, {intervals([(effect.low, effect.high) for effect in effects])}"
 
 
 def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
-    """All of them, which have pairs, in the order of the variants."""
+    """Describe all comparisons that have pairs, in the order of the variants."""
     by_variant: dict[str, list[Comparison]] = {}
     for each in paired:
         by_variant.setdefault(each.variant, []).append(each)
@@ -60,7 +60,7 @@ def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
 
 
 def _of_whom(score: Score, words: str, whom: list[tuple[str, str | None, Effect]]) -> str:
-    """`a is better` or `a and b are better`, with the differences in brackets where the words have none."""
+    """Say `a is better` or `a and b are better`, with the differences in brackets where the words have none."""
     names, (where, *_), effects = zip(*whom, strict=True)
     said = f"{join([*names])} {words.format(_verb(len(names)))}"
     if where is None:
@@ -79,7 +79,7 @@ def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
 
 
 def _means(score: Score, comparison: Comparison) -> str:
-    """The means of the two sides, where one text was read: several texts have no mean worth telling."""
+    """Write the means of both sides where one text was read; a mean over several texts says nothing."""
     runs = score.runs[score.runs["status"] == "ok"]
     if runs["title"].nunique() > 1:
         return ""

@@ -16,7 +16,7 @@ NAMED = 3
 
 
 def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
-    """The mean difference of each variant on each text, at its largest S and k; of few variants and several texts."""
+    """List each variant's mean difference on each text, at its largest S and k, for few variants and several texts."""
     return _on_each_text(f"Difference in {unit}", {each.variant: each.effect for each in comparisons if each.effect})
 
 
@@ -38,7 +38,7 @@ def _on_each_text(what: str, effects: dict[str, Effect]) -> list[str]:
 
 
 def chance(comparisons: list[Comparison]) -> list[str]:
-    """How many of several comparisons remain once p is corrected for their number, where that alters the count."""
+    """Say how many comparisons remain once p is corrected for their number, where that alters the count."""
     ps = [each.effect.p for each in comparisons if each.effect and each.effect.p is not None]
     told, left = (sum(p <= LEVEL for p in each) for each in (ps, holm(ps)))
     if told == left:
@@ -59,7 +59,7 @@ def few(comparisons: list[Comparison]) -> list[str]:
 
 
 def same_runs(runs: pd.DataFrame) -> list[str]:
-    """The variants that are the first one at this scale: they name its very jobs."""
+    """Name the variants that are the same as the first at this scale: they ask for the same jobs."""
     first = runs["variant"].iloc[0]
     known = set(runs.loc[runs["variant"] == first, "digest"])
     same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
@@ -67,7 +67,7 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
 
 
 def costs(finished: pd.DataFrame) -> list[str]:
-    """Each cost that was measured as a ratio to that of the first variant, at the largest S and k of each."""
+    """Write each measured cost as a ratio to that of the first variant, at the largest S and k of each."""
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     first, *others = sides
     lines = []
@@ -87,7 +87,7 @@ def costs(finished: pd.DataFrame) -> list[str]:
 
 
 def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
-    """The ratios of speeds whose interval over turns does not hold 1; of the others that they cannot be told apart."""
+    """Write the ratios of speeds whose interval over turns does not hold 1, and say which cannot be told apart."""
     told = {variant: ratio["value"] for variant, ratio in shown.items() if told_apart(ratio)}
     alike = [variant for variant in shown if variant not in told]
     within = {variant: f" ({shown[variant]['low']:.2f} to {shown[variant]['high']:.2f})" for variant in told}
@@ -99,7 +99,7 @@ def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
 
 
 def growth(finished: pd.DataFrame) -> list[str]:
-    """How the executed multiply-adds grow from the smallest S, or k, to the largest, with each of a few variants."""
+    """Say how the executed multiply-adds grow from the smallest S, or k, to the largest, for a few variants."""
     lines = []
     for axis in axes_of(finished):
         ends, ratios = [finished[axis].min(), finished[axis].max()], {}
@@ -114,7 +114,7 @@ def growth(finished: pd.DataFrame) -> list[str]:
 
 
 def _list_ratios(ratios: dict[str, float], within: dict[str, str], *, alone: bool) -> str:
-    """Each with its name and interval; of many the least and the most. alone: whether there is no other to be named."""
+    """List ratios with name and interval, or of many the least and the most. alone: whether it needs no name."""
     if alone:
         return "".join(f"{ratio:.2f}{within.get(variant, '')}" for variant, ratio in ratios.items())
     if len(ratios) <= NAMED:
@@ -130,12 +130,12 @@ def _largest(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _mean(rows: pd.DataFrame, quantity: str) -> float:
-    """Over configurations; what is measured once for each stands on the row of every seed."""
+    """Average over configurations; what is measured once for each stands on the row of every seed."""
     return rows.groupby("configuration")[quantity].mean().mean()
 
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
-    """How far the nets look that learn how far, at the largest S."""
+    """Say how far the nets with learned spans look, at the largest S."""
     learned = learned_spans(finished[finished["mean_span"].notna()])
     lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
@@ -148,7 +148,7 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
 
 
 def learning(finished: pd.DataFrame) -> list[str]:
-    """Whether runs still learned when their training ended, which may turn an answer round."""
+    """Say whether runs still learned when their training ended, which may turn an answer round."""
     gains = finished.drop_duplicates("digest")["late_gain"]
     late = gains[gains > FLAT]
     if not len(late):

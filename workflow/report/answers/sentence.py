@@ -22,7 +22,7 @@ FOUND, EARLY, UNANSWERED, ALONE = "Found", "So far", "Not answered yet", "Nothin
 
 @dataclass(frozen=True)
 class Answer:
-    """status: one of the four above. sentence: goes on after the status. remarks: what else to know, a line each."""
+    """The answer. status: one of the four above. sentence: follows the status. remarks: what else to know."""
 
     status: str
     sentence: str
@@ -30,7 +30,7 @@ class Answer:
 
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
-    """runs: of one ablation, failed ones included, the first variant's first."""
+    """Answer the question of one ablation. runs: failed ones included, those of the first variant first."""
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     if not len(finished):
@@ -60,7 +60,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
-    """The runs that an answer stands on: of a comparison those that have a pair, along a grid all."""
+    """Select the runs behind an answer: for a comparison those that have a pair, along a grid all."""
     if not comparisons:
         return finished
     paired = finished.groupby(["title", "seed"])["variant"].transform("nunique") > 1
@@ -68,7 +68,7 @@ def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list
 
 
 def _say(score: Score, comparisons: list[Comparison], changes: list, finished: pd.DataFrame) -> tuple[str, str]:
-    """Status and sentence, without the basis and whether runs still learned. changes: as of `_changes`."""
+    """Write status and sentence, without the basis and whether runs still learned. changes: from `_changes`."""
     paired = [each for each in comparisons if each.effect]
     if comparisons and not paired:
         failed = score.first not in set(finished["variant"])
@@ -83,7 +83,7 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
 
 
 def _status(ps: list[float]) -> str:
-    """FOUND where an effect remains once p is corrected for how many there are, EARLY where one is told alone."""
+    """Return FOUND if an effect remains after p is corrected for their number, EARLY if one is told alone."""
     if min(holm(ps)) <= LEVEL:
         return FOUND
     return EARLY if min(ps) <= LEVEL else UNANSWERED
@@ -104,14 +104,14 @@ def _alone(score: Score, finished: pd.DataFrame, tokens: str) -> tuple[str, str]
 
 
 def _span(of_seeds: pd.Series) -> str:
-    """`19 ± 4`, half the interval; the mean alone of fewer seeds than an interval takes."""
+    """Write a mean ± half its interval, `19 ± 4`; the mean alone where seeds are too few for an interval."""
     shown = over_seeds([*of_seeds])
     half = half_width(shown["low"], shown["high"])
     return f"{shown['value']:.0f}" if half is None else f"{shown['value']:.0f} ± {half:.0f}"
 
 
 def _level(score: Score, finished: pd.DataFrame) -> str:
-    """The score on each text."""
+    """Write the score on each text."""
     means = finished.groupby("title", sort=False)[score.quantity].mean()
     return f"{finished['variant'].iloc[0]} reaches {join([to_digits(mean) for mean in means])} {score.unit}"
 
@@ -121,7 +121,7 @@ def _too_few(seeds: int) -> str:
 
 
 def _few_seeds(score: Score, paired: list[Comparison]) -> str:
-    """Why so few are not enough, and the largest difference that they show."""
+    """Say why so few seeds are not enough, and the largest difference that they show."""
     widest = max(paired, key=lambda each: abs(each.effect.mean))
     place = widest.place if axes_of(score.runs) else ""
     return f"{_too_few(widest.effect.fewest)}; {widest.variant}{place} is {score.size(widest.effect)} " + (
@@ -130,9 +130,9 @@ def _few_seeds(score: Score, paired: list[Comparison]) -> str:
 
 
 def _changes(score: Score) -> list[tuple[str, str, Effect]]:
-    """From the smallest S, or k, to the largest, of a few variants: the ends, the variant, and what it changes by.
+    """List how a few variants change from the smallest S, or k, to the largest: the ends, the variant and the effect.
 
-    Without those of too few seeds.
+    Changes over too few seeds are left out.
     """
     changes = []
     for axis in axes_of(score.runs):
@@ -144,7 +144,7 @@ def _changes(score: Score) -> list[tuple[str, str, Effect]]:
 
 
 def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> list[str]:
-    """A part of the sentence for each pair of ends; variants that change alike are named together."""
+    """Write a part of the sentence for each pair of ends; variants that change alike are named together."""
     said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:
         said.setdefault(ends, {}).setdefault(score.state(effect), []).append((variant, effect))

@@ -46,11 +46,11 @@ EMPTY = dict.fromkeys(
 
 
 def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
-    """Everything that needs no other claim: the samples of both sides, the effect, its interval and p.
+    """Collect what needs no other claim: the samples of both sides, the effect, its interval and p.
 
-    pairs: as of `pair_up`, with the badges of their texts, `of` what each is: a seed, a turn or a measurement. texts:
-    those badges. at: the S and k that the claim names. compared: its measure, in words.
-    verdict is None where p still has to be corrected for the number of claims.
+    pairs: the result of `pair_up`, with the titles of their texts. of: what a pair is, a seed, a turn or a measurement.
+    texts: the badges of the texts. at: the S and k that the claim names. compared: its measure in words. verdict: None
+    where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
@@ -85,9 +85,9 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 
 
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
-    """Mean effect over the pairs, interval, p and the smallest detectable effect; ratios are weighed as logarithms.
+    """Compute the mean effect over the pairs, its interval, p and the smallest detectable effect; ratios as logarithms.
 
-    texts: of each pair. Each text is a block: pairs scatter around the mean of their own.
+    texts: the text of each pair. Each text is a block: its pairs scatter around their own mean.
     """
     ratio = claim.by == "ratio"
     values = [math.log(effect) if ratio else effect for effect in effects]
@@ -107,7 +107,7 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
 
 
 def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
-    """The verdict where spans have not grown, or where all runs agree: the claim was not tested."""
+    """Give the verdict on a claim that was not tested: spans have not grown, or all runs agree."""
     if any(sample.stuck for sample in samples if sample):
         return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
     neutral = float(claim.by == "ratio")
@@ -117,7 +117,7 @@ def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) 
 
 
 def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> dict:
-    """How much the runs behind the pairs were still learning, of a claim about quality."""
+    """Report how much the runs behind a claim about quality were still learning, in bits."""
     if not claim.is_about_quality:
         return {}
     gains = {digest: gain for sample in samples if sample for digest, gain in sample.late_gains.items()}
@@ -126,7 +126,7 @@ def _training(claim: Claim, samples: list[Sample | None], pairs: list[dict]) -> 
 
 
 def recompute(claim: Claim) -> dict:
-    """Whether formulas give the printed numbers again, to the digits that are printed."""
+    """Check whether formulas reproduce the printed numbers to the printed digits."""
     results = [(value, value.recomputed.result) for value in map(find, claim.recomputed)]
     wrong = [
         f"{value.row}: {ours:.4g}, printed {value.value:g}"
@@ -147,7 +147,7 @@ def _texts(pairs: list[dict]) -> list[str]:
 
 
 def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
-    """Text -> mean effect on it; None of a single text, and of layers, which read none."""
+    """Map each text to the mean effect on it; None for a single text, and for layers, which read none."""
     on: dict[str, list[float]] = {}
     for pair in pairs:
         on.setdefault(pair["text"], []).append(pair["effect"])
@@ -155,13 +155,13 @@ def _by_text(pairs: list[dict], names: dict[str, str]) -> dict | None:
 
 
 def _means(pairs: list[dict]) -> dict:
-    """The mean of each side over the pairs."""
+    """Average each side over the pairs."""
     sides = {side: [pair[side] for pair in pairs] for side in ("ours", "than")}
     return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
 
 
 def read_headline(claim: Claim) -> dict | None:
-    """printed, the paper's effect where it prints one, and the sentences; None if the claim is not a headline."""
+    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim is not a headline."""
     if claim.headline is None:
         return None
     ids = (claim.headline.ours, claim.headline.than)
@@ -173,7 +173,7 @@ def read_headline(claim: Claim) -> dict | None:
 
 
 def judge_constant(claim: Claim, effects: list[float]) -> dict:
-    """The verdict where nothing is sampled: a count needs no interval."""
+    """Give the verdict on counts, which are no sample and need no interval."""
     agree = [is_as_claimed(claim, effect) for effect in effects]
     as_claimed = all(agree)
     if any(agree) and not as_claimed:
@@ -182,7 +182,7 @@ def judge_constant(claim: Claim, effects: list[float]) -> dict:
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
-    """The verdict where a text has too few pairs for an interval: they say nothing.
+    """Give the verdict where a text has too few pairs for an interval: the claim cannot be told.
 
     A score may still be held against a printed one, but is at most consistent with it.
     """
@@ -198,7 +198,7 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
 
 
 def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
-    """From where to where the effect is as claimed; None is open, as all is of a claim about formulas."""
+    """Return the range in which the effect is as claimed; None is an open end, and a claim about formulas has two."""
     if claim.expect == "less":
         return None, claim.against
     if claim.expect == "more":

@@ -39,7 +39,7 @@ SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests")
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
-    """The evidence of all claims with their verdicts, by name: p is corrected for how many claims were tested."""
+    """Judge all claims together, sorted by name: p is corrected for how many claims were tested."""
     tested = [line for line in lines if line["p"] is not None]
     for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
         line["holm"] = p
@@ -48,7 +48,7 @@ def judge_all(lines: list[dict]) -> list[dict]:
 
 
 def judge(line: dict, claim: Claim) -> dict:
-    """The verdict of a claim that was tested."""
+    """Judge one claim that was tested."""
     toward = is_as_claimed(claim, line["effect"])
     clear, likely = line["holm"] <= LEVEL, line["p"] <= LEVEL
     if toward and clear:
@@ -66,7 +66,7 @@ def judge(line: dict, claim: Claim) -> dict:
 
 
 def _too_early(line: dict) -> dict | None:
-    """The verdict where the runs were still learning when they ended."""
+    """Give the verdict where the runs were still learning when they ended; None where they were not."""
     gain = line["late_gain"] or 0.0
     if gain <= FLAT:
         return None
@@ -75,7 +75,7 @@ def _too_early(line: dict) -> dict | None:
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:
-    """Whether no value in the interval is as claimed."""
+    """Check whether no value in the interval is as claimed."""
     outside = not is_as_claimed(claim, line["low"]) and not is_as_claimed(claim, line["high"])
     if claim.expect != "equal":
         return outside
@@ -83,7 +83,7 @@ def _contradicts(line: dict, claim: Claim) -> bool:
 
 
 def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dict:
-    """A file of evidence, or the ledger: `keys` and "claims", lines with the keys `LINE` and `more`."""
+    """Read a file of evidence, or the ledger. It has `keys` and "claims", a claim the keys `LINE` and `more`."""
     content = read_json(path)
     missing = {"claims", *keys} - set(content if isinstance(content, dict) else ())
     if missing:
@@ -96,10 +96,10 @@ def read_lines(path: Path, keys: Iterable[str], more: Iterable[str] = ()) -> dic
 
 
 def stand_side_by_side(lines: list[dict], own: tuple[str, str], others: list[dict]) -> list[dict]:
-    """The judged claims with `sets`, strongest first, `overall`, the verdict to show, and `strongest`, whose it is.
+    """Add to each claim its `sets`, strongest first, the verdict to show (`overall`) and its set (`strongest`).
 
-    own: name and scale of the results that `lines` are about. others: what `workflow.scripts.evidence` wrote, a mapping
-    with `set`, `scale` and `claims` for each. Nothing is averaged across sets.
+    own: name and scale of the results that `lines` are about. others: the files that `workflow.scripts.evidence` wrote,
+    each a mapping with `set`, `scale` and `claims`. Nothing is averaged across sets.
     """
     return [line | _compare(line, own, others) for line in lines]
 
@@ -118,7 +118,7 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
 
 
 def speaking(line: dict) -> dict:
-    """Find the evidence of the set whose verdict is shown, of a line with its sets."""
+    """Return the evidence of the set whose verdict is shown."""
     return next(each for each in line["sets"] if each["set"] == line["strongest"])
 
 
@@ -128,7 +128,7 @@ def _of_set(name: str, scale: str, line: dict) -> dict:
 
 
 def texts_otherwise(line: dict) -> list[str]:
-    """The texts whose own mean is not as the verdict over all of them says."""
+    """List the texts whose own mean contradicts the verdict over all of them."""
     if line["verdict"] not in TELLING or not line["by_text"]:
         return []
     low, high = line["claimed"]
@@ -162,7 +162,7 @@ def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: 
 
 
 def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
-    """A row for each claim, without its pairs."""
+    """Make a table with a row for each claim, without its pairs."""
     rows = [{key: value for key, value in line.items() if key != "pairs"} for line in claims]
     rows = [{**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}} for row in rows]
     rows = [{**row, "texts": "; ".join(row["texts"])} for row in rows]
@@ -171,7 +171,7 @@ def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
 
 
 def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
-    """The evidence by claim, where it was measured, and the sets that stand beside."""
+    """Read the evidence by claim, where each was measured, and the other sets of results."""
     lines, origins, others = {}, {}, []
     for path in paths:
         content = read_lines(path, ["provenance"])

@@ -29,23 +29,23 @@ COLUMNS = ["corpus", "turn", "S", "value", "digest"]
 
 
 def has_measure(task: str, measure: str) -> bool:
-    """task: or LAYERS."""
+    """Check whether the runs of a task have a measure. task: the name of a task, or LAYERS."""
     return task in CLAIMABLE[measure][2]
 
 
 def title_of_measure(measure: str) -> str:
-    """As a sentence names it: the heads of columns leave out what is counted."""
+    """Return the title for a sentence: it names what is counted, which the heads of columns leave out."""
     title, unit, _ = CLAIMABLE[measure]
     return f"{unit}, {title}" if unit == "multiply-adds" else title
 
 
 def split_of(measures: Iterable[str]) -> str:
-    """`dev` or `test`, on which all of these measures are scored; nothing of a cost or a span."""
+    """Return the split on which all measures are scored, `dev` or `test`; an empty text for a cost or a span."""
     return next((split for split in SCORED if all(name.startswith(f"{split}_") for name in measures)), "")
 
 
 def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
-    """The measure of each row; NaN where it is missing."""
+    """Read the measure of each row; NaN where it is missing."""
     if measure == "span_share":
         return rows["mean_span"] / rows["S"]
     if measure == "lower_over_upper_span":
@@ -56,7 +56,7 @@ def read_measure(rows: pd.DataFrame, measure: str) -> pd.Series:
 
 
 def _lower_over_upper(spans: list[list[float]] | None) -> float:
-    """Mean span of the heads in the lower half of the layers over that in the upper half; a middle one is left out."""
+    """Divide the mean span in the lower half of the layers by that in the upper half; a middle layer is left out."""
     if not isinstance(spans, list) or len(spans) < 2:
         return np.nan
     layers, half = np.array(spans).mean(1), len(spans) // 2
@@ -64,7 +64,7 @@ def _lower_over_upper(spans: list[list[float]] | None) -> float:
 
 
 def points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """`COLUMNS`: a line for each run; for each turn of a timing; one for what is counted once per configuration."""
+    """Make a row with `COLUMNS` for each run, each turn of a timing, or each configuration if it is counted once."""
     if measure in SPEEDS:
         turns = split_turns(rows, measure)
         return turns.assign(turn=list(zip(clocks(turns), turns["turn"], strict=True)))[COLUMNS]
@@ -76,7 +76,7 @@ def points_of_runs(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """As `points_of_runs`."""
+    """Make the same rows as `points_of_runs`, for measured layers."""
     rows = rows.assign(corpus=LAYERS, digest=None)
     values = [values_of(row, measure) for row in rows.to_dict("records")]
     turns = [list(range(len(each))) for each in values]
@@ -84,7 +84,7 @@ def points_of_layers(rows: pd.DataFrame, measure: str) -> pd.DataFrame:
 
 
 def kind_of_pairs(measure: str) -> str:
-    """What a pair is of, beside the text: `seed`, `turn` of a timing, or `measurement` of what is counted once."""
+    """Name what a pair has in common beside the text: `seed`, `turn` of a timing, or `measurement` of a count."""
     if measure in SPEEDS or measure == "ms":
         return "turn"
     return "measurement" if measure in MEASURED_BY or measure in COUNTED else "seed"

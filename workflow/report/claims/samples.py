@@ -19,12 +19,11 @@ NOT_ASKED = "its question was not run"
 
 @dataclass(frozen=True)
 class Sample:
-    """One side of a claim. values: by (text, seed), of timings by (text, (clock, turn)). runs: the digests behind each.
+    """One side of a claim. values: by (text, seed), timings by (text, (clock, turn)). runs: digests behind each.
 
-    A text is what was read, and counts once whatever it stands in for.
-    stuck: whether its learned spans have hardly moved from their start, so that what follows from them was not tested.
-    late_gains: by digest, what the last quarter of the updates still brought, in bits. at: the places on the grid that
-    the side names, S and k, by their column; of layers their length and width.
+    A text counts once, even where it stands in for two texts of the papers. stuck: whether the learned spans have
+    hardly moved from their start, so that nothing that follows from them was tested. late_gains: digest -> bits that
+    the last quarter of the updates still brought. at: the S and k that the side names; for layers length and width.
     """
 
     values: dict[tuple, float]
@@ -39,7 +38,7 @@ class Sample:
 
 
 def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
-    """The values of one side."""
+    """Read the values of one side."""
     measure = claim.measured(side)
     if claim.ablation == LAYERS:
         rows = _select_layers(side, frames.layers)
@@ -56,12 +55,12 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
 
 
 def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
-    """named: what a reader calls each column."""
+    """List the values of each named column. named: the name for a reader -> the column."""
     return {name: sorted({int(value) for value in rows[column].dropna()}) for name, column in named.items()}
 
 
 def describe_places(ours: Sample, than: Sample | None) -> str:
-    """`at S = 256`, `at S = 256 against S = 32`: where a claim was tested; nothing of one about all of the grid."""
+    """Say where a claim was tested: `at S = 256 against S = 32`; an empty text for a claim about the whole grid."""
     sides = [_spell_places(side.at) for side in (ours, than) if side is not None]
     written = " against ".join(dict.fromkeys(filter(None, sides)))
     return f"at {written}" if written else ""
@@ -72,7 +71,7 @@ def _spell_places(at: dict[str, list[int]]) -> str:
 
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
-    """One value for each text and seed, or turn: a mean over the grid, or the exponent of its growth."""
+    """Reduce the points of each text and seed, or turn, to one value: their mean, or their exponent in S."""
     points, fold = _finite(points), _slope if claim.by == "slope" else _mean
     groups = dict([*points.groupby(["corpus", "turn"], sort=True)])
     values = {key: value for key, group in groups.items() if (value := fold(group)) is not None}
@@ -82,7 +81,7 @@ def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
 
 
 def _best_of(sample: Sample, claim: Claim) -> Sample:
-    """The best of the first `best_of` seeds on each text; none of a text with fewer."""
+    """Take the best of the first `best_of` seeds on each text; texts with fewer seeds are left out."""
     best = max if REGISTRY[claim.measure].better == "higher" else min
     seeds = {text: [key for key in sample.values if key[0] == text][: claim.best_of] for text, _ in sample.values}
     chosen = {(text, 0): keys for text, keys in seeds.items() if len(keys) == claim.best_of}
@@ -97,14 +96,14 @@ def _finite(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drop_incomplete(points: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the seeds that lack a cell of the grid, as where a run failed: their mean would be over other cells."""
+    """Drop seeds that lack a cell of the grid, because a run failed: their mean would be over other cells."""
     expected = rows.groupby("corpus")["configuration"].nunique()
     present = points.groupby(["corpus", "turn"])["value"].transform("size")
     return points[present == points["corpus"].map(expected)]
 
 
 def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs of a side, failed ones included."""
+    """Select the runs of a side, failed ones included."""
     runs = runs[runs["ablation"] == claim.ablation]
     if claim.corpora:
         runs = runs[runs["paper_corpus"].isin(claim.corpora)]
@@ -117,14 +116,14 @@ def _select_runs(claim: Claim, side: Side, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _common(claim: Claim, runs: pd.DataFrame, column: str) -> list:
-    """The largest value that every side has a run of which ended well."""
+    """Find the largest value at which every side has a run that ended well."""
     finished = runs[runs["status"] == "ok"]
     values = [set(finished.loc[finished["variant"] == side.variant, column].dropna()) for side in claim.sides]
     return sorted(set.intersection(*values))[-1:]
 
 
 def _selected(values: pd.Series, wanted) -> pd.Series:
-    """Which values a side names: a number, several, or max, min or upper of those that are there; None: all."""
+    """Mark the values that a side names. wanted: a number, several, `max`, `min`, `upper`, None for all."""
     if wanted is None:
         return pd.Series(True, index=values.index)
     present = sorted(values.dropna().unique())
@@ -133,7 +132,7 @@ def _selected(values: pd.Series, wanted) -> pd.Series:
 
 
 def _select_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
-    """The measured layers of a side; S is the length n."""
+    """Select the measured layers of a side; S is the length n."""
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     return rows[rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)]
 
@@ -143,12 +142,12 @@ def _mean(points: pd.DataFrame) -> float:
 
 
 def _slope(points: pd.DataFrame) -> float | None:
-    """None where there is only one S."""
+    """Fit the exponent of the value in S; None where there is only one S."""
     return exponent(points["S"], points["value"]) if points["S"].nunique() > 1 else None
 
 
 def pair_up(claim: Claim, ours: Sample, than: Sample | None) -> list[dict]:
-    """A line for each text and seed, or turn, that both sides have: their values, the effect, the runs behind them."""
+    """Pair both sides by text and seed, or turn: for each pair the two values, the effect and the runs behind them."""
     keys = [key for key in ours.values if than is None or key in than.values]
     return [
         {
@@ -177,7 +176,7 @@ def was_run(claim: Claim, frames: Frames) -> bool:
 
 
 def _absent(claim: Claim, frames: Frames) -> list[str]:
-    """The variants of a claim of which there is no run, not even a failed one: a scale need not have time for all."""
+    """List the variants of a claim that have no run, not even a failed one: a scale need not have time for all."""
     if claim.ablation == LAYERS:
         return []
     run = set(frames.runs.loc[frames.runs["ablation"] == claim.ablation, "variant"])
@@ -185,7 +184,7 @@ def _absent(claim: Claim, frames: Frames) -> list[str]:
 
 
 def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
-    """Why a claim is not about these runs; None where it is."""
+    """Say why a claim is not about these runs; None where it is."""
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
         return f"it is about the sizes and texts of scale {claim.scale} alone"
     if absent := _absent(claim, frames):
@@ -197,7 +196,7 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
 
 
 def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
-    """Why the claim cannot be weighed; None where it can."""
+    """Say why a claim cannot be weighed; None where it can."""
     sides = zip((claim.ours, claim.than), samples, strict=True)
     empty = [side.variant for side, sample in sides if side and not sample.values]
     if empty and claim.best_of and samples[0].digests:
@@ -206,7 +205,7 @@ def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
 
 
 def _labels(claim: Claim, variants: list[str]) -> list[str]:
-    """How tables name these variants, or layers."""
+    """Return the names that tables use for these variants, or layers."""
     if claim.ablation == LAYERS:
         return [LABELS[name] for name in dict.fromkeys(variants)]
     known = load_ablation(claim.ablation).variants

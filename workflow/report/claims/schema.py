@@ -146,7 +146,7 @@ class Claim(StrictModel):
         return [side for side in (self.ours, self.than) if side is not None]
 
     def measured(self, side: Side) -> str:
-        """The measure that is read of a side."""
+        """Return the measure that is read for a side."""
         return side.measure or self.measure
 
     @property
@@ -162,7 +162,7 @@ class Claim(StrictModel):
 
     @property
     def room(self) -> float:
-        """How far from it is equal; of a ratio as a logarithm, so that up and down count alike."""
+        """The distance that counts as equal; of a ratio as a logarithm, so that up and down count alike."""
         return math.log1p(self.within) if self.by == "ratio" else self.within
 
 
@@ -174,7 +174,7 @@ def load_claim(name: str) -> Claim:
 
 
 def is_as_claimed(claim: Claim, effect: float) -> bool:
-    """Whether the effect lies where the paper says."""
+    """Check whether the effect lies where the paper says."""
     if claim.expect == "equal":
         distance = math.log(effect / claim.against) if claim.by == "ratio" else effect - claim.against
         return abs(distance) <= claim.room
@@ -182,13 +182,13 @@ def is_as_claimed(claim: Claim, effect: float) -> bool:
 
 
 def unit_of_effect(claim: Claim) -> str:
-    """The unit of the effect."""
+    """Return the unit of the effect."""
     power = "power of n" if claim.ablation == LAYERS else "power of S"
     return {"difference": UNITS[claim.measured(claim.ours)], "ratio": "x", "slope": power}[claim.by]
 
 
 def describe_measure(claim: Claim) -> str:
-    """What is compared: `difference of dev bpc`; of two measures, `ratio of A to B`."""
+    """Say what is compared: `difference of dev bpc`, or with two measures `ratio of A to B`."""
     titles = list(dict.fromkeys(title_of_measure(claim.measured(side)) for side in claim.sides))
     if claim.by == "slope":
         axis = "n" if claim.ablation == LAYERS else "S"
@@ -197,7 +197,7 @@ def describe_measure(claim: Claim) -> str:
 
 
 def describe_expectation(claim: Claim) -> str:
-    """What the claim says of the effect, as `< 0` or `= 1 within 5 %`."""
+    """Say what the claim expects of the effect: `< 0`, or `= 1 within 5 %`."""
     if claim.recomputed:
         return "the printed digits"
     room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"

@@ -34,7 +34,7 @@ COST = (
 
 
 def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
-    """runs: those of the ablation, with their costs; the first variant is the one that the others are compared with."""
+    """Collect what the page shows. runs: of the ablation, with costs; the first variant is the one compared with."""
     ablation = load_ablation(name)
     task = TASKS[ablation.task]
     return {
@@ -53,7 +53,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 
 
 def read_claims(site: Site, name: str) -> list[dict]:
-    """What the papers claim about it, with the evidence. Verdicts are the ledger's: they take all claims together."""
+    """Read the claims about it with their evidence. The ledger, which judges all claims, has the verdicts."""
     path = site.results / "claims" / f"{name}.json"
     lines = read_lines(path, ["provenance"])["claims"] if path.exists() else []
     return [_written(line) for line in lines]
@@ -81,7 +81,7 @@ def _line(run, task: TaskSpec) -> dict:
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
-    """runs: of one ablation, with their costs. score: title and unit of what the variants are compared by."""
+    """Answer the question in a sentence, a table and figures. runs: of one ablation, with their costs."""
     quantity, title, unit = task.columns[0]
     texts = badges(runs)
     return {
@@ -93,7 +93,7 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
-    """(name, title, caption, figure) of those that show something: one configuration alone has no effect."""
+    """Draw the figures that show something, each as (name, title, caption, figure): one configuration has no effect."""
     (quantity, title, _), (loss, loss_title, scale) = task.columns[0], task.curve
     scores, costs = effect_figure.data(runs, quantity), cost_figure.data(runs, quantity)
     curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
@@ -107,13 +107,13 @@ def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
 
 
 def _names(task: TaskSpec) -> dict[str, str]:
-    """Titles of costs, where the task has others than the registry."""
+    """Return the titles of costs, where the task has others than the registry."""
     names = {name: words for name, words, _ in task.columns}
     return names | {"macs_executed": f"executed multiply-adds / {task.tokens[:-1]}"}
 
 
 def _on_page(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
-    """As the template of figures takes it; it is made for this page, and has no file of its own."""
+    """Return a figure as its template takes it; it is made for this page, and has no file of its own."""
     svg = embed_svg(as_svg(figure), f"answer-{name}")
     about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}
     return about | {"svg": svg, "runs": [], "files": []}

@@ -15,12 +15,12 @@ NOT_MADE = "not made yet"
 
 
 def runs_at(ablation: str) -> str:
-    """Where the pages of an ablation's runs lie, from the top of the scale's reports."""
+    """Return the folder of the pages of an ablation's runs, relative to the scale's reports."""
     return f"ablations/{ablation}/"
 
 
 def read_table(path: Path) -> dict:
-    """What `workflow.report.table_files` wrote."""
+    """Read a table that `workflow.report.table_files` wrote."""
     content = read_json(path)
     for key in ("cells", "texts", "title"):
         if not isinstance(content, dict) or key not in content:
@@ -29,7 +29,7 @@ def read_table(path: Path) -> dict:
 
 
 def table(site: Site, name: str, ablation: str) -> dict:
-    """Rows by columns, each cell with its measured and its published value. ablation: whose runs it is made from."""
+    """Lay out a table, each cell with its measured and its published value. ablation: whose runs it is made from."""
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -55,14 +55,14 @@ def table(site: Site, name: str, ablation: str) -> dict:
 
 
 def _head(column: Column, texts: list[dict]) -> dict:
-    """Title, unit, whether published values stand apart, and the badges where not every text is behind the column."""
+    """Describe a column: title, unit, whether published values stand apart, and badges if it lacks a text."""
     read = [text["badge"] for text in texts if column.title in text["columns"]]
     badges = read if len(read) < len(texts) else []
     return {"title": column.title, "unit": column.unit, "apart": column.apart, "badges": badges}
 
 
 def _as_shown(cell: dict, column: Column) -> dict:
-    """The cell with its numbers as text, in the digits of its column."""
+    """Write the numbers of a cell as text, in the digits of its column."""
     value = cell["value"] if cell["value"] is not None else "" if column.apart else cell["published_value"]
     return {
         **cell,
@@ -76,7 +76,7 @@ def _as_shown(cell: dict, column: Column) -> dict:
 
 
 def figure(site: Site, name: str, ablation: str) -> dict:
-    """The picture inline, with the title and caption of its builder."""
+    """Return a figure as inline SVG, with the title and caption of its builder."""
     path = site.results / "figures" / f"{name}.svg"
     builder = load_builder("figures", name)
     about = {"name": name, "runs_at": runs_at(ablation), "title": builder.TITLE, "caption": builder.CAPTION}

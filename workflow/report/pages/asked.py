@@ -25,7 +25,7 @@ class Asked:
 
     @cached_property
     def owners(self) -> dict[str, str]:
-        """tables, figures: the question that the table, or figure, of this name answers."""
+        """The question that the table, and the figure, of this name answers; by kind."""
         known = {each: load_ablation(each) for each in known_ablations()}
         kinds = ("tables", "figures")
         return {kind: each for kind in kinds for each, one in known.items() if self.name in getattr(one, kind)}
@@ -36,7 +36,7 @@ class Asked:
 
     @property
     def questions(self) -> set[str]:
-        """Those whose runs it stands on."""
+        """The questions whose runs it is made from."""
         asked = set(self.owners.values()) | ({self.name} & {*known_ablations()})
         asked |= {ablation_of(self.name)} if self.is_claim else set()
         if self.name in known_studies():
@@ -54,7 +54,7 @@ class Asked:
         return self.is_claim or self.name in (*known_ablations(), *known_studies(), *OF_NONE)
 
     def tell(self, site: Site) -> list[list[str]]:
-        """For each thing of this name that was made what is said of it: paragraphs, the last the path of a file."""
+        """Say what was made under this name: for each thing its paragraphs, of which the last is the path of a file."""
         told = [_tell_question(site, self.name)] if self.name in known_ablations() else []
         told += [_tell_claim(site, self.name)] if self.is_claim else []
         files = {"tables": "csv", "figures": "svg"}

@@ -1,7 +1,7 @@
 """The page of the ledger: every claim of the papers, its verdict, the evidence in a line, and its numbers as text.
 
-A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot. evidence: of the
-set of results whose verdict is shown (`workflow.report.claims.ledger`).
+A claim's numbers are written alike in a sentence, in its row of the ledger, and in the forest plot. Here `evidence` is
+that of the set of results whose verdict is shown (`workflow.report.claims.ledger`).
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ class Ledger:
 
 
 def read_ledger(path: Path) -> Ledger | None:
-    """Without the claims whose question was not asked; None where no ledger was made."""
+    """Read a ledger without the claims whose question was not asked; None where no ledger was made."""
     if not path.exists():
         return None
     content = read_lines(path, ["set", "beside"], ["overall"])
@@ -51,18 +51,18 @@ def read_ledger(path: Path) -> Ledger | None:
 
 
 def _was_asked(line: dict) -> bool:
-    """Whether its question was run here, or a set that stands beside can tell it."""
+    """Check whether the claim's question was run here, or another set of results can tell it."""
     return line["overall"] != "not tested" or line["why"] != NOT_ASKED
 
 
 def count_verdicts(lines: list[dict]) -> list[tuple[str, int]]:
-    """Those that there are, from reproduced to not tested."""
+    """Count each verdict that occurs, from reproduced to not tested."""
     counts = Counter(line["overall"] for line in lines)
     return [(verdict, counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
 def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> dict:
-    """ablations: those that have a page to lead to, as their papers have."""
+    """Collect what the page shows. ablations: those that have a page to link to, and whose papers have one."""
     with_page = {ablation.paper for ablation in ablations}
     tables = {table for ablation in ablations for table in ablation.tables}
     lines, path = ledger.claims, site.results / "ledger.json"
@@ -86,10 +86,10 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
 
 
 def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
-    """With what the paper prints, in words, and the pages of its numbers; with the numbers of the set that speaks.
+    """Add to a claim what the paper prints, links to its numbers, and the numbers of the set whose verdict is shown.
 
-    own: the set that this report is about; runs of another lead to its report, where that is made, else have a record.
-    tables: on the pages of this report.
+    own: the set that this report is about; runs of another set link to its report where that exists. tables: the names
+    of those on the pages of this report.
     """
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
@@ -108,7 +108,7 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
 
 
 def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, str]:
-    """By digest the page of each run, from the top of this report: another scale's only if it is there by now."""
+    """Map each run's digest to its page, relative to this report; runs of another scale only where the page exists."""
     digests = {digest for pair in evidence["pairs"] for digests in pair["runs"].values() for digest in digests}
     if mine:
         return {digest: f"{place}{digest}.html" for digest in digests}
@@ -118,7 +118,7 @@ def run_pages(site: Site, evidence: dict, place: str, mine: bool) -> dict[str, s
 
 
 def _page(line: dict, tables: set[str]) -> str | None:
-    """Where the claim's numbers stand: the page of its ablation, the table of layers, or the formulas."""
+    """Return the page with the claim's numbers: that of its ablation, the table of layers, or the formulas."""
     if line["ablation"] == LAYERS:
         table = next((name for name in sorted(tables) if "layers" in reads("tables", name)), None)
         return f"papers/{line['paper']}.html#table-{table}" if table else None
@@ -132,13 +132,13 @@ def _label(value) -> str:
 
 
 def _form(evidence: dict, unit: str) -> Form:
-    """The digits of the interval."""
+    """Choose the form of the numbers, with as many digits as the interval allows."""
     low, high = evidence["low"], evidence["high"]
     return form_of([evidence["effect"]], [] if low is None else [(high - low) / 2], unit)
 
 
 def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
-    """effect, low, high; its size without sign; as a share and as a factor, in the same digits; ours, than.
+    """Write the effect and its interval, its size without sign, as a share and as a factor, and both sides.
 
     line: the claim's, with the unit of the effect.
     """
@@ -153,7 +153,7 @@ def write_numbers(evidence: dict, line: dict) -> dict[str, str]:
 
 
 def _write_side(line: dict, form: Form) -> Callable:
-    """How the values of both sides are written: of a ratio in their own unit, else in the digits of the effect."""
+    """Return the function that writes a side's value: for a ratio in its own unit, else in the digits of the effect."""
     if line["by"] != "ratio":
         return form.text
     (unit, *others) = dict.fromkeys(UNITS[measure] for measure in line["measure"])
@@ -161,14 +161,14 @@ def _write_side(line: dict, form: Form) -> Callable:
 
 
 def write_details(evidence: dict, unit: str) -> dict:
-    """by_text, detectable: the effect on each text, and the smallest that would have shown, in the effect's digits."""
+    """Write the effect on each text and the smallest detectable effect, in the digits of the effect."""
     form = _form(evidence, unit)
     by_text = {text: form.text(effect) for text, effect in (evidence["by_text"] or {}).items()}
     return {"by_text": by_text, "detectable": form.text(evidence["detectable"])}
 
 
 def write_pairs(evidence: dict, line: dict) -> list[dict]:
-    """The pairs with their numbers as text. line: the claim's.
+    """Write the numbers of the pairs as text. line: the claim's.
 
     A turn of a timing is named with the reference step that it was set beside, where there is one.
     """
@@ -179,13 +179,13 @@ def write_pairs(evidence: dict, line: dict) -> list[dict]:
 
 
 def _spell_turn(turn: int | list) -> str:
-    """Write the number of a seed or a turn; of (clock, turn) with the clock."""
+    """Write the number of a seed or a turn; a pair (clock, turn) with its clock."""
     clock, turn = turn if isinstance(turn, list | tuple) else (WITHOUT, turn)
     return f"{turn}" if clock == WITHOUT else f"{turn}, beside {clock}"
 
 
 def name_basis(evidence: dict) -> str:
-    """What the interval is over: `3 seeds on each of 2 texts`."""
+    """Say what the interval is over: `3 seeds on each of 2 texts`."""
     pairs = Counter(pair["text"] for pair in evidence["pairs"])
     few, many = (function(pairs.values(), default=0) for function in (min, max))
     basis = f"{few} to {many} {evidence['of']}s" if few < many else count(many, evidence["of"] or "pair")

@@ -9,7 +9,7 @@ WORK = {"forward": "forward pass", "train": "training step"}
 
 
 def engine_table(site: Site) -> dict | None:
-    """head and rows: how many times faster each backend is than the definition; None where nothing was timed."""
+    """Tabulate how many times faster each backend is than the definition; None where nothing was timed."""
     path = site.results / "engine.csv"
     if not path.exists():
         return None

@@ -20,17 +20,16 @@ MARGIN = 0.08  # of an axis, on either side of what it shows
 
 
 def list_headlines(lines: list[dict]) -> list[dict]:
-    """The headline claims of a ledger, each with `evidence`: the effect in the strongest set that can tell."""
+    """Select the headline claims, each with the `evidence` of the strongest set that can tell."""
     headlines = [line for line in lines if line["headline"]]
     return [line | {"evidence": speaking(line)} for line in headlines]
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
-    """What was found, in at most `MOST` sentences: name, paper, text, verdict, set, texts, `at` (the grid).
+    """Write what was found in at most `MOST` sentences: name, paper, text, verdict, set, texts, `at` (S and k).
 
-    From the strongest scale first: what of each paper is surest, then what was not reproduced, then the rest by turns.
-
-    Silent about claims that no set of results can tell.
+    The strongest scale comes first. Each paper's surest claim is followed by those that were not reproduced, then by
+    the rest, paper by paper in turn. Claims that no set of results can tell are left out.
     """
     told = [line for line in list_headlines(lines) if _sentence(line)]
     papers = list(dict.fromkeys(line["paper"] for line in sorted(told, key=_surest)))
@@ -41,7 +40,7 @@ def list_findings(lines: list[dict]) -> list[dict]:
 
 
 def _in_turn(lines: list[dict]) -> list[dict]:
-    """The claims of one paper: the surest first; of the others those that do not hold before those that do."""
+    """Sort the claims of one paper: the surest first, then those that do not hold, then those that do."""
     first, *others = sorted(lines, key=_surest)
     return [first, *sorted(others, key=lambda line: (-_strength(line), line["overall"] in SEEN))]
 
@@ -82,13 +81,13 @@ def _finding(line: dict) -> dict:
 
 
 def read_limit(site: Site) -> str | None:
-    """The sentence on the text of known limit; None where its table was not made."""
+    """Read the sentence on the text whose best prediction is known; None where its table was not made."""
     path = site.results / "tables" / "limit.json"
     return find_limit(read_table(path)["cells"]) if path.exists() else None
 
 
 def find_limit(cells: list[dict]) -> str | None:
-    """What the table `limit` says of adaptive and fixed spans at the largest S, in its digits; None without them."""
+    """Write what the table `limit` says of adaptive and fixed spans at the largest S; None where it lacks a cell."""
     forms = {column.title: column.form for column in list_columns(cells)}
     shown = {(cell["row"], cell["column"]): cell for cell in cells if cell["value"] is not None}
     spans = [int(row.removeprefix("adaptive, S = ")) for row, _ in shown if row.startswith("adaptive, S = ")]
@@ -108,7 +107,7 @@ def find_limit(cells: list[dict]) -> str | None:
 
 
 def _tell(difference: dict, forms: dict) -> str:
-    """Whether a difference can be told from chance, and its size with half its interval."""
+    """Say whether a difference can be told from chance, and its size with half its interval."""
     text, low, high = text_of(difference, forms[difference["column"]]), difference["low"], difference["high"]
     if low is None or low <= 0 <= high:
         return f"which cannot be told apart ({text} bpc)"
@@ -116,14 +115,14 @@ def _tell(difference: dict, forms: dict) -> str:
 
 
 def forest_of(ledger: Ledger) -> list[dict]:
-    """By paper: its title, and a row for each headline claim with the places of its marks along an axis of its own."""
+    """Lay out the forest plot: by paper a row for each headline claim, with its marks on an axis of its own."""
     headlines = list_headlines(ledger.claims)
     by_paper = [(study.heading, _of_paper(headlines, name)) for name, study in studies().items()]
     return [{"title": title, "rows": [_row(line) for line in rows]} for title, rows in by_paper if rows]
 
 
 def _row(line: dict) -> dict:
-    """low, effect, high, printed: places from 0 to 100. span: (from, to), the stretch that the paper claims."""
+    """Place the marks of a claim between 0 and 100: low, effect, high, printed, and the claimed `span`."""
     evidence, printed = line["evidence"], line["headline"]["printed"]
     numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
     axis = _Axis([*numbers.values(), *line["claimed"]], log=line["by"] == "ratio")
@@ -137,7 +136,7 @@ def _row(line: dict) -> dict:
 
 
 def _asked(line: dict) -> str:
-    """What the paper claims, in a word or two."""
+    """Say what the paper claims, in a word or two."""
     low, high = line["claimed"]
     neutral = float(line["by"] == "ratio")
     bound, word = (high, "lower") if low is None else (low, "higher")
@@ -145,7 +144,7 @@ def _asked(line: dict) -> str:
 
 
 class _Axis:
-    """From numbers to places between 0 and 100."""
+    """A scale from numbers to places between 0 and 100."""
 
     def __init__(self, values: list[float | None], *, log: bool):
         self.scale = math.log if log else float

@@ -24,7 +24,7 @@ SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot tabl
 
 
 def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
-    """runs: of all ablations, with their costs."""
+    """Collect what the index shows. runs: of all ablations, with their costs."""
     ablations = ablations_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
     questions = [_question(name, ablation, runs[runs["ablation"] == name]) for name, ablation in ablations.items()]
@@ -51,29 +51,29 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
 
 
 def _question(name: str, ablation: Ablation, runs: pd.DataFrame) -> dict:
-    """runs: of the ablation."""
+    """Pair a question with its answer. runs: those of the ablation."""
     return {"name": name, "question": ablation.question, "answer": answer_of(runs, TASKS[ablation.task])}
 
 
 def offer_runs(site: Site) -> list[tuple[str, str]]:
-    """(what it is, its address) of all runs as one table, where the workflow wrote it."""
+    """List the files that hold all runs as one table, each as (what it is, its address), if they were written."""
     files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "what each column holds": "runs_columns.csv"}
     return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
 
 
 def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:
-    """A figure, where the ablation that it answers was run."""
+    """Return a figure if its ablation was run."""
     owner = next((key for key, ablation in ablations.items() if name in ablation.figures), None)
     return artefacts.figure(site, name, owner) if owner else None
 
 
 def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:
-    """The ablations that were run, in a stable order."""
+    """Load the ablations that were run, in the order of their names."""
     return {name: load_ablation(name) for name in known_ablations() if name in set(runs["ablation"])}
 
 
 def list_failures(runs: pd.DataFrame) -> list[dict]:
-    """Runs and measurements that failed, each with its reason."""
+    """List the runs and measurements that failed, each with its reason."""
     broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
     lines = [_failure(run, run.status, run.reason) for run in broken.itertuples()]
     for kind in (kind for kind in COSTS if f"{kind}_status" in runs):
@@ -88,7 +88,7 @@ def _failure(run, status: str, reason: str) -> dict:
 
 
 def root_page(reports: Path, only: str | None = None) -> dict:
-    """scales: each with its index, where there is one, and lists of the other pages that exist. only: one scale."""
+    """List the scales, each with its index if it has one, and the other pages that exist. only: one scale."""
     folders = [path for path in reports.glob("*") if path.is_dir() and only in (None, path.name)]
     folders.sort(key=lambda path: (-strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
@@ -96,7 +96,7 @@ def root_page(reports: Path, only: str | None = None) -> dict:
 
 
 def write_root(results: Path, reports: Path) -> bool:
-    """Whether there is a report that it leads to; nothing is written where there is none."""
+    """Write the page that leads to all reports, unless there is none; return whether it was written."""
     context = root_page(reports)
     if context["scales"]:
         Site(results, reports).write("root.html.j2", "index.html", **context)

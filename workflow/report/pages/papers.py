@@ -23,7 +23,7 @@ SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", "
 
 
 def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
-    """runs: those of the paper's ablations."""
+    """Collect what the page of a paper shows. runs: those of its ablations."""
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
     return {
         "title": studies()[name].heading,
@@ -41,14 +41,14 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 
 
 def order_in_paper(ablation: Ablation) -> tuple[int, str]:
-    """Questions that the paper asks come before ours: by their first table, those without one by their first figure."""
+    """Return a key that sorts the paper's questions before ours: by their first table, else by their first figure."""
     named = {"tables": ablation.tables, "figures": ablation.figures}
     own = [[name for name in names if study_of(kind, name) == ablation.paper] for kind, names in named.items()]
     return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
 
 
 def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:
-    """A line for each: title, links, cells measured, failed and not run, or why there are none.
+    """Give each table and figure a line: title, links, and its cells measured, failed and not run.
 
     ablations: those that were run; a table or figure of another has no page to lead to.
     """
@@ -79,7 +79,7 @@ def _title(kind: str, name: str) -> str:
 
 
 def _count_cells(paths: list[Path]) -> dict[str, int]:
-    """How many measured cells there are by status."""
+    """Count the measured cells by status."""
     counts = {"ok": 0, "failed": 0, "not run": 0}
     for path in paths:
         for cell in read_table(path)["cells"]:
@@ -89,7 +89,7 @@ def _count_cells(paths: list[Path]) -> dict[str, int]:
 
 
 def analytic_page() -> dict:
-    """formulas: each with what it computes, its text and its numbers. open: numbers without one. counts add up."""
+    """List the formulas, each with what it computes, its text and its numbers, and the numbers without one (`open`)."""
     built = analytic.build()
     rows = built.astype(object).where(built.notna(), None).to_dict("records")
     used = dict.fromkeys(row["formula"] for row in rows if row["formula"])
@@ -104,7 +104,7 @@ def analytic_page() -> dict:
 
 
 def count(rows: list[dict]) -> dict[str, int]:
-    """all = printed + inferred; printed = as_printed + otherwise + open."""
+    """Count numbers so that all = printed + inferred, and printed = as_printed + otherwise + open."""
     printed = [row for row in rows if row["source"] == "published"]
     return {
         "all": len(rows),
@@ -117,7 +117,7 @@ def count(rows: list[dict]) -> dict[str, int]:
 
 
 def explain(name: str) -> dict[str, str]:
-    """about: what a formula computes; text: how, from a study's formulas.py; usual: its own inputs."""
+    """Describe a formula. about: what it computes; text: how, from its source; usual: its default inputs."""
     function = ast.parse(inspect.getsource(formulas()[name])).body[0]
     *parts, result = [node for node in function.body if not isinstance(getattr(node, "value", None), ast.Constant)]
     defaults = {each.name: each.default for each in inspect.signature(formulas()[name]).parameters.values()}

@@ -19,9 +19,9 @@ SERIES = 8  # shades of what has no colour of its own
 
 
 def pivot_page(runs: pd.DataFrame) -> dict:
-    """cells: the axes, by n what an interval is wide, and by ablation its question, measures, cells and colours.
+    """Collect what the pivot table needs: axes, widths of intervals, and by ablation its question, measures and cells.
 
-    factors: half the interval of n values, in their standard deviations.
+    factors: by n, half the interval of n values in units of their standard deviation.
     """
     questions = {name: _question(name, rows) for name, rows in runs.groupby("ablation")}
     factors = [None, None, *(interval_factor(n) for n in range(2, MOST + 1))]
@@ -35,7 +35,7 @@ def pivot_page(runs: pd.DataFrame) -> dict:
 
 
 def _question(name: str, runs: pd.DataFrame) -> dict:
-    """measures: title, and which direction is better where one is. colours: of the variants."""
+    """Collect one ablation's cells. measures: title and which direction is better. colours: by variant."""
     ablation = load_ablation(name)
     titles = {title: quantity for quantity, title, _ in TASKS[ablation.task].columns}
     titles |= {"memory, bytes": "memory_train_bytes"}
@@ -54,7 +54,7 @@ def _question(name: str, runs: pd.DataFrame) -> dict:
 
 
 def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
-    """The value of each seed, or turn of a timing; of what is counted once per configuration one, of no seed."""
+    """Map each seed, or turn of a timing, to its value; a count per configuration has one value, under no seed."""
     if quantity in TIMED:
         turns = split_turns(take_cost_row(runs), quantity)
         keys = zip(turns["turn"], clocks(turns), strict=True)
@@ -67,7 +67,7 @@ def _by_seed(runs: pd.DataFrame, quantity: str) -> dict:
 
 
 def _plain(value):
-    """As JSON has it: None for a missing number, an integer for a whole one."""
+    """Return the value as JSON has it: None for a missing number, an integer for a whole one."""
     if isinstance(value, str):
         return value
     return None if pd.isna(value) else int(value) if float(value).is_integer() else float(value)

@@ -33,7 +33,7 @@ Line = tuple[str, object, str]  # title, value, unit
 
 
 def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
-    """uses: see `find_uses`; row: the run's in its table of runs."""
+    """Collect what the page of a run shows. uses: from `find_uses`. row: that of the run in the table of runs."""
     job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
     return {
         "title": f"Run {record.digest}",
@@ -60,7 +60,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
 
 
 def learning_curves(record: Record) -> list[dict]:
-    """What templates/chart.js draws: the scores on train and dev, and the mean span where it was learned."""
+    """Return the charts that templates/chart.js draws: scores on train and dev, and the mean span if it was learned."""
     unit, title, scale = TASKS[record.job.task].curve
     scores = {split: [getattr(point, f"{split}_{unit}") for point in record.curve] for split in ("train", "dev")}
     spans = [point.mean_span for point in record.curve]
@@ -71,7 +71,7 @@ def learning_curves(record: Record) -> list[dict]:
 
 
 def _chart(curve: list[Point], title: str, lines: dict[str, list[float | None]], *, log: bool = False) -> dict:
-    """The lines over the steps; no point where a run that diverged has no number. log: of an axis that has no 0."""
+    """Make a chart of lines over steps; a missing or infinite number is no point. log: of a logarithmic axis."""
     apart = -(-len(curve) // NAMED)
     series = [
         {"name": name, "colour": on_page(colour), "points": [_point(value, log) for value in values]}
@@ -86,7 +86,7 @@ def _point(value: float | None, log: bool) -> dict | None:
 
 
 def measured_lines(row: dict) -> dict:
-    """What was measured of a run's configuration, and what failed. row: the run's in its table of runs, with costs."""
+    """List what was measured of a run's configuration, and what failed. row: that of the run in the table of runs."""
     quantities = {name: row.get(name) for name in names(*COSTS) if not name.endswith(OF_TURNS)}
     values = {name: value for name, value in quantities.items() if not missing(value) and value != []}
     lines = _lines({name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()})
@@ -96,7 +96,7 @@ def measured_lines(row: dict) -> dict:
 
 
 def _in_turns(row: dict, quantity: str) -> str:
-    """A time or speed ± half its interval over turns, or its turns where they are few."""
+    """Write a time or speed ± half its interval over turns, or its turns where they are few."""
     shown = over_seeds(turn_values(row, quantity))
     if shown["points"]:
         return ", ".join(map(number, shown["points"]))
@@ -104,7 +104,7 @@ def _in_turns(row: dict, quantity: str) -> str:
 
 
 def _lines(values: dict) -> list[Line]:
-    """Each with the title and unit of the registry."""
+    """Give each value the title and unit of the registry."""
     known = {name: REGISTRY.get(name) for name in values}
     return [
         (known[name].title if known[name] else name, value, known[name].unit if known[name] else "")
@@ -119,7 +119,7 @@ def _fact_lines(facts: dict) -> list[Line]:
 
 
 def _origin(record: Record) -> dict:
-    """Fields of the origin that have a value; source files are counted, because their digests would fill a page."""
+    """Return the fields of the origin that have a value; source files are counted, for they would fill a page."""
     origin = record.origin.model_dump(exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True)
     origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
     if record.origin.sources:
@@ -130,14 +130,14 @@ def _origin(record: Record) -> dict:
 
 
 def _label(row: dict) -> str:
-    """Variant, text, S, k and seed."""
+    """Name a run by variant, text, S, k and seed."""
     grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
     text = title_of(row["task"], row["corpus"])
     return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
 
 
 def find_questions(site: Site) -> dict[str, list[str]]:
-    """By run: all ablations of the plan that ask for it."""
+    """Map each run's digest to all ablations of the plan that ask for it."""
     path, asked = site.results / "plan.json", {}
     for row in read_json(path) if path.exists() else []:
         asked.setdefault(row["digest"], {})[row["ablation"]] = None
@@ -145,9 +145,9 @@ def find_questions(site: Site) -> dict[str, list[str]]:
 
 
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
-    """Where each run is used within its ablation: digest -> kind -> (address beside the run's page, text).
+    """Find where each run is used in its ablation: digest -> kind -> (address relative to the run's page, text).
 
-    questions: names of the others that ask for it.
+    The kind `questions` holds the names of the other ablations that ask for the run.
     """
     uses = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
     asked = find_questions(site)

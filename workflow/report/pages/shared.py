@@ -21,7 +21,7 @@ from workflow.results.runs_table import Frames, read_frames
 
 
 def write_shared(site: Site, runs: pd.DataFrame) -> None:
-    """The index, and the pages beside it. runs: of all questions that have a page, with their costs."""
+    """Write the index and the pages beside it. runs: of all questions that have a page, with their costs."""
     ledger, ablations = read_ledger(site.results / "ledger.json"), ablations_in(runs)
     pages = {
         "index": index_page(site, runs, ledger),
@@ -35,14 +35,14 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
 
 
 def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
-    """The ledger, then the pages that show it. frames: runs with their costs, and layers where they were measured."""
+    """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they were measured."""
     scale = frames.runs["scale"].iloc[0]
     write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
     write_shared(site, frames.runs)
 
 
 def write_made(site: Site) -> None:
-    """The ledger, the papers' pages and the shared ones, of the questions that have a page; the ledger without any."""
+    """Write the ledger, the papers' pages and the shared pages for the questions that have a page."""
     made = [name for name in known_ablations() if _is_made(site, name)]
     costs = [path for kind in COSTS for path in sorted((site.results / kind).glob("*.json"))]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
@@ -58,7 +58,7 @@ def write_made(site: Site) -> None:
 
 
 def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> None:
-    """The ledger and its page, as long as no question has one: claims about formulas and layers stand on none."""
+    """Write the ledger while no question has a page: claims about formulas and layers need no question."""
     path, plan = site.results / "ledger.json", site.results / "plan.json"
     if plan.exists():
         own = (site.results.name, read_plan(plan)[0]["job"]["scale"])

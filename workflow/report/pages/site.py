@@ -25,7 +25,7 @@ LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # a
 
 @dataclass(frozen=True)
 class Site:
-    """results: the results of one scale; reports: where its pages go; runs: the records of all scales."""
+    """The folders of a report. results: those of one scale. reports: its pages. runs: the records of all scales."""
 
     results: Path
     reports: Path
@@ -42,7 +42,7 @@ class Site:
             write_if_changed(self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8"))
 
     def offer(self, path: Path) -> str:
-        """Copy a file beside the pages; its address from the top of the scale's reports."""
+        """Copy a file beside the pages and return its address, relative to the scale's reports."""
         place = Path("files", path.relative_to(self.results))  # a table and a figure may have the same name
         target, content = self.reports / place, path.read_bytes()
         if not target.exists() or target.read_bytes() != content:
@@ -69,7 +69,7 @@ def _is_document(name: str) -> bool:
 
 
 def link_documents(text: str, up: str) -> Markup:
-    """The text, escaped, each document it cites a link to its copy. up: from the page to the top of its reports."""
+    """Escape a text and link the documents that it cites to their copies. up: the path from the page to its reports."""
 
     def link(cited: re.Match) -> str:
         return f'<a href="{up}documents/{cited[1]}.txt">{cited[0]}</a>' if _is_document(cited[1]) else cited[0]
@@ -78,9 +78,9 @@ def link_documents(text: str, up: str) -> Markup:
 
 
 def link_pages(reports: Path) -> None:
-    """Make what names a page that is written later, or by another rule, a link to it, as far as it is there.
+    """Turn the mention of a page that another rule writes into a link, if that page exists by now.
 
-    Pages keep their dates: what stands on them is not made again for a link.
+    Pages keep their dates, so that nothing is made again because of a link.
     """
 
     @cache
@@ -101,19 +101,19 @@ def link_pages(reports: Path) -> None:
 
 
 def render(template: str, place: str, **context) -> str:
-    """The page at `place`. Everything is escaped except our own figures, styles and script."""
+    """Render the page at `place`. Everything is escaped except our own figures, styles and scripts."""
     assets = {name: Markup((TEMPLATES / file).read_text(encoding="utf-8")) for name, file in ASSETS.items()}
     up = "../" * place.count("/")
     return _environment().get_template(template).render(up=up, place=place, **assets, **context)
 
 
 def read_svg(path: Path, name: str) -> Markup:
-    """One of our figures as part of a page."""
+    """Read one of our figures as a part of a page."""
     return embed_svg(path.read_text(encoding="utf-8"), name)
 
 
 def embed_svg(text: str, name: str) -> Markup:
-    """An SVG of ours for a page: its ids start with `name`, its size is left to the page, and no address is in it.
+    """Prepare our SVG for a page: ids start with `name`, the page sets the size, and no address is left in it.
 
     What no reader sees is left out: comments, indentation, hundredths of a point.
     """
@@ -132,7 +132,7 @@ def embed_svg(text: str, name: str) -> Markup:
 
 
 def _rename_ids(svg: str, name: str) -> str:
-    """Ids that start with `name`, each once: an image that is drawn twice would have its id twice."""
+    """Start ids with `name` and keep the first of each: an image that is drawn twice would have its id twice."""
     seen = set()
 
     def rename(match: re.Match) -> str:
