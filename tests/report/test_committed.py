@@ -4,22 +4,27 @@ import html
 import json
 import math
 import re
+from collections import defaultdict
 
 import pytest
 
 from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
+from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
+from workflow.report.answers.effects import beside, variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages import headlines
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.site import Site, render
+from workflow.report.texts import with_titles
 from workflow.results.precomputed import precomputed
 from workflow.results.record import write_text
-from workflow.results.statistics import mean_interval
+from workflow.results.statistics import mean_interval, mean_of
 from workflow.scripts import evidence
+from workflow.tasks.spec import TASKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 SIDES = ("ours", "than")
@@ -52,6 +57,57 @@ def test_what_came_with_the_project_is_evidence(judged):
     sets = {line["name"]: [each["set"] for each in line["sets"]] for line in lines_of(judged["laptop"])}
     for claim in ("span_far_below_limit", "attention_is_faster_than_recurrence"):  # of runs, and of layers
         assert sets[claim] == ["overnight", "laptop"], claim
+
+
+def said_of_questions(runs) -> list[tuple]:
+    """(page, measure, configuration, the other, mean, n, low, high) of every difference in a question's table."""
+    said = []
+    for name, mine in runs.groupby("ablation"):
+        measure = TASKS[load_ablation(name).task].columns[0][0]
+        texts = with_titles(mine)
+        for line in variant_table(mine, measure, {})["lines"]:
+            if line["effect"] is not None:
+                base = beside(texts, line["S"], line["k"])
+                than = base.loc[base["title"] == line["text"], "configuration"].unique()
+                ours, effect = line["runs"]["configuration"].unique(), line["effect"]
+                said.append((name, measure, ours, than, effect.mean, effect.n, effect.low, effect.high))
+    return said
+
+
+def said_of_claims(lines: list[dict], configurations: dict[str, str]) -> list[tuple]:
+    """The same of every claim on a difference, text by text; of several texts their claim gives no interval."""
+    said = []
+    for line in lines:
+        by_text = defaultdict(list)
+        for pair in line["pairs"] if line["by"] == "difference" and line["than"] is not None else ():
+            by_text[pair["text"]].append(pair)
+        for pairs in by_text.values():
+            sides = [{configurations.get(digest) for pair in pairs for digest in pair["runs"][side]} for side in SIDES]
+            bounds = (line["low"], line["high"]) if len(by_text) == 1 else (None, None)
+            mean = mean_of([pair["effect"] for pair in pairs])
+            said.append((f"claim {line['name']}", line["measure"][0], *sides, mean, len(pairs), *bounds))
+    return said
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
+    """Of the same two configurations, which name the text, by the same measure: the number, its pairs, its interval."""
+    runs = recorded(scale).runs
+    configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
+    said, shared = {}, 0
+    everything = said_of_questions(runs) + said_of_claims(lines_of(judged[scale]), configurations)
+    for page, measure, ours, than, mean, n, low, high in everything:
+        if len(ours) != 1 or len(than) != 1:  # a mean over a grid
+            continue
+        (ours,), (than,) = ours, than
+        turned = ours > than
+        low, high = (-high, -low) if turned and low is not None else (low, high)
+        numbers = (-mean if turned else mean, n, low, high)
+        first, known = said.setdefault((measure, min(ours, than), max(ours, than)), (page, numbers))
+        shared += first != page
+        for here, there in zip(numbers, known, strict=True):
+            assert here is None or there is None or here == pytest.approx(there, abs=1e-9), (first, page)
+    assert shared > 3  # that many are spoken of twice
 
 
 def ledger_of(folder) -> tuple[dict, str]:

@@ -132,6 +132,18 @@ def test_the_index_opens_with_what_was_found(site):
     assert re.search(r" at scale overnight, [^<]*\bon [^<]+</small>", text)  # another set is named, with its texts
 
 
+def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
+    """Of what was run here; of other results it names the runs, which have no page here."""
+    lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
+    rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
+    assert {_site.SCALE, "overnight"} == {line["strongest"] for line in lines if line["name"] in rows}
+    for line in (line for line in lines if line["pairs"] and line["name"] in rows):
+        for digest in line["pairs"][0]["runs"]["ours"]:
+            address = f'href="ablations/{line["ablation"]}/{digest}.html"'
+            assert (address in rows[line["name"]]) == (line["strongest"] == _site.SCALE), line["name"]
+            assert digest in rows[line["name"]]
+
+
 def test_reports_hold_what_they_offer(suite, site):
     suffixes = {path.suffix for path in (site / "files").rglob("*.*")}
     assert suffixes == {".csv", ".parquet", ".tex", ".json", ".svg", ".pdf", ".png"}

@@ -9,6 +9,7 @@ import pytest
 
 from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
+from workflow.config.studies import study_files
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
@@ -135,3 +136,15 @@ def test_each_fault_that_a_figure_had_once_is_found(draw, said):
 def test_a_colour_is_seen_on_light_and_on_dark():
     assert not pale('<path style="stroke: #92dadd"/><text style="fill: #1b1b1b"/>')
     assert pale('<path style="stroke: teal"/>') and pale('<path stroke="#000000"/>')
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", SCALES)
+def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
+    frames, shares = recorded(scale).frames, {}
+    for name in study_files("tables"):
+        builder = load_builder("tables", name)
+        cells = builder.build(*builder_inputs("tables", name, frames))
+        values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []
+        shares |= {f"{name} {place}": value for place, value in enumerate(values) if not 0 <= value <= 100}
+    assert not shares
