@@ -40,7 +40,7 @@ def planned():
 def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printed, tmp_path):
     lines = printed(*WORDS, "device=cpu").splitlines()
     count = len(planned().runs.jobs)
-    assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
+    assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 done, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
     for start in ("training: about ", "  told from ", "besides, minutes: "):
         assert any(line.startswith(start) for line in lines), start
@@ -67,10 +67,15 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
         printed("--on", "H100")
 
 
-def test_a_run_with_a_record_is_not_trained_again(printed, tmp_path):
-    for each in planned().runs.jobs.values():
+def test_a_run_with_a_record_is_done_or_failed_and_not_trained_again(printed, tmp_path):
+    first, *others = planned().runs.jobs.values()
+    for each in others:
         write_record(tmp_path / "results" / "runs" / each.digest / "record.json", finished(each))
-    assert "nothing is left to train" in printed(*WORDS)
+    assert f", {len(others)} done, 1 to train" in printed(*WORDS)
+    broken = finished(first).model_copy(update={"status": "oom", "reason": "made up"})
+    write_record(tmp_path / "results" / "runs" / first.digest / "record.json", broken)
+    said = printed(*WORDS)
+    assert f", {len(others)} done, 1 failed, 0 to train" in said and "nothing is left to train" in said
 
 
 def test_planning_needs_no_data(printed):
@@ -95,8 +100,8 @@ def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tm
     for job in jobs[1:]:
         write_record(tmp_path / "precomputed" / "runs" / job.digest / "record.json", finished(job))
     said = printed(*WORDS, "device=cpu")
-    assert f"0 trained, {len(jobs) - 1} come with the project, 1 to train" in said
-    assert f"0 trained, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    assert f"0 done, {len(jobs) - 1} come with the project, 1 to train" in said
+    assert f"0 done, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])

@@ -10,7 +10,6 @@ from workflow.config.strict import parse
 from workflow.papers.published import Paper
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale, load_scale
-from workflow.plan.sources import AcceptedChange
 from workflow.tasks.char_lm import CharLMNet, StreamTraining
 
 SCALE = load_scale("smoke", "char_lm").model_dump(exclude_unset=True)
@@ -45,7 +44,6 @@ def attention(axis: str = "span", **settings) -> tuple:
         ((Ablation, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
         ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
         ((Paper, {"paper": "a", "title": "A", "values": [NUMBER | {"uni": "x"}]}), "'uni': did you mean 'unit'?"),
-        ((AcceptedChange, {"file": "a", "was": "x", "now": 12 * "0", "why": "why"}), "f: was = 'x': String should"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
         (attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
         (attention("selection", k=0), "k must be a whole number and at least 1, got 0"),

@@ -66,33 +66,6 @@ def _is_schema(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef) and node.name.startswith("refuse_")
 
 
-@pytest.fixture
-def accepted(monkeypatch):
-    """Accepted changes of one file, in place of those of config/accepted.yaml."""
-
-    def accept(*changes):
-        lines = tuple(sources.AcceptedChange(file="a.py", was=was, now=now, why="a test") for was, now in changes)
-        monkeypatch.setattr(sources, "accepted", lambda: lines)
-
-    return accept
-
-
-A, B, C = "a" * 12, "b" * 12, "c" * 12
-
-
-def test_an_accepted_change_counts_as_what_was_before(accepted):
-    accepted((A, B), (B, C))
-    assert [sources.accepted_digest("a.py", digest) for digest in (A, B, C)] == [A, A, A]
-    assert sources.accepted_digest("b.py", C) == C and sources.accepted_digest("a.py", "d" * 12) == "d" * 12
-    assert sources.changes_in(["a.py"]) == [f"a.py: {A} -> {B}: a test", f"a.py: {B} -> {C}: a test"]
-    assert sources.changes_in(["b.py"]) == []
-
-
-def test_changes_that_run_in_a_circle_end(accepted):
-    accepted((A, B), (B, A))
-    assert sources.accepted_digest("a.py", A) in (A, B)
-
-
 def test_a_question_depends_on_its_own_builders_alone():
     files = sources.of_report("question", "workflow/report/tables/adaptive_span_table3.py")
     builders = {file for file in files if file.startswith("workflow/report/tables/") and "/_" not in file}

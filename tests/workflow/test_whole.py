@@ -128,9 +128,16 @@ def changed(done):
 def test_a_changed_choice_makes_its_own_runs_out_of_date_and_no_others(done, changed):
     changed(ADAPTIVE, "# changed\n")
     found = trainings(planned(done[0]))
-    runs = read_bundle(done[0] / "results" / "smoke").runs
+    bundle = read_bundle(done[0] / "results" / "smoke")
+    runs, made = bundle.runs, [record.origin.source for record in bundle.records.values()]
     adaptive = runs[runs["span"] == "adaptive"]
     assert sorted(each.split()[0] for each in found) == sorted(adaptive["variant"]) == ["adaptive", "long", "short"]
+    for line in ("# changed\n", ""):  # a change that alters no number is said to be none; so is taking it back
+        changed(ADAPTIVE, line)
+        assert snakemake(done[0], *CONFIG, "--touch").returncode == 0
+        assert "Nothing to be done" in planned(done[0])
+    again = read_bundle(done[0] / "results" / "smoke")
+    assert [record.origin.source for record in again.records.values()] == made
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from pathlib import Path
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
-from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
 from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, spell, spell_hours
 from workflow.plan.planned_runs import PlannedRuns
@@ -24,6 +23,7 @@ from workflow.plan.work import disk_bytes, load_devices, memory_bytes
 from workflow.results.record import Record
 from workflow.results.statistics import scatter, smallest_effect
 
+STATES = ("done", "failed", "come with the project", "to train")
 TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
 
@@ -31,11 +31,12 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     """What is printed. missing: data sets that are not at hand, with the reason."""
     runs, known = targets.runs, read_timed(results / "runs")
     waiting = {digest: runs.jobs[digest] for digest in runs.trained if not _has_record(digest, results)}
+    states = _states(runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"})
     lines = [f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"]
-    lines[0] += f", {_count(runs, waiting)}"
+    lines[0] += f", {_count(states.values())}"
     for task, scale in targets.config.load_scales().items():
-        count = _count(runs, {digest: job for digest, job in waiting.items() if job.task == task}, task)
-        lines += [f"  {task}: {count}", f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}"]
+        lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
+        lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
     lines += [f"data that is missing: {reason}" for reason in missing.values()]
     forecast = Forecast.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
     lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
@@ -47,12 +48,17 @@ def _has_record(digest: str, results: Path) -> bool:
     return (results / "runs" / digest / "record.json").exists()
 
 
-def _count(runs: PlannedRuns, waiting: dict[str, Job], task: str | None = None) -> str:
-    """Count the runs, or those of a task, that are trained, that come with the project, that are still to train."""
-    digests = [digest for digest, job in runs.jobs.items() if task in (None, job.task)]
-    come = len(set(digests) & set(runs.precomputed))
-    words = [f"{len(digests) - come - len(waiting)} trained", f"{come} come with the project" if come else ""]
-    return ", ".join(filter(None, [*words, f"{len(waiting)} to train"]))
+def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
+    """Say of each run, by digest, how far it is; one that comes with the project counts as nothing else."""
+    states = {digest: "failed" if digest in failed else "done" for digest in runs.jobs}
+    states |= dict.fromkeys(runs.precomputed, "come with the project")
+    return states | dict.fromkeys(waiting, "to train")
+
+
+def _count(states: Iterable[str]) -> str:
+    """Count states in words: 2 done, 1 failed, 4 to train."""
+    counts = Counter(states)
+    return ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state] or state in ("done", "to train"))
 
 
 def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from workflow.config.choices import AXES
@@ -105,17 +105,16 @@ def read_timed(runs: Path) -> list[Timed]:
     """
     found: dict[str, Timed] = {}
     for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("runs/*/record.json"))):
-        if (run := _read(path, path.stat().st_mtime_ns)) is not None:
+        if (run := _read(path)) is not None:
             found.setdefault(run.record.digest, run)
     return list(found.values())
 
 
-@cache
-def _read(path: Path, stamp: int) -> Timed | None:
-    """stamp: when the file was written; one that has not changed is read once."""
+def _read(path: Path) -> Timed | None:
+    """Read one run; None where its record is of another version: no estimate rests on it."""
     try:
         record = read_record(path)
-    except (ConfigError, OSError):  # of another version: no estimate rests on it
+    except (ConfigError, OSError):
         return None
     here = (path.parent / "weights.pt").exists()
     return Timed(record, here, read_benchmark(path.parent / "benchmark.tsv") if here else None)
