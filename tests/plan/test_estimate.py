@@ -45,12 +45,6 @@ def test_a_gpu_is_told_from_runs_on_gpus_and_a_cpu_never_from_them():
     assert not Forecast.of([job(seed=3)], [on_cpu], 2, gpu=True).on_gpu
 
 
-def test_a_run_that_was_resumed_took_what_its_record_says():
-    """Snakemake timed the last part alone."""
-    assert timed(job(), benchmark=3.0, seconds=10.0).seconds == 10 + START
-    assert timed(job(), benchmark=12.0, seconds=10.0).seconds == 12
-
-
 def test_a_failed_run_tells_nothing():
     broken = Timed(finished(job()).model_copy(update={"cost": None}), here=True)
     assert estimate(job(), [broken]) is None

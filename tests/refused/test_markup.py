@@ -10,7 +10,6 @@ from markupsafe import Markup
 from pydantic import BaseModel
 
 from tests import _site
-from workflow.cli import compare
 from workflow.report.pages import site
 
 EVIL = "\"'><script>alert(1)</script><img src=x onerror=alert(1)>&"
@@ -56,11 +55,8 @@ def used(monkeypatch):
 
 def write_all(folder: Path) -> None:
     """At least one page of each template."""
-    results, pages = folder / "results" / _site.SCALE, folder / "reports" / _site.SCALE
     _site.write_results(folder, [row for row in _site.rows_of(QUESTIONS, broken=True) if row["seed"] == 1])
     _site.write_pages(folder)
-    with pytest.raises(SystemExit):
-        compare.main([str(results), str(results), "--page", str(pages / "compare.html")])
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ KINDS = {
     "figure: of others": Kind(
         "cli.trace a.svg", "names no runs; only files made by this suite do", {"a.svg": "<svg/>"}
     ),
-    "command: misspelt option": Kind("cli.compare a b --pag c.html", "did you mean --page?"),
+    "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
     "command: no core": Kind("cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"),
 }
 

@@ -1,16 +1,8 @@
 """The pages in a real browser; skipped where there is none."""
 
-import json
 import shutil
 
 import pytest
-
-from tests import _site
-from tests._runs import run
-from workflow.cli.compare import compare_bundles
-from workflow.report.bundle import read_bundle
-from workflow.report.pages.site import Site
-from workflow.results.record import write_record, write_text
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
@@ -236,18 +228,6 @@ def test_the_page_of_a_run_draws_its_curves(site, page):
     assert "bits per character, by steps" in scores.inner_text()
 
 
-@pytest.fixture(scope="module")
-def command_pages(tmp_path_factory):
-    """The page that a command writes and no rule: two bundles compared."""
-    folder = tmp_path_factory.mktemp("commands")
-    row, scale = run() | {"digest": "abc"}, folder / "results" / _site.SCALE
-    write_record(folder / "results" / "runs" / "abc" / "record.json", _site.record(row))
-    write_text(scale / "plan.json", json.dumps([_site.planned(row)]))
-    results = read_bundle(scale)
-    Site(scale, folder).write("compare.html.j2", "compare.html", **compare_bundles(results, results))
-    return [folder / "compare.html"]
-
-
 def one_of_each_kind(site):
     names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
     question = "quality_against_cost"
@@ -256,11 +236,11 @@ def one_of_each_kind(site):
 
 
 @pytest.mark.parametrize("scheme, rules", [("light", None), ("dark", ["color-contrast"])])
-def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, site, page, command_pages):
+def test_nothing_serious_stands_between_a_reader_and_a_page(scheme, rules, site, page):
     """axe-core: contrast, names, roles, order; what is dark differs in contrast alone."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     page.emulate_media(color_scheme=scheme)
-    for path in (*one_of_each_kind(site), *command_pages):
+    for path in one_of_each_kind(site):
         page.goto(path.as_uri())
         options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
         violations = axe.run(page, options=options).response["violations"]

@@ -145,19 +145,6 @@ def test_what_is_no_bundle_is_refused(tmp_path):
             read_bundle(tmp_path / name)
 
 
-def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
-    path = write_set(tmp_path)
-    plan, archive = (scale_of(path) / "plan.json").read_text(), bundled(path).read_bytes()
-    monkeypatch.chdir(path)
-    scale = f"results/{_site.SCALE}"
-    for place in ("reports/index.html", str(path / "reports" / "new.html")):
-        with pytest.raises(ConfigError, match="reports/ is written by the workflow"):
-            compare.main([scale, "b.zip", "--page", place])
-    with pytest.raises(ConfigError, match="ends in .html"):
-        compare.main([scale, "b.zip", "--page", f"{scale}/plan.json"])
-    assert (scale_of(path) / "plan.json").read_text() == plan and (path / "b.zip").read_bytes() == archive
-
-
 def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
     runs = table(run(scale="laptop"), run(scale="small", seed=2))
     with pytest.raises(ConfigError, match="several scales, laptop and small"):
@@ -196,13 +183,11 @@ def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
         tmp_path / "b", lambda row: row | {"dev_bpc": row["dev_bpc"] + (row["variant"] == "adaptive")}, "gpu"
     )
     better = write_set(tmp_path / "a")
-    assert exit_code(scale_of(better), scale_of(worse), "--page", tmp_path / "c.html") == 3
+    assert exit_code(scale_of(better), scale_of(worse)) == 3
     printed = capsys.readouterr().out
     moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
     assert "gpu in B" in printed and moved in printed
     assert "fixed on text8" not in printed and "1 of" in printed
-    page = (tmp_path / "c.html").read_text()
-    assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
 
 
 def test_a_configuration_of_two_ablations_is_compared_once():

@@ -28,17 +28,15 @@ OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are ap
 
 @dataclass(frozen=True)
 class Timed:
-    """A run that ended. benchmark: seconds of its process, where Snakemake timed it. here: on this machine."""
+    """A run that ended. here: on this machine."""
 
     record: Record
     here: bool
-    benchmark: float | None = None
 
-    @cached_property
+    @property
     def seconds(self) -> float:
-        """How long the whole process took. Of a run that was resumed, Snakemake timed the last part alone."""
-        spent = self.record.cost.seconds
-        return self.benchmark if self.benchmark and self.benchmark >= spent else spent + START
+        """Return how long the whole process took."""
+        return self.record.cost.seconds + START
 
     @cached_property
     def work(self) -> float:
@@ -80,7 +78,7 @@ def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate 
     nearest = min(ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None)
     if nearest is None:
         return None
-    return Estimate(job, START + max(0.0, nearest.seconds - START) * computed / nearest.work, nearest)
+    return Estimate(job, START + nearest.record.cost.seconds * computed / nearest.work, nearest)
 
 
 def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bool) -> tuple:
@@ -116,17 +114,7 @@ def _read(path: Path) -> Timed | None:
         record = read_record(path)
     except (ConfigError, OSError):
         return None
-    here = (path.parent / "weights.pt").exists()
-    return Timed(record, here, read_benchmark(path.parent / "benchmark.tsv") if here else None)
-
-
-def read_benchmark(path: Path) -> float | None:
-    """Seconds of the process that Snakemake timed; None without a file, or with one that is not Snakemake's."""
-    try:
-        head, row, *_ = path.read_text(encoding="utf-8").splitlines()
-        return float(dict(zip(head.split("\t"), row.split("\t"), strict=False))["s"])
-    except (OSError, ValueError, KeyError):
-        return None
+    return Timed(record, here=(path.parent / "weights.pt").exists())
 
 
 def spell(seconds: float) -> str:
