@@ -23,7 +23,7 @@ CPU = torch.device("cpu")
 @cache
 def origin() -> Origin:
     """Of numbers that were made by hand, here and now."""
-    return describe(CPU, "fp32", sources.recorded([]))
+    return Origin(**describe(CPU, "fp32", sources.recorded([])))
 
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:

@@ -20,7 +20,7 @@ from workflow.tasks.spec import TASKS
 
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
-LOOKUPS = ("build.py", "analytic.py")  # beside alternatives, and none
+LOOKUPS = ("analytic.py",)  # beside alternatives, and none
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs", "workflow/papers/formulas.py")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/papers")

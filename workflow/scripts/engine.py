@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
     if not reports:
         raise ConfigError("engine: nothing was timed, see above")
     origin = describe(pick_device(options.device), "fp32", sources.recorded(sources.of_script("engine")))
-    rows = compare(reports).assign(device=origin.device, threads=origin.threads, commit=origin.commit)
+    rows = compare(reports).assign(**{key: origin[key] for key in ("device", "threads", "commit")})
     write_text(options.out, csv_text(rows))
 
 
