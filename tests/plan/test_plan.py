@@ -26,13 +26,10 @@ def planned(**changes):
     return plan(load_config({**BASE, "scale": "smoke", **changes}))
 
 
-def test_two_ablations_share_a_job():
-    digests = [row.job.digest for row in planned()]
-    assert len(set(digests)) < len(digests)
-
-
 def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
-    job = planned()[0].job
+    rows = planned()
+    job = rows[0].job
+    assert len({row.job.digest for row in rows}) < len(rows)  # two ablations share a job
     assert job.digest != job.configuration  # both are remembered, and not copied
     other = job.model_copy(update={"seed": job.seed + 1})
     longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
@@ -69,7 +66,7 @@ def test_the_grid_holds_every_s_with_every_k():
 
 
 def test_the_grid_may_end_earlier_for_a_variant():
-    """No fixed span beyond 2,048, which is where the paper's end."""
+    """As the paper's fixed spans end at 2,048."""
     rows = plan(load_config({**BASE, "scale": "paper", "ablations": ["span_limit"]}))
     longest = {name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")}
     assert longest == {"fixed": 2048, "adaptive": 8192}
@@ -139,18 +136,8 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
 
 
-def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["dynamic_span"], None))
-    assert alone.artefacts("tables") == ["adaptive_span_table3"]
-    assert alone.artefacts("figures") == ["adaptive_span_figure5"]
-    assert set(alone.runs.jobs) < set(whole.runs.jobs)
-    assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
-
-
 def scale_file(folder: Path, scale: str, text: str, task: str = "parsing") -> None:
-    path = folder / "config" / "scales" / scale / f"{task}.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
+    write_text(folder / "config" / "scales" / scale / f"{task}.yaml", text)
 
 
 def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):
@@ -168,27 +155,20 @@ def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_
     [
         ("{based_on: smok}", "'smok': did you mean 'smoke'?"),
         ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
-        (
-            "{based_on: smoke, training: {stpes: 9}}",
-            "mine/parsing.yaml: 'stpes': did you mean 'steps'?",
-        ),
+        ("{based_on: smoke, training: {stpes: 9}}", "mine/parsing.yaml: 'stpes': did you mean 'steps'?"),
         ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
         ("{about: Mine.}", "config/scales/mine/parsing.yaml: corpora = "),
+        (None, "config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"),  # in the base of the task
     ],
 )
 def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scale_file(tmp_path, "mine", text)
+    scale_file(tmp_path, "mine", text or "{about: Mine.}")
+    if text is None:
+        scale_file(tmp_path, "", "{measure: {pases: 1}}")
     with pytest.raises(ConfigError) as refused:
         load_scale("mine", "parsing")
     assert says in str(refused.value)
-
-
-def test_what_is_wrong_in_the_base_is_named_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    scale_file(tmp_path, "", "{measure: {pases: 1}}")
-    with pytest.raises(ConfigError, match="^config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"):
-        load_scale("smoke", "parsing")
 
 
 @pytest.mark.parametrize(
@@ -201,14 +181,6 @@ def test_every_scale_can_be_planned(path, monkeypatch):
     scale, task = path.parent.name, path.stem
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
-    named = load_scale(scale, task).ablations
-    left_out = {corpus for corpus, stand_in in load_scale(scale, task).corpora.items() if stand_in is None}
-    ablations = {name: load_ablation(name) for name in (named or known_ablations())}
-    assert {row.ablation for row in rows} == {
-        name
-        for name, ablation in ablations.items()
-        if ablation.task == task and (named or not ablation.by_name) and {*ablation.corpora} - left_out
-    }
 
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):

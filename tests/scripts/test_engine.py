@@ -25,7 +25,8 @@ def timed(turn: int, backend: str, ms: float) -> dict:
 def test_a_backend_is_as_many_times_faster_as_the_definition_in_the_same_turn():
     """The machine is half as fast in the second turn: 10 / 2 and 20 / 4; in the third only the definition is slow."""
     times = {"definition": (10.0, 20.0, 40.0), "band": (2.0, 4.0, 2.0)}
-    (row,) = compare([timed(*pair) for name, each in times.items() for pair in _turns(name, each)]).itertuples()
+    reports = [timed(turn, name, ms) for name, each in times.items() for turn, ms in enumerate(each)]
+    (row,) = compare(reports).itertuples()
     assert (row.work, row.span, row.S, row.backend, row.turns) == ("train", "fixed", 256, "band", 3)
     assert (row.ms, row.ms_definition, row.median, row.least, row.most) == pytest.approx((2, 20, 5, 5, 20))
 
@@ -41,10 +42,6 @@ def test_the_index_shows_a_row_for_each_case_and_what_was_not_timed(tmp_path):
         ["training step, adaptive span", "4,096", "10 (9 to 12.5)", "not timed"],
     ]
     assert table["about"] == "3 turns; cpu: made up; 2 threads; commit 0123456789"
-
-
-def _turns(name: str, times: tuple) -> list[tuple]:
-    return [(turn, name, ms) for turn, ms in enumerate(times)]
 
 
 @pytest.fixture
@@ -75,15 +72,7 @@ def test_every_backend_that_this_machine_has_is_timed(span, work, case):
 
 def test_a_backend_with_other_numbers_is_not_timed(case, monkeypatch):
     attend = Engine.attend
-
-    def broken(*given):
-        y, past = attend(*given)
-        return (1 + 1e-6) * y, past
-
-    monkeypatch.setattr(
-        Engine,
-        "attend",
-        lambda *given: tuple(1.001 * part if torch.is_tensor(part) else part for part in attend(*given)),
-    )
+    broken = lambda *given: tuple(1.001 * part if torch.is_tensor(part) else part for part in attend(*given))  # noqa: E731
+    monkeypatch.setattr(Engine, "attend", broken)
     with pytest.raises(AssertionError):
         case("fixed", "train", "band")
