@@ -105,9 +105,9 @@ def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tm
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
-def test_nonsense_is_refused(word, line, tmp_path):
+def test_nonsense_is_refused(word, line, printed):
     with pytest.raises(ConfigError, match=line):
-        command.main(["--config", word, "--results", str(tmp_path)])
+        printed("--config", word)
 
 
 def test_what_seeds_can_show_comes_from_their_scatter():

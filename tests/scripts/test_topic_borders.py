@@ -45,8 +45,8 @@ def test_spans_over_a_text_are_those_of_its_characters():
     """With v = 0 the span hangs on nothing: S sigmoid(b) + R everywhere, whatever the block."""
     net = build_net(job(**VARIANTS["dynamic"]), CPU, 7)
     streams = torch.randint(7, (2, 50), generator=torch.Generator().manual_seed(0))
-    z = net.attentions[0].span.limit * torch.sigmoid(torch.tensor(net.attentions[0].span.bias[0].item()))
-    expected = min(z.item() + net.attentions[0].span.ramp, net.attentions[0].span.limit)
+    span = net.attentions[0].span
+    expected = min(span.limit * span.bias[0].sigmoid().item() + span.ramp, span.limit)
     for layer in net.attentions:
         layer.span.weight.data.zero_()
     spans = spans_over(net, streams, 8)
@@ -55,17 +55,16 @@ def test_spans_over_a_text_are_those_of_its_characters():
 
 @pytest.mark.slow
 def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
-    source = TopicText(topic_borders.load_corpora("char_lm").entry("topics").topics)
-    size = topic_borders.load_corpora("char_lm").entry("topics").bytes
-    text = source.draw(size).decode()[-2000:]
+    entry = topic_borders.load_corpora("char_lm").entry("topics")
+    text = TopicText(entry.topics).draw(entry.bytes).decode()[-2000:]
     symbols = sorted({*text, "<eos>"})
     ids = np.array([symbols.index(character) for character in text])
     corpus = store.Corpus("topics", ids, ids, ids, symbols, "sha256:0", "character", "a test")
     store.write(tmp_path / "topics.npz", corpus)
     small = job(**VARIANTS["dynamic"])
     weights = write_weights(small, tmp_path / "run", build_net(small, CPU, len(symbols)).state_dict())
-    options = [str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), str(weights)]
-    options += ["--streams", "2", "--tokens", "0"]
+    files = (tmp_path / "topics.npz", tmp_path / "out.json", weights)
+    options = [*map(str, files), "--streams", "2", "--tokens", "0"]
     topic_borders.main(["topics", *options])
     kind, rows = read_rows(tmp_path / "out.json")
     assert kind == "topic_borders" and {row["digest"] for row in rows} == {small.digest}
