@@ -29,7 +29,8 @@ def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_
     elsewhere = estimate(wanted, known[2:3])
     assert elsewhere.nearest.record.job.task == "translation"
     assert memory_bytes(wanted, elsewhere.nearest.record) is None
-    assert estimate(wanted, []) is None
+    broken = Timed(finished(job()).model_copy(update={"cost": None}), here=True)
+    assert estimate(wanted, []) is None and estimate(wanted, [broken]) is None
 
 
 def test_a_variant_is_told_from_itself_rather_than_from_another_of_the_same_work():
@@ -43,11 +44,6 @@ def test_a_gpu_is_told_from_runs_on_gpus_and_a_cpu_never_from_them():
     assert not estimate(job(seed=3), [on_cpu, on_gpu]).nearest.is_gpu
     assert estimate(job(seed=3), [on_cpu, on_gpu], gpu=True).seconds == pytest.approx(10)
     assert not Forecast.of([job(seed=3)], [on_cpu], 2, gpu=True).on_gpu
-
-
-def test_a_failed_run_tells_nothing():
-    broken = Timed(finished(job()).model_copy(update={"cost": None}), here=True)
-    assert estimate(job(), [broken]) is None
 
 
 def test_runs_share_the_cores_and_take_turns_on_a_gpu():

@@ -69,12 +69,8 @@ def test_a_timing_has_its_node_to_itself_and_a_run_is_told_before_its_time_is_up
 
 
 def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(asked, monkeypatch):
-    made = asked(job(), scheduled=False)
+    made = asked(job(), scheduled=False, gpus=1)
     monkeypatch.setattr(requests, "read_timed", lambda runs: pytest.fail("a record was read"))
     asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
     assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
-
-
-@pytest.mark.parametrize("scheduled", [True, False])
-def test_a_run_asks_for_a_gpu_for_each_of_its_devices(asked, scheduled):
-    assert asked(job(), scheduled=scheduled, gpus=1).of_run()["gpu"](WILDCARDS) == 2
+    assert made.of_run()["gpu"](WILDCARDS) == asked(job(), gpus=1).of_run()["gpu"](WILDCARDS) == 2  # one a device

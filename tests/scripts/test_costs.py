@@ -91,9 +91,7 @@ def test_the_search_for_the_longest_span_ends_at_the_budget(tmp_path, monkeypatc
 
 def test_looking_for_weights_maps_the_file_and_reads_no_tensor(tmp_path, monkeypatch):
     """What a fork of this process measures would otherwise stand on the memory that they left free."""
-    path, read = write_weights(job(), tmp_path, build_net(job(), CPU, 7).state_dict()), torch.load
-    mapped = []
-    monkeypatch.setattr(
-        torch, "load", lambda *given, mmap, **options: mapped.append(mmap) or read(*given, mmap=mmap, **options)
-    )
+    path = write_weights(job(), tmp_path, build_net(job(), CPU, 7).state_dict())
+    read, mapped = torch.load, []
+    monkeypatch.setattr(torch, "load", lambda *given, **named: mapped.append(named["mmap"]) or read(*given, **named))
     assert TrainedRun.at(path).has_weights and mapped == [True]
