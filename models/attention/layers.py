@@ -117,13 +117,13 @@ class SequenceAttention(MultiHeadBase):
 
 
 def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """The choices of a package, each by the name of its file; a file whose name begins with _ is none."""
+    """Import the choices of a package, each by the name of its file; a file whose name begins with _ is none."""
     names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
     return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
 
 
 def public_class(module: str) -> type:
-    """The one class that a module defines under a name without a leading _; ValueError for none or several."""
+    """Import the one class that a module defines without a leading _; ValueError for none or several."""
     own = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", None) == module]
     public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
     if len(public) != 1:
@@ -137,7 +137,7 @@ CHOICES = {axis: choices_in(f"models.attention.{axis}s") for axis in ("span", "s
 
 
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
-    """The choice that `settings` ({"name": ..., its settings}) names on one axis."""
+    """Build the choice that `settings` ({"name": ..., its settings}) names on one axis."""
     settings = dict(settings)
     return CHOICES[axis][settings.pop("name")](shape, **settings)
 

@@ -14,7 +14,6 @@ from workflow.plan.targets import Targets
 from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import precomputed
 from workflow.results.record import write_record
-from workflow.results.statistics import smallest_effect
 
 CONFIG = ROOT / "config" / "config.yaml"
 WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
@@ -117,6 +116,5 @@ def test_what_seeds_can_show_comes_from_their_scatter():
     rows += [finished(_jobs.job(seed=seed, steps=24), test_bpc=3 + value) for seed, value in ((1, 0.3), (2, -0.3))]
     deviation, runs = command.scatter_between_seeds(rows + rows, "char_lm", "test_bpc")
     assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5) and runs == 4
-    assert command.detectable_effect(deviation, 3) == pytest.approx(smallest_effect(2**0.5 * deviation, 3))
     alike = [finished(_jobs.job(seed=seed), test_bpc=2.0) for seed in (1, 2, 3)]
     assert command.scatter_between_seeds(alike, "char_lm", "test_bpc") is None

@@ -27,7 +27,7 @@ NAMES = ["ablation", "paper_corpus", "variant", "S", "k"]
 
 
 def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
-    """What differs between the sides, by name: the values of a and of b."""
+    """List what differs between the sides, by name: the values of a and of b."""
     sides = [_origin_values(records) for records in (a, b)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     both = {name: tuple(sorted(side.get(name, {"none"})) for side in sides) for name in names}
@@ -35,7 +35,7 @@ def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple
 
 
 def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Every value of every field of the origins but the time, of the scale and of the texts."""
+    """Collect every value of the fields of the origins but the time, of the scale and of the texts."""
     values: dict[str, set[str]] = {}
     for record in records:
         origin = record.origin
@@ -50,12 +50,12 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
 
 
 def have_other_scales(a: pd.DataFrame, b: pd.DataFrame) -> bool:
-    """Whether S and k are other numbers on the two sides; then they are paired by rank."""
+    """Tell whether S and k are other numbers on the two sides; then they are paired by rank."""
     return set(a["scale"]) != set(b["scale"])
 
 
 def add_keys(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
-    """With a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
+    """Add a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
     runs = runs.copy()
     for column in ("S", "k") if by_rank else ():
         groups = runs.groupby(["ablation", "paper_corpus", "variant"])[column]
@@ -66,7 +66,7 @@ def add_keys(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
 
 
 def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
-    """A line for each quantity of each cell that both have, and the keys of the cells that only one has.
+    """Compare each quantity of each cell that both have, a line each; list the keys of the cells that only one has.
 
     A configuration that serves several ablations is compared once, in the first of them.
     """
@@ -91,7 +91,7 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
 
 
 def _compare_status(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
-    """The share of runs that ended well, where it differs: a failure is a number that moved."""
+    """Compare the share of runs that ended well: a failure is a number that moved."""
     a, b = ((side["status"] == "ok").mean() for side in (left, right))
     if a == b:
         return []
@@ -110,7 +110,7 @@ def _compare_quantity(
 
 
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
-    """One for each seed that ended well; for each turn of a timing."""
+    """List a value for each seed that ended well, or for each turn of a timing."""
     finished = rows[rows["status"] == "ok"]
     if quantity in SPEEDS:
         return split_turns(finished[finished[quantity].notna()], quantity)["value"].tolist()

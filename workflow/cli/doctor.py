@@ -41,7 +41,7 @@ TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the cl
 
 
 def findings(name: str) -> Iterator[Finding]:
-    """All of them; what forks comes first, before this process touches a GPU or starts threads."""
+    """Look at everything; what forks comes first, before this process touches a GPU or starts threads."""
     torch.set_num_threads(1)
     yield look_at_memory(name)
     device = pick_device(name)
@@ -61,7 +61,7 @@ def look_at_versions(device: torch.device) -> Iterator[Finding]:
 
 
 def look_at_memory(name: str) -> Finding:
-    """A known amount is held in a process of its own."""
+    """Hold a known amount of memory in a process of its own, and compare it with what the counter says."""
 
     def hold() -> dict:
         device = pick_device(name)
@@ -99,7 +99,7 @@ def look_at_backends(device: torch.device) -> Iterator[Finding]:
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
-    """The largest error beside the largest number of its tensor, over its bound; None where no such net is computed."""
+    """Return the largest error, as a share of the largest number of its tensor, over its bound; None: not computed."""
     try:
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer

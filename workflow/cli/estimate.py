@@ -28,9 +28,10 @@ TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
 
 def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str, str]) -> list[str]:
-    """What is printed. missing: data sets that are not at hand, with the reason."""
+    """List what is printed. missing: data sets that are not at hand, with the reason."""
     runs, known = targets.runs, read_timed(results / "runs")
-    waiting = {digest: runs.jobs[digest] for digest in runs.trained if not _has_record(digest, results)}
+    records = {digest: results / "runs" / digest / "record.json" for digest in runs.trained}
+    waiting = {digest: runs.jobs[digest] for digest, path in records.items() if not path.exists()}
     states = _states(runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"})
     lines = [f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"]
     lines[0] += f", {_count(states.values())}"
@@ -42,10 +43,6 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
     lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
     return [*lines, *_effect_lines(runs, known)]
-
-
-def _has_record(digest: str, results: Path) -> bool:
-    return (results / "runs" / digest / "record.json").exists()
 
 
 def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
@@ -87,7 +84,7 @@ def _memory_line(needed: list[float | None]) -> str:
 
 
 def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> tuple[float, int] | None:
-    """The standard deviation of a score between seeds of one configuration, and of how many runs it comes.
+    """Compute the standard deviation of a score between seeds of one configuration, and count the runs behind it.
 
     Pooled over all configurations with several seeds; None where no configuration has two, or where they do not differ.
     """
@@ -100,13 +97,8 @@ def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> t
     return (deviation, len(values)) if deviation else None
 
 
-def detectable_effect(deviation: float, seeds: int) -> float:
-    """The smallest difference that so many pairs of seeds would show four times out of five."""
-    return smallest_effect(math.sqrt(2) * deviation, seeds)
-
-
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
+    """Say which differences the planned seeds could show, from the scatter at this scale, else at all scales."""
     jobs, lines, records = runs.jobs.values(), [], [run.record for run in known]
     of_scale = [record for record in records if record.job.scale == next(iter(jobs)).scale]
     for task in dict.fromkeys(job.task for job in jobs):
@@ -118,7 +110,8 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
             lines.append(f"{task}: one seed shows no difference, two are needed")
         elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
-            effects = [f"{detectable_effect(deviation, count):.3g} with {count} seeds" for count in counts if count > 1]
+            shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count > 1}
+            effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
             source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
             lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
         else:

@@ -1,4 +1,4 @@
-"""What can be chosen on each axis of attention, read from the source without importing torch.
+"""Know what can be chosen on each axis of attention, read from the source without importing torch.
 
 A choice is one file in one of the four folders of `models/attention/`, and its one class without a leading _. Its name
 is the file's name; its settings are the keyword-only arguments of its class. So a dry run knows every name and every
@@ -37,14 +37,14 @@ OPTIONAL = ("evaluation_cache", "clamp")
 
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
-    """The choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
+    """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
     folder = ATTENTION / AXES[axis]
     return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
 
 
 @cache
 def choice_settings(axis: str, name: str) -> dict:
-    """The settings of one choice with their defaults; `REQUIRED` marks one without a default."""
+    """Return the settings of one choice with their defaults; `REQUIRED` marks one without a default."""
     for node in _class_of(axis, name).body:
         if isinstance(node, ast.FunctionDef) and node.name == "__init__":
             pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
@@ -54,26 +54,26 @@ def choice_settings(axis: str, name: str) -> dict:
 
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
-    """The settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
+    """Return the settings of one choice that an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
     return _assigned(_class_of(axis, name), "from_grid", {})
 
 
 @cache
 def backend_names() -> tuple[str, ...]:
-    """The names of the code that computes attention, the definition and `auto` among them."""
+    """List the names of the code that computes attention, the definition and `auto` among them."""
     source = (ATTENTION / "engine" / "backend.py").read_text(encoding="utf-8")
     return _assigned(ast.parse(source), "BACKENDS", ())
 
 
 def axis_of(name: str) -> str:
-    """The axis that has a choice of this name: no two axes share one."""
+    """Find the axis that has a choice of this name: no two axes share one."""
     axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
     check_known("choice of attention", name, axes)
     return axes[name]
 
 
 def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
-    """The literal that is assigned to a name; `missing` where none is."""
+    """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
             return ast.literal_eval(node.value)
@@ -92,7 +92,7 @@ def _class_of(axis: str, name: str) -> ast.ClassDef:
 
 
 def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], grid: dict) -> dict:
-    """One choice with all its settings spelled out.
+    """Spell out all settings of one choice.
 
     choice: a name, or a mapping with `name` and settings. defaults: settings of the scale by name of the choice. grid:
     S and k, None where there is none, for the settings that the choice's `from_grid` names. What a variant says itself
@@ -138,7 +138,7 @@ class AttentionChoices(FrozenModel):
 
 
 def _refuse_out_of_range(key: str, value) -> None:
-    """A setting whose name says what it counts, against what it may be."""
+    """Refuse a value that a setting of this name cannot have."""
     if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
         null = ", or null" if key in OPTIONAL else ""
         raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")

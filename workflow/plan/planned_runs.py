@@ -24,12 +24,12 @@ class PlannedRuns:
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """By digest."""
+        """Return the jobs by digest."""
         return {row.job.digest: row.job for row in self.rows}
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """Configuration -> the run whose net is measured for it: that of its first seed."""
+        """Map each configuration to the run whose net is measured for it: that of its first seed."""
         first: dict[str, str] = {}
         for row in self.rows:
             first.setdefault(row.job.configuration, row.job.digest)
@@ -41,12 +41,12 @@ class PlannedRuns:
 
     @cached_property
     def corpora(self) -> dict[str, str]:
-        """File name of a data set under results/data -> the name it is asked for by."""
+        """Map the file name of a data set under results/data to the name it is asked for by."""
         return {row.job.corpus: row.corpus for row in self.rows}
 
     @cached_property
     def tasks_of_corpora(self) -> dict[str, str]:
-        """File name of a data set -> a task that reads it."""
+        """Map the file name of a data set to a task that reads it."""
         return {row.job.corpus: row.job.task for row in self.rows}
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
@@ -85,12 +85,12 @@ class PlannedRuns:
 
     @cached_property
     def without_job_file(self) -> list[str]:
-        """The runs without a job file. A job file that exists is not an output: its content never changes."""
+        """List the runs without a job file. A job file that exists is not an output: its content never changes."""
         return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @cached_property
     def trained_anyway(self) -> frozenset[str]:
-        """The runs that are trained here although their record came with the project."""
+        """Collect the runs that are trained here although their record came with the project."""
         if self.train == "everything":
             return frozenset(self.jobs)
         named = {row.job.digest for row in self.rows if row.ablation in self.train_first}
@@ -102,12 +102,12 @@ class PlannedRuns:
 
     @cached_property
     def precomputed(self) -> list[str]:
-        """The runs whose records are taken from what came with the project."""
+        """List the runs whose records are taken from what came with the project."""
         return [digest for digest in self.jobs if self.is_precomputed(digest)]
 
     @cached_property
     def trained(self) -> list[str]:
-        """The runs that are trained here."""
+        """List the runs that are trained here."""
         return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
     @property
@@ -134,15 +134,15 @@ class PlannedRuns:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
 
     def job_of(self, configuration: str) -> Job:
-        """The job whose net is measured for a configuration."""
+        """Return the job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
 
     def devices_of(self, digest: str) -> int:
-        """How many GPUs, or processes on a CPU, share a run."""
+        """Count the GPUs, or processes on a CPU, that share a run."""
         return self.jobs[digest].training.devices
 
     def data_of(self, digest: str) -> str:
-        """The data set that a run reads."""
+        """Name the file of the data set that a run reads."""
         return f"results/data/{self.jobs[digest].corpus}.npz"
 
     def net_of(self, configuration: str) -> str:
@@ -165,7 +165,7 @@ class PlannedRuns:
         return groups
 
     def groups_of(self, ablation: str) -> list[str]:
-        """The groups of an ablation's configurations."""
+        """List the groups of an ablation's configurations."""
         wanted = set(self.configurations_of(ablation))
         return [group for group, members in self.groups.items() if wanted.issuperset(members)]
 

@@ -1,4 +1,4 @@
-"""What a job asks a scheduler for, time and memory, as functions for `resources:`; and which runs travel together.
+"""Ask a scheduler for time and memory, by functions for `resources:`, and say which runs travel together.
 
 A run asks for its estimated time (`workflow.plan.estimate`), as much longer as estimates are off; other jobs take
 minutes. A job that asked for too little asks for more at each attempt.
@@ -41,7 +41,7 @@ class Requests:
     # what rules ask for
 
     def of_run(self) -> dict[str, Request | str]:
-        """What the rule `train` asks for; its GPUs everywhere, for without a scheduler Snakemake counts them."""
+        """Return what the rule `train` asks for; its GPUs everywhere, for without a scheduler Snakemake counts them."""
         runs, gpus = self.targets.runs, self.targets.config.gpus
         return {"gpu": lambda wildcards: gpus * runs.devices_of(wildcards.digest)} | self._asked(
             lambda wildcards, attempt: minutes(self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)),
@@ -50,7 +50,7 @@ class Requests:
         )
 
     def of_configuration(self) -> dict[str, Request]:
-        """What a rule asks for that measures the net of one configuration."""
+        """Return what a rule asks for that measures the net of one configuration."""
         digests = self.targets.runs.configurations
         return self._asked(
             _rising(MINUTES),
@@ -58,16 +58,16 @@ class Requests:
         )
 
     def of_timing(self) -> dict[str, Request | str]:
-        """What a rule asks for that times: it has its node to itself."""
+        """Return what a rule asks for that times: it has its node to itself."""
         return self._asked(_rising(TIMING), slurm_extra=ALONE)
 
     def of_data(self) -> dict[str, Request]:
-        """What a rule asks for that makes or reads a data set."""
+        """Return what a rule asks for that makes or reads a data set."""
         return self._asked(_rising(MINUTES))
 
     @property
     def group(self) -> Callable | None:
-        """Short runs travel together; None where nothing is scheduled."""
+        """Group short runs, which travel together; None where nothing is scheduled."""
         of_run = lambda wildcards: "short" if self.seconds_of(wildcards.digest) <= SHORT else None  # noqa: E731
         return of_run if self.scheduled else None
 
@@ -77,7 +77,7 @@ class Requests:
     # estimates
 
     def _estimate(self, digest: str) -> Estimate | None:
-        """None where all that has run is far smaller, or was on a CPU and this is for a GPU."""
+        """Estimate a run; None where all that has run is far smaller, or was on a CPU and this is for a GPU."""
         gpu = bool(self.targets.config.gpus)
         found = estimate(self._job(digest), self.known, gpu=gpu)
         if found is None or found.nearest.is_gpu != gpu:
@@ -85,7 +85,7 @@ class Requests:
         return found if work(found.job) <= FAR * found.nearest.work else None
 
     def seconds_of(self, digest: str) -> float:
-        """Seconds that the run may well take, at most as long as its own limit allows."""
+        """Estimate the seconds that the run may well take, at most as long as its own limit allows."""
         limit, expected = self._job(digest).training.time_limit_s, self.estimate(digest)
         return NOTICE + (min(limit, expected.seconds * OFF) if expected else limit)
 
@@ -99,10 +99,10 @@ class Requests:
 
 
 def _rising(needed: int) -> Request:
-    """So many minutes, twice as many at each attempt."""
+    """Ask for so many minutes, twice as many at each attempt."""
     return lambda wildcards, attempt: minutes(60 * needed * 2 ** (attempt - 1))
 
 
 def minutes(seconds: float) -> int:
-    """At least one, and no more than a day has."""
+    """Round up to minutes: at least one, and no more than a day has."""
     return math.ceil(min(seconds, DAY) / 60)

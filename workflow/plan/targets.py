@@ -1,4 +1,4 @@
-"""What the Snakefile needs to know of the config: which file stands on which others. Imports no torch.
+"""Tell the Snakefile what it needs to know of the config: which file stands on which others. Imports no torch.
 
 A question's tables, figures, claims and pages are made together, from its own runs and the costs and code that they
 read; what stands on several questions is made from theirs.
@@ -36,7 +36,7 @@ class Targets:
 
     @classmethod
     def of(cls, raw: dict, missing: dict[str, str] | None = None) -> "Targets":
-        """missing: where one only plans, the data sets that are not at hand are noted in it (`workflow.plan.plan`)."""
+        """Read and check a config. missing: where one only plans, data sets that are not at hand are noted in it."""
         config = load_config(raw)
         runs = PlannedRuns(plan(config, missing), train=config.train, train_first=config.train_first)
         named = {row.ablation for row in runs.rows}
@@ -47,12 +47,12 @@ class Targets:
 
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
-        """What is written from what came with the project."""
+        """Plan what is taken from what came with the project."""
         return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.shared)
 
     @cached_property
     def shared(self) -> SharedMeasurements:
-        """What is measured of the scale as a whole."""
+        """Plan what is measured of the scale as a whole."""
         return SharedMeasurements(self.runs, self.measures, self.config.scale, self.folder)
 
     @property
@@ -71,7 +71,7 @@ class Targets:
     # costs
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:
-        """The files with these costs of an ablation's configurations and texts."""
+        """List the files with these costs of an ablation's configurations and texts."""
         names = dict.fromkeys(COSTS, self.runs.configurations_of(ablation))
         names |= {"throughput": self.runs.groups_of(ablation)}
         names |= {"longest_span": self.runs.longest_spans(ablation)}
@@ -184,7 +184,7 @@ class Targets:
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """What can be asked for by name -> its files: tables, figures, claims, ablations, papers."""
+        """Map what can be asked for by name to its files: tables, figures, claims, ablations, papers."""
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
@@ -197,5 +197,5 @@ class Targets:
 
     @property
     def all_files(self) -> list[str]:
-        """What `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
+        """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
         return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))

@@ -1,4 +1,4 @@
-"""How much a run computes, what it needs besides time, and how long a named device takes. Nothing is measured."""
+"""Compute how much a run computes, what memory and disk it needs, and how long a named device takes."""
 
 import math
 
@@ -30,19 +30,19 @@ class Device(StrictModel):
 
 
 def load_devices() -> dict[str, Device]:
-    """The devices of config/devices.yaml, by name."""
+    """Read the devices of config/devices.yaml, by name."""
     raw = read_yaml(config_file("devices.yaml"))
     return {name: parse(Device, entry, f"config/devices.yaml: {name}") for name, entry in raw.items()}
 
 
 def per_update(job: Job) -> int:
-    """Characters, or pieces with their padding, that an update learns from."""
+    """Count the characters, or pieces with their padding, that an update learns from."""
     training = job.training
     return training.block * training.batch if hasattr(training, "block") else training.tokens * training.accumulate
 
 
 def work(job: Job) -> float:
-    """A training in multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d)) for each update."""
+    """Count a training in multiply-adds of a matrix: N (3e7 + tokens (4 d^2 + 2 d ff + 4 * 2 S d)) for each update."""
     net, training = job.net, job.training
     attention = OF_ATTENTION * 2 * reach(job) * net.d_model
     layer = PER_LAYER_AND_UPDATE + per_update(job) * (matrices(job) / net.layers + attention)
@@ -50,23 +50,23 @@ def work(job: Job) -> float:
 
 
 def reach(job: Job) -> int:
-    """The most keys that a query can see: S, or what the cache keeps, and no more than a sentence has."""
+    """Return the most keys that a query can see: S, or what the cache keeps, and no more than a sentence has."""
     span = job.attention.span
     return min(span.get("limit") or span.get("cache") or 0, getattr(job.net, "max_length", math.inf))
 
 
 def matrices(job: Job) -> int:
-    """Numbers in the matrices of a net's layers, roughly."""
+    """Count the numbers in the matrices of a net's layers, roughly."""
     return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
 
 
 def disk_bytes(job: Job, record: Record) -> float:
-    """Bytes of a run's folder: its weights in 32 bits, scaled by the size of its matrices, and its record."""
+    """Estimate the bytes of a run's folder: its record and its weights, scaled by the size of its matrices."""
     return 4 * record.cost.parameters * matrices(job) / matrices(record.job) + RECORD_BYTES
 
 
 def memory_bytes(job: Job, record: Record) -> float | None:
-    """Bytes at the peak; None where the record is of another task, or its updates are far smaller."""
+    """Estimate the bytes at the peak; None where the record is of another task, or its updates are far smaller."""
     if record.job.task != job.task:
         return None
     larger = work(job) / job.training.steps / (work(record.job) / record.job.training.steps)
@@ -74,12 +74,12 @@ def memory_bytes(job: Job, record: Record) -> float | None:
 
 
 def training_operations(job: Job) -> float:
-    """Two for each multiply-add in the matrices of the layers and in attention; evaluation is left out."""
+    """Count two for each multiply-add in the matrices of the layers and in attention; evaluation is left out."""
     attention = job.net.layers * 2 * reach(job) * job.net.d_model
     return 2 * PASSES * job.training.steps * per_update(job) * (matrices(job) + attention)
 
 
 def device_seconds(job: Job, device: Device) -> float:
-    """How long a named device would train, at the assumed share of its peak rate."""
+    """Compute the seconds that a named device would train, at the assumed share of its peak rate."""
     half = job.training.precision == "bf16" and device.bf16 is not None
     return training_operations(job) / (SHARE * (device.bf16 if half else device.fp32))

@@ -16,29 +16,29 @@ SETTINGS = "settings.json"
 
 
 def precomputed_scales() -> list[str]:
-    """Names the scales whose results came with the project."""
+    """Name the scales whose results came with the project."""
     return sorted(path.parent.name for path in PRECOMPUTED.glob(f"*/{SETTINGS}"))
 
 
 def precomputed(digest: str) -> Path | None:
-    """The record of this job, if it came with the project."""
+    """Find the record of this job, if it came with the project."""
     path = PRECOMPUTED / "runs" / digest / "record.json"
     return path if path.exists() else None
 
 
 @cache
 def precomputed_costs(kind: str, scale: str = "*") -> list[dict]:
-    """The rows of one kind of cost, one for each configuration."""
+    """Read the rows of one kind of cost, one for each configuration."""
     return [row for file in sorted(PRECOMPUTED.glob(f"{scale}/{kind}/all.json")) for row in read_rows(file)[1]]
 
 
 def came_with(scale: str, name: str, settings: str) -> bool:
-    """Whether KIND/NAME, measured of a scale as a whole, came with the project and had these settings."""
+    """Tell whether KIND/NAME, measured of a scale as a whole, came with the project and had these settings."""
     path = PRECOMPUTED / scale / SETTINGS
     return path.exists() and read_json(path).get(name) == settings
 
 
 def file_of_scale(name: str) -> str:
-    """The file of KIND/NAME in the folder of a scale: of a text under its kind, of the scale under the kind's name."""
+    """Name the file of KIND/NAME in the folder of a scale: of a text under its kind, else the kind's own."""
     kind = name.partition("/")[0]
     return f"{name}.json" if kind in OF_TEXTS else f"{kind}.json"

@@ -42,7 +42,7 @@ def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
 
 
 def list_findings_of(site: Site) -> list[str]:
-    """The sentences that the report opens with, and how many claims have which verdict."""
+    """List the sentences that the report opens with, and count the claims by verdict."""
     ledger = read_ledger(site.results / "ledger.json")
     if ledger is None:
         return []
@@ -55,7 +55,7 @@ def list_findings_of(site: Site) -> list[str]:
 
 
 def list_restless(results: Path) -> list[str]:
-    """What times again what was timed while the machine was not quiet; nothing where it was."""
+    """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
     files = sorted((results / "throughput").glob("*.json"))
     restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
     said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
@@ -63,7 +63,7 @@ def list_restless(results: Path) -> list[str]:
 
 
 def steps_ended(results: Path, failed: bool) -> str:
-    """How the steps of the workflow ended, where no run failed."""
+    """Say how the steps of the workflow ended, where no run failed."""
     if not failed:
         return "nothing failed"
     if (results / "plan.json").exists():
@@ -72,7 +72,7 @@ def steps_ended(results: Path, failed: bool) -> str:
 
 
 def print_found(site: Site, asked: list[Asked]) -> None:
-    """What was asked for by name, each thing with its lines, else the project's findings."""
+    """Print what was asked for by name, each thing with its lines, else the project's findings."""
     found = [told for each in asked for told in each.tell(site)]
     for lines in found if asked else [[line] for line in list_findings_of(site)]:
         for number, line in enumerate(lines):
