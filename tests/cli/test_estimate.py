@@ -66,17 +66,6 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
         printed("--on", "H100")
 
 
-def test_a_run_with_a_record_is_done_or_failed_and_not_trained_again(printed, tmp_path):
-    first, *others = planned().runs.jobs.values()
-    for each in others:
-        write_record(tmp_path / "results" / "runs" / each.digest / "record.json", finished(each))
-    assert f", {len(others)} done, 1 to train" in printed(*WORDS)
-    broken = finished(first).model_copy(update={"status": "oom", "reason": "made up"})
-    write_record(tmp_path / "results" / "runs" / first.digest / "record.json", broken)
-    said = printed(*WORDS)
-    assert f", {len(others)} done, 1 failed, 0 to train" in said and "nothing is left to train" in said
-
-
 def test_planning_needs_no_data(printed):
     """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
     said = printed("--config", "scale=paper")
@@ -92,15 +81,18 @@ def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
     assert "hours" not in said
 
 
-def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):
+def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printed, tmp_path, monkeypatch):
     for module in (estimate, precomputed):
         monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
-    jobs = list(planned().runs.jobs.values())
-    for job in jobs[1:]:
-        write_record(tmp_path / "precomputed" / "runs" / job.digest / "record.json", finished(job))
-    said = printed(*WORDS, "device=cpu")
-    assert f"0 done, {len(jobs) - 1} come with the project, 1 to train" in said
-    assert f"0 done, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    done, broken, left, *others = planned().runs.jobs.values()
+    records = [("precomputed", finished(job)) for job in others] + [("results", finished(done))]
+    records.append(("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"})))
+    for place, record in records:
+        write_record(tmp_path / place / "runs" / record.digest / "record.json", record)
+    assert f", 1 done, 1 failed, {len(others)} come with the project, 1 to train" in printed(*WORDS, "device=cpu")
+    assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    write_record(tmp_path / "precomputed" / "runs" / left.digest / "record.json", finished(left))
+    assert "nothing is left to train" in printed(*WORDS)
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])

@@ -1,5 +1,6 @@
 """From config to jobs: which runs a scale and its questions ask for."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -37,12 +38,9 @@ def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_se
     assert job.configuration == other.configuration != longer.configuration
 
 
-def test_every_setting_of_a_choice_stands_in_the_job():
+def test_every_setting_stands_in_the_job_and_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
     row = next(row for row in planned() if row.ablation == "dynamic_span" and row.variant == "dynamic")
     assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
-
-
-def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
     scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
     choice = complete_choice("span", {"name": "adaptive", "ramp": 4}, scale, {"S": 64, "k": None})
     assert (choice["ramp"], choice["limit"]) == (4, 64)
@@ -78,12 +76,11 @@ def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
 def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     """As many as the question takes that asks for most, so that what is said of it is the same; and no run is new."""
     rows = plan(load_config({**BASE, "scale": scale}))
-    of_all, of_one, own = {}, {}, set()
+    of_all, of_one, own = defaultdict(set), defaultdict(list), set()
     for row in rows:
-        of_all.setdefault(row.job.configuration, set()).add(row.job.seed)
-        of_one.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), []).append(row.job.seed)
-    for (*_, configuration), seeds in of_one.items():
-        assert sorted(seeds) == sorted(of_all[configuration])
+        of_all[row.job.configuration].add(row.job.seed)
+        of_one[row.ablation, row.variant, row.paper_corpus, row.job.configuration].append(row.job.seed)
+    assert all(sorted(seeds) == sorted(of_all[configuration]) for (*_, configuration), seeds in of_one.items())
     for name in {row.ablation for row in rows}:
         alone = plan(load_config({**BASE, "scale": scale, "ablations": [name]}))
         own |= {row.job.digest for row in alone}
@@ -131,8 +128,8 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
 
 
-def scale_file(folder: Path, scale: str, text: str, task: str = "parsing") -> None:
-    write_text(folder / "config" / "scales" / scale / f"{task}.yaml", text)
+def scale_file(folder: Path, scale: str, text: str) -> None:
+    write_text(folder / "config" / "scales" / scale / "parsing.yaml", text)
 
 
 def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):

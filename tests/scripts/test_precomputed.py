@@ -40,22 +40,17 @@ def record_of(small) -> Record:
     return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
 
 
-def test_a_record_that_came_with_the_project_is_taken_as_it_is(came, tmp_path):
-    record = record_of(job())
-    write_record(came / "runs" / record.digest / "record.json", record)
+def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
+    record, path = record_of(job()), came / "runs" / job().digest / "record.json"
     write_job(job(), tmp_path / "run")
-    taken = precomputed.take_run(tmp_path / "run" / "record.json")
-    assert taken == (came / "runs" / record.digest / "record.json").read_text()
-    assert precomputed.take_run(tmp_path / "run" / "curve.csv").splitlines()[1].startswith("4,2.0,1.9")
-
-
-@pytest.mark.parametrize("other, message", [(None, "no record of job"), (job(seed=2), "the record of another job")])
-def test_a_job_without_a_record_of_its_own_is_refused(other, message, came, tmp_path):
-    if other:
-        write_record(came / "runs" / job().digest / "record.json", record_of(other))
-    write_job(job(), tmp_path / "run")
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match="no record of job"):
         precomputed.take_run(tmp_path / "run" / "record.json")
+    write_record(path, record_of(job(seed=2)))
+    with pytest.raises(ConfigError, match="the record of another job"):
+        precomputed.take_run(tmp_path / "run" / "record.json")
+    write_record(path, record)
+    assert precomputed.take_run(tmp_path / "run" / "record.json") == path.read_text()
+    assert precomputed.take_run(tmp_path / "run" / "curve.csv").splitlines()[1].startswith("4,2.0,1.9")
 
 
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):

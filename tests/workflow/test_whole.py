@@ -82,12 +82,6 @@ def test_asked_again_by_any_name_there_is_nothing_to_do(done):
     assert "Nothing to be done" in planned(done[0], "--", "all", *named)
 
 
-def test_another_choice_of_ablations_trains_only_what_is_new(done):
-    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "models")
-    found = trainings(said.stdout + said.stderr)
-    assert found and all(re.match(r"(as|txl)_\w+ on", each) or "(head_spans and" in each for each in found)
-
-
 def test_everything_is_bundled_and_read_back(done):
     said = snakemake(done[0], *CONFIG, "--", "bundle")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
@@ -141,18 +135,15 @@ def test_a_changed_figure_or_page_answers_its_questions_anew_and_trains_nothing(
 
 def test_another_scale_leaves_this_one_alone(done):
     """A claim of scale laptop that a formula recomputes; nothing of scale smoke is written."""
-    folder = done[0]
-    before = {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")}
-    said = snakemake(folder, "--config", "scale=laptop", "--", "feed_forward_share")
+    folder, files = done[0], lambda: {path: path.stat().st_mtime_ns for path in done[0].glob("re[ps]*/smoke/**/*")}
+    before, said = files(), snakemake(folder, "--config", "scale=laptop", "--", "feed_forward_share")
     assert said.returncode == 0, said.stderr[-2000:]
-    assert (folder / "results" / "laptop" / "ledger.json").exists()
-    assert {path: path.stat().st_mtime_ns for path in folder.glob("re[ps]*/smoke/**/*")} == before
+    assert (folder / "results" / "laptop" / "ledger.json").exists() and files() == before
 
 
-@pytest.mark.parametrize("target, near", [("adaptive_span_tabel1", "adaptive_span_table1"), ("rampp", "ramp")])
-def test_an_unknown_target_gets_the_nearest_name(target, near, done):
-    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", target)
-    assert said.returncode != 0 and f"unknown target '{target}': did you mean '{near}'?" in said.stdout + said.stderr
+def test_an_unknown_target_gets_the_nearest_name(done):
+    said = snakemake(done[0], "--config", "scale=smoke", "-n", "--", "rampp")
+    assert said.returncode != 0 and "unknown target 'rampp': did you mean 'ramp'?" in said.stdout + said.stderr
     assert "Traceback" not in said.stdout + said.stderr
 
 
@@ -167,8 +158,7 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_of_the_readme_works_as_it_stands_there(command, done):
     folder = done[0]
-    for name in ("mine", "theirs", "other"):
-        archive.write_archive(folder / f"{name}.zip", folder / "results", folder / "reports", "smoke", b"root")
+    archive.write_archive(folder / "other.zip", folder / "results", folder / "reports", "smoke", b"root")
     for shown, here in {"laptop": "smoke", "figure4": "figure5"}.items():  # what is made here of what the README shows
         command = command.replace(shown, here)
     said = ended(folder, *shlex.split(command))
