@@ -22,15 +22,11 @@ def choices_in(files) -> set[str]:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_run_depends_on_its_own_choices_and_no_others(name):
+def test_a_run_depends_on_its_own_choices_its_task_the_engine_and_the_loop(name):
     attention = JOBS[name].attention
     own = {f"models/attention/{folder}/{getattr(attention, axis)['name']}.py" for axis, folder in AXES.items()}
-    assert choices_in(sources.of_run(JOBS[name])) == own
-
-
-@pytest.mark.parametrize("name", JOBS)
-def test_a_run_depends_on_the_engine_the_loop_and_its_task(name):
     files = sources.of_run(JOBS[name])
+    assert choices_in(files) == own
     shared = {"models/attention/formula.py", "models/attention/engine/engine.py", "workflow/training/loop.py"}
     shared |= {"workflow/training/update.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
     assert shared | {f"workflow/tasks/{JOBS[name].task}/runner.py"} <= files
