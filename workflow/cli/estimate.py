@@ -19,7 +19,7 @@ from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, sp
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
-from workflow.plan.work import disk_bytes, load_devices, memory_bytes
+from workflow.plan.work import load_devices, memory_bytes
 from workflow.results.record import Record
 from workflow.results.statistics import scatter, smallest_effect
 
@@ -70,9 +70,7 @@ def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:
         hours = f"{spell_hours(forecast.device_seconds / 3600)} {'GPU' if forecast.on_gpu else 'core'}-hours"
         lines = [f"training: about {spell(forecast.wall)} {where}; {hours}"]
     lines += [f"  {line}" for line in forecast.source_lines()]
-    nearest = [(each.job, each.nearest.record) for each in forecast.estimates]
-    disk = sum(disk_bytes(job, record) for job, record in nearest)
-    return [*lines, _memory_line([memory_bytes(*pair) for pair in nearest]), f"disk: about {disk / 2**20:,.0f} MiB"]
+    return [*lines, _memory_line([memory_bytes(each.job, each.nearest.record) for each in forecast.estimates])]
 
 
 def _memory_line(needed: list[float | None]) -> str:
