@@ -15,7 +15,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from models.attention.engine.backend import BACKENDS
-from models.nets.build import build
+from models.nets.char_lm import CharLM
 from workflow.costs.streams import fill_caches
 from workflow.training.backends import prepare
 from workflow.training.hardware import synchronise
@@ -43,7 +43,7 @@ def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torc
     torch.manual_seed(0)
     spans = {"fixed": {"name": "fixed", "limit": S}, "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}}
     attention = {"span": spans[span], "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
-    net = build(NET, attention | {"position": {"name": "relative", "limit": S}}, SYMBOLS).to(device, dtype)
+    net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": S}}, NET).to(device, dtype)
     for layer, shares in zip(net.attentions, REACHED, strict=True):
         if span == "adaptive":
             layer.span.fraction.data.copy_(torch.tensor(shares).view(-1, 1, 1))

@@ -2,11 +2,10 @@
 
 import torch
 
-from models.attention import CHOICES
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
-from models.attention.layers import SequenceAttention, StreamAttention, build_choice
+from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
 
 SMALL = Shape(6, 3, 2, 4)
 SETTINGS = {

@@ -2,7 +2,7 @@
 
 from tests import _site
 from tests._runs import run
-from workflow.plan.estimate import Timed
+from workflow.plan.estimate import START, Timed
 from workflow.results.record import Cost
 
 
@@ -12,8 +12,8 @@ def finished(job, seconds=10.0, **metrics):
     return record.model_copy(update={"job": job, "digest": job.digest, "cost": cost, "metrics": metrics})
 
 
-def timed(job, benchmark=None, *, seconds=1.0, here=True, device="cpu: a processor, 2 cores", **metrics):
-    """A run whose process took `benchmark` seconds; without, its record says how many."""
-    record = finished(job, seconds, **metrics)
+def timed(job, seconds=10.0, *, here=True, device="cpu: a processor, 2 cores"):
+    """A run whose process took so many seconds."""
+    record = finished(job, seconds - START)
     origin = record.origin.model_copy(update={"device": device})
-    return Timed(record.model_copy(update={"origin": origin}), here, benchmark)
+    return Timed(record.model_copy(update={"origin": origin}), here)

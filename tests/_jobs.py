@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from workflow.config.job import AttentionChoices
+from workflow.config.choices import AttentionChoices
 from workflow.tasks.char_lm import CharLMJob, CharLMNet, StreamEvaluation, StreamTraining
 from workflow.tasks.char_lm.store import Corpus
 from workflow.tasks.sequence_job import Seq2SeqAttentionChoices, SequenceEvaluation, SequenceTraining

@@ -4,10 +4,8 @@ from itertools import product
 
 import torch
 
-from models.attention import CHOICES
 from models.attention.formula import Definition
-from models.attention.layers import StreamAttention
-from models.nets.build import build
+from models.attention.layers import CHOICES, StreamAttention, public_class
 
 NET = {"name": "char_lm", "layers": 2, "d_model": 12, "heads": 3, "d_ff": 16, "dropout": 0.0, "attention_dropout": 0.0}
 SOFTMAX = {"name": "softmax"}
@@ -27,6 +25,11 @@ COMBINATIONS = [{axis: example(axis, name) for axis, name in names.items()} for 
 
 def label(attention: dict) -> str:
     return "-".join(choice["name"] for choice in attention.values())
+
+
+def build(net: dict, attention: dict, symbols: int):
+    """A net by its name; net, attention: as in job.json."""
+    return public_class(f"models.nets.{net['name']}")(symbols, attention, net)
 
 
 def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0, **sizes):

@@ -22,7 +22,7 @@ CPU = torch.device("cpu")
 
 @cache
 def origin() -> Origin:
-    return describe(CPU, "fp32", sources.recorded([]))
+    return Origin(**describe(CPU, "fp32", sources.recorded([])))
 
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:

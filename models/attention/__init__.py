@@ -5,7 +5,3 @@ selection   which of a row's masked scores are kept; -inf stands for a key that 
 normaliser  how kept scores become weights; every row holds a finite score at least, and -inf gets weight 0
 position    what a score gets for the distance between query and key
 """
-
-from models.attention.choice import choices_in
-
-CHOICES = {axis: choices_in(f"models.attention.{axis}s") for axis in ("span", "selection", "normaliser", "position")}

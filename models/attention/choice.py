@@ -1,8 +1,6 @@
 """What every choice on an axis of attention has in common, so that the training loop treats all alike."""
 
-import pkgutil
 from dataclasses import dataclass
-from importlib import import_module
 
 from torch import Tensor, nn
 
@@ -54,20 +52,3 @@ class Choice(nn.Module):
     def facts(self) -> dict:
         """Numbers worth keeping, one entry per head where they differ by head."""
         return {}
-
-
-def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """The choices of a package, each by the name of its file; a file whose name begins with _ is none."""
-    names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
-    return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
-
-
-def public_class(module: str) -> type:
-    """The one class that a module defines under a name without a leading _; ValueError for none or several."""
-    own = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", None) == module]
-    public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
-    if len(public) != 1:
-        raise ValueError(
-            f"{module} must define one class without a leading _, got {[each.__name__ for each in public]}"
-        )
-    return public[0]

@@ -1,8 +1,10 @@
 """Multi-head attention over a stream and over a whole sequence, and layers of it from their settings."""
 
+import pkgutil
+from importlib import import_module
+
 from torch import Tensor, nn
 
-from models.attention import CHOICES
 from models.attention.choice import Choice, Shape
 from models.attention.engine.caches import Past, StreamCache
 from models.attention.engine.engine import Computed, Engine
@@ -114,8 +116,28 @@ class SequenceAttention(MultiHeadBase):
         return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
 
 
+def choices_in(folder: str) -> dict[str, type[Choice]]:
+    """Import the choices of a package, each by the name of its file; a file whose name begins with _ is none."""
+    names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
+    return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
+
+
+def public_class(module: str) -> type:
+    """Import the one class that a module defines without a leading _; ValueError for none or several."""
+    own = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", None) == module]
+    public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
+    if len(public) != 1:
+        raise ValueError(
+            f"{module} must define one class without a leading _, got {[each.__name__ for each in public]}"
+        )
+    return public[0]
+
+
+CHOICES = {axis: choices_in(f"models.attention.{axis}s") for axis in ("span", "selection", "normaliser", "position")}
+
+
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
-    """The choice that `settings` ({"name": ..., its settings}) names on one axis."""
+    """Build the choice that `settings` ({"name": ..., its settings}) names on one axis."""
     settings = dict(settings)
     return CHOICES[axis][settings.pop("name")](shape, **settings)
 

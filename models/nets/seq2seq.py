@@ -28,7 +28,7 @@ PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 
 
 @dataclass(frozen=True)
-class State:
+class _State:
     """The state of decoding B sentences in R rows, R / B side by side for each sentence (its beams).
 
     sources: keys and values of the source by layer; visible: B N; past: by layer; length: target tokens read.
@@ -39,11 +39,11 @@ class State:
     past: list[Past]
     length: int = 0
 
-    def rows(self, index: Tensor) -> "State":
+    def rows(self, index: Tensor) -> "_State":
         """Row i continues row index[i] of the same sentence; all sentences get equally many rows."""
         return replace(self, past=streams(self.past, index))
 
-    def sentences(self, index: Tensor) -> "State":
+    def sentences(self, index: Tensor) -> "_State":
         """These sentences alone, with all their rows."""
         beams = self.past[0][0].size(1) // len(self.visible)
         rows = (index[:, None] * beams + torch.arange(beams, device=index.device)).flatten()
@@ -98,14 +98,14 @@ class Seq2Seq(AttentionNet):
         x, _ = self._decode(target, self.encode(source))
         return self._read_out(x)
 
-    def encode(self, source: Tensor) -> State:
+    def encode(self, source: Tensor) -> _State:
         """B N -> the state in which B targets begin, a row each."""
         x, visible = self.enter(source)
         for block in self.encoder:
             x = block(x, visible)
         x = self.after_encoder(x)
         past = [block.attention.start(len(source)) for block in self.decoder]
-        return State(self._project(x), visible, past)
+        return _State(self._project(x), visible, past)
 
     def _project(self, x: Tensor) -> list[Source]:
         """Keys and values of the read source, B N d, for every layer of the decoder."""
@@ -122,16 +122,16 @@ class Seq2Seq(AttentionNet):
         """Multiply-accumulates of `enter` for a source of N."""
         return 0
 
-    def step(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def step(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
         """The last token of each row, R -> logits for the next, R V, and the state after reading it."""
         return self.read(tokens[:, None], state)
 
-    def read(self, tokens: Tensor, state: State) -> tuple[Tensor, State]:
+    def read(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
         """As `step` for several tokens of each row: R T."""
         x, state = self._decode(tokens, state)
         return self._read_out(x[:, -1]), state
 
-    def _decode(self, target: Tensor, state: State) -> tuple[Tensor, State]:
+    def _decode(self, target: Tensor, state: _State) -> tuple[Tensor, _State]:
         """R T tokens that follow those of the state -> R T d, and the state after reading them."""
         x = self._embed(target, self.target, self.target_positions(state.length, target.size(1)))
         caches = []

@@ -14,7 +14,6 @@ from workflow.plan.targets import Targets
 from workflow.plan.work import SHARE, load_devices, training_operations
 from workflow.results import precomputed
 from workflow.results.record import write_record
-from workflow.results.statistics import smallest_effect
 
 CONFIG = ROOT / "config" / "config.yaml"
 WORDS = ["--config", "scale=smoke", "ablations=[span_limit]"]
@@ -40,7 +39,7 @@ def planned():
 def test_it_says_what_would_run_what_that_is_told_from_and_writes_nothing(printed, tmp_path):
     lines = printed(*WORDS, "device=cpu").splitlines()
     count = len(planned().runs.jobs)
-    assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 trained, {count} to train")
+    assert lines[0].startswith("scale smoke:") and lines[0].endswith(f"0 done, {count} to train")
     assert "config/scales/smoke/char_lm.yaml: Tiny nets" in "\n".join(lines)
     for start in ("training: about ", "  told from ", "besides, minutes: "):
         assert any(line.startswith(start) for line in lines), start
@@ -67,12 +66,6 @@ def test_for_a_named_device_it_predicts_the_hours_of_all_runs(printed):
         printed("--on", "H100")
 
 
-def test_a_run_with_a_record_is_not_trained_again(printed, tmp_path):
-    for each in planned().runs.jobs.values():
-        write_record(tmp_path / "results" / "runs" / each.digest / "record.json", finished(each))
-    assert "nothing is left to train" in printed(*WORDS)
-
-
 def test_planning_needs_no_data(printed):
     """The paper scale: what is missing is named, with where it was looked for; nothing is refused."""
     said = printed("--config", "scale=paper")
@@ -88,21 +81,24 @@ def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
     assert "hours" not in said
 
 
-def test_runs_that_come_with_the_project_are_counted_and_not_trained(printed, tmp_path, monkeypatch):
+def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printed, tmp_path, monkeypatch):
     for module in (estimate, precomputed):
         monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
-    jobs = list(planned().runs.jobs.values())
-    for job in jobs[1:]:
-        write_record(tmp_path / "precomputed" / "runs" / job.digest / "record.json", finished(job))
-    said = printed(*WORDS, "device=cpu")
-    assert f"0 trained, {len(jobs) - 1} come with the project, 1 to train" in said
-    assert f"0 trained, {len(jobs)} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    done, broken, left, *others = planned().runs.jobs.values()
+    records = [("precomputed", finished(job)) for job in others] + [("results", finished(done))]
+    records.append(("results", finished(broken).model_copy(update={"status": "oom", "reason": "made up"})))
+    for place, record in records:
+        write_record(tmp_path / place / "runs" / record.digest / "record.json", record)
+    assert f", 1 done, 1 failed, {len(others)} come with the project, 1 to train" in printed(*WORDS, "device=cpu")
+    assert f", 1 done, 1 failed, {len(others) + 1} to train" in printed(*WORDS, "device=cpu", "train=everything")
+    write_record(tmp_path / "precomputed" / "runs" / left.digest / "record.json", finished(left))
+    assert "nothing is left to train" in printed(*WORDS)
 
 
 @pytest.mark.parametrize("word, line", [("scale", "expected KEY=VALUE"), ("scale=smok", "did you mean 'smoke'")])
-def test_nonsense_is_refused(word, line, tmp_path):
+def test_nonsense_is_refused(word, line, printed):
     with pytest.raises(ConfigError, match=line):
-        command.main(["--config", word, "--results", str(tmp_path)])
+        printed("--config", word)
 
 
 def test_what_seeds_can_show_comes_from_their_scatter():
@@ -112,6 +108,5 @@ def test_what_seeds_can_show_comes_from_their_scatter():
     rows += [finished(_jobs.job(seed=seed, steps=24), test_bpc=3 + value) for seed, value in ((1, 0.3), (2, -0.3))]
     deviation, runs = command.scatter_between_seeds(rows + rows, "char_lm", "test_bpc")
     assert deviation == pytest.approx(((2 * 0.01 + 2 * 0.09) / 2) ** 0.5) and runs == 4
-    assert command.detectable_effect(deviation, 3) == pytest.approx(smallest_effect(2**0.5 * deviation, 3))
     alike = [finished(_jobs.job(seed=seed), test_bpc=2.0) for seed in (1, 2, 3)]
     assert command.scatter_between_seeds(alike, "char_lm", "test_bpc") is None

@@ -9,74 +9,61 @@ from workflow.cli import precompute
 from workflow.config.errors import ConfigError
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import SETTINGS, file_of_scale
-from workflow.results.record import read_record, write_record
+from workflow.results.record import read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
+
+SMOKE = {"scale": "smoke"}
 
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     """Records and costs of scale smoke, as if all of it had been run."""
     monkeypatch.setattr(precompute, "PRECOMPUTED", tmp_path / "precomputed")
-    targets = Targets.of({"scale": "smoke"})
+    targets = Targets.of(SMOKE)
     for digest, job in targets.runs.jobs.items():
         record = finished(job).model_copy(update={"facts": {"maps": {"cross": []}, "mean_span": 3.0}})
         write_record(tmp_path / "results" / "runs" / digest / "record.json", record)
     groups = {name: [name] for name in targets.runs.configurations}
     for kind in COSTS:
         for name, members in (targets.runs.groups if kind == "throughput" else groups).items():
-            path = tmp_path / "results" / "smoke" / kind / f"{name}.json"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(write_rows(kind, [{"configuration": each} for each in members]))
+            rows = [{"configuration": each} for each in members]
+            write_text(tmp_path / "results" / "smoke" / kind / f"{name}.json", write_rows(kind, rows))
     for name in targets.shared.settings:
-        path = tmp_path / "results" / "smoke" / file_of_scale(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"kind": name}))
+        write_text(tmp_path / "results" / "smoke" / file_of_scale(name), json.dumps({"kind": name}))
     return tmp_path / "results"
 
 
-def test_all_records_are_kept_and_maps_of_those_that_are_drawn(results, capsys):
+def test_all_records_are_kept_with_costs_settings_and_the_maps_that_are_drawn(results, capsys):
+    of_another_plan = write_rows("throughput", [{"configuration": next(iter(Targets.of(SMOKE).runs.groups))}])
+    write_text(results / "smoke" / "throughput" / "of_another_plan.json", of_another_plan)
     precompute.main(["smoke", "--results", str(results)])
-    kept = {path.parent.name: read_record(path) for path in results.parent.glob("precomputed/runs/*/record.json")}
-    runs = Targets.of({"scale": "smoke"}).runs
+    targets, came = Targets.of(SMOKE), results.parent / "precomputed"
+    kept = {path.parent.name: read_record(path) for path in came.glob("runs/*/record.json")}
+    runs, settings = targets.runs, targets.shared.settings
     assert set(kept) == set(runs.jobs) and all(record.facts["mean_span"] == 3.0 for record in kept.values())
     with_maps = {digest for digest, record in kept.items() if "maps" in record.facts}
     drawn = [row.job for row in runs.rows if row.ablation in ("transformer", "translation")]
     assert with_maps == {job.digest for job in drawn if job.seed == 1} < set(runs.jobs)
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
-
-
-def test_costs_and_timings_are_kept_by_configuration(results):
-    old = results / "smoke" / "throughput" / "of_another_plan.json"
-    old.write_text(
-        write_rows("throughput", [{"configuration": next(iter(Targets.of({"scale": "smoke"}).runs.groups))}])
-    )
-    precompute.main(["smoke", "--results", str(results)])
-    runs = Targets.of({"scale": "smoke"}).runs
     for kind in ("flops", "throughput"):
-        file = results.parent / "precomputed" / "smoke" / kind / "all.json"
-        kept = [row["configuration"] for row in read_rows(file)[1]]
-        assert sorted(kept) == sorted(runs.configurations), kind
+        rows = read_rows(came / "smoke" / kind / "all.json")[1]
+        assert sorted(row["configuration"] for row in rows) == sorted(runs.configurations), kind
+    assert json.loads((came / "smoke" / SETTINGS).read_text()) == settings
+    assert all(json.loads((came / "smoke" / file_of_scale(name)).read_text()) == {"kind": name} for name in settings)
 
 
 def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, monkeypatch, capsys):
     monkeypatch.chdir(results.parent)
-    digest = next(iter(Targets.of({"scale": "smoke"}).runs.jobs))
+    digest = next(iter(Targets.of(SMOKE).runs.jobs))
     (results / "runs" / digest / "record.json").unlink()
     with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
         precompute.main(["smoke", "--results", "results"])
     assert not (results.parent / "precomputed").exists()
     precompute.main(["smoke", "--so-far", "--results", "results"])
     kept = {path.name for path in results.parent.glob("precomputed/runs/*")}
-    assert kept == set(Targets.of({"scale": "smoke"}).runs.jobs) - {digest}
+    assert kept == set(Targets.of(SMOKE).runs.jobs) - {digest}
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
-
-
-def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(results):
-    precompute.main(["smoke", "--results", str(results)])
-    kept, settings = results.parent / "precomputed" / "smoke", Targets.of({"scale": "smoke"}).shared.settings
-    assert json.loads((kept / SETTINGS).read_text()) == settings
-    assert all(json.loads((kept / file_of_scale(name)).read_text()) == {"kind": name} for name in settings)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +71,7 @@ def test_what_is_measured_of_the_scale_as_a_whole_is_kept_with_its_settings(resu
     [("phrases-deen", ["shown", "maps"]), ("multi30k-deen", ["maps"]), ("iwslt14-deen", []), ("pairs-12345678", [])],
 )
 def test_sentences_are_kept_only_if_the_suite_makes_them(corpus, kept, results):
-    runs = Targets.of({"scale": "smoke"}).runs
+    runs = Targets.of(SMOKE).runs
     job = next(job for job in runs.jobs.values() if job.task == "translation").model_copy(update={"corpus": corpus})
     record = finished(job).model_copy(update={"facts": {"shown": [["a", "b", "c"]], "maps": {}}})
     assert list(precompute.without_texts(record, drawn=True).facts) == kept

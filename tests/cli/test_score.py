@@ -29,15 +29,12 @@ def test_the_runs_own_test_text_scores_as_its_record_says(trained, capsys):
     assert own == other == f"{record.metrics['test_bpc']:.3f}"
 
 
-def test_a_text_without_the_order_of_the_runs_own_scores_worse(trained, capsys):
+def test_a_text_without_the_order_of_the_runs_own_scores_worse_and_one_of_other_letters_is_refused(trained, capsys):
     folder, record = trained
     scored(folder, "gfedcba" * 200)
     assert float(capsys.readouterr().out.split()[-1]) > record.metrics["test_bpc"] + 1
-
-
-def test_a_letter_that_the_net_never_read_is_refused(trained):
     with pytest.raises(ConfigError, match=r"byte 122 at 3 does not occur in toy, which the net read"):
-        scored(trained[0], "abcz" * 400)
+        scored(folder, "abcz" * 400)
 
 
 def test_a_run_of_another_task_is_refused(tmp_path):

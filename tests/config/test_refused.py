@@ -2,10 +2,9 @@
 
 import pytest
 
-from workflow.config.choices import complete_choice
+from workflow.config.choices import AttentionChoices, complete_choice
 from workflow.config.command_line import run
 from workflow.config.errors import ConfigError
-from workflow.config.job import AttentionChoices
 from workflow.config.strict import parse
 from workflow.plan.ablations import Ablation
 from workflow.plan.scales import Scale, load_scale

@@ -38,9 +38,9 @@ def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monk
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "NVIDIA H100 80GB HBM3")
     monkeypatch.setattr(torch.version, "cuda", "13.0")
     on_gpu, on_cpu = (describe(device, "bf16", recorded([])) for device in (CUDA, CPU))
-    assert (on_gpu.device, on_gpu.driver) == ("NVIDIA H100 80GB HBM3", "CUDA 13.0")
-    assert (on_gpu.precision, on_gpu.deterministic) == ("bf16", False)
-    assert (on_cpu.precision, on_cpu.deterministic, on_cpu.driver) == ("fp32", True, None)
+    assert (on_gpu["device"], on_gpu["driver"]) == ("NVIDIA H100 80GB HBM3", "CUDA 13.0")
+    assert (on_gpu["precision"], on_gpu["deterministic"]) == ("bf16", False)
+    assert (on_cpu["precision"], on_cpu["deterministic"], on_cpu["driver"]) == ("fp32", True, None)
 
 
 def test_more_devices_than_gpus_are_refused(monkeypatch):
@@ -145,7 +145,7 @@ def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkey
     task = SimpleNamespace(read=lambda path: SimpleNamespace(checksum="sha256:toy"))
     monkeypatch.setattr(train, "load", lambda name: task)
     monkeypatch.setattr(train, "limit_memory", limited.append)
-    monkeypatch.setattr(train, "describe", lambda *given: origin())
+    monkeypatch.setattr(train, "describe", lambda *given: origin().model_dump())
     monkeypatch.setattr(train, "Run", lambda *given: 1 / 0)
     train.train(job(), tmp_path / "data", tmp_path, device)
     assert read_record(tmp_path / "record.json").status == "error" and len(limited) == limits

@@ -5,10 +5,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as draw
 
-from models.attention import CHOICES
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
+from models.attention.layers import CHOICES
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
 from models.kernels.compiled.dense import Product, add_and_norm, by_heads, linear, multiply, of_heads

@@ -5,9 +5,9 @@ from copy import deepcopy
 import pytest
 import torch
 
-from models.attention import CHOICES, formula
-from models.attention.choice import public_class
+from models.attention import formula
 from models.attention.engine import band
+from models.attention.layers import CHOICES, public_class
 from tests._nets import COMBINATIONS, by_definition, label, make, read
 from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings

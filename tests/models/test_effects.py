@@ -9,9 +9,9 @@ import sys
 import pytest
 import torch
 
-from models.attention import CHOICES, formula
-from models.nets.build import build
-from tests._nets import NET, example, make
+from models.attention import formula
+from models.attention.layers import CHOICES
+from tests._nets import NET, build, example, make
 
 PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
 KEYS, QUERIES, SYMBOLS = 20, 7, 11

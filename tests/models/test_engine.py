@@ -8,14 +8,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as draw
 
-from models.attention import CHOICES
 from models.attention.choice import Shape
 from models.attention.engine import band, groups
 from models.attention.engine.band import attend_band
 from models.attention.engine.engine import Engine, every_key
 from models.attention.engine.groups import HeadGroup
 from models.attention.formula import Definition
-from models.attention.layers import build_choice
+from models.attention.layers import CHOICES, build_choice
 from tests._equivalence import assert_same, inputs, layer_of, results
 from tests._nets import make
 from workflow.training.backends import chosen, prepare

@@ -6,8 +6,8 @@ import entmax
 import pytest
 import torch
 
-from models.attention import CHOICES
 from models.attention.choice import Shape
+from models.attention.layers import CHOICES
 from models.attention.selections.top_k import TopK
 
 NORMALISERS = CHOICES["normaliser"]

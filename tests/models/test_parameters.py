@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.nets.build import build
+from tests._nets import build
 from workflow.report.published import formulas
 
 SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}

@@ -7,9 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from models.attention import CHOICES
 from models.attention.choice import Shape
-from models.attention.layers import SequenceAttention, build_choice
+from models.attention.layers import CHOICES, SequenceAttention, build_choice
 from tests._nets import COMBINATIONS, example, label
 
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}

@@ -1,5 +1,6 @@
 """From config to jobs: which runs a scale and its questions ask for."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -26,13 +27,10 @@ def planned(**changes):
     return plan(load_config({**BASE, "scale": "smoke", **changes}))
 
 
-def test_two_ablations_share_a_job():
-    digests = [row.job.digest for row in planned()]
-    assert len(set(digests)) < len(digests)
-
-
 def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_seed():
-    job = planned()[0].job
+    rows = planned()
+    job = rows[0].job
+    assert len({row.job.digest for row in rows}) < len(rows)  # two ablations share a job
     assert job.digest != job.configuration  # both are remembered, and not copied
     other = job.model_copy(update={"seed": job.seed + 1})
     longer = job.model_copy(update={"training": job.training.model_copy(update={"steps": 7})})
@@ -40,12 +38,9 @@ def test_a_digest_depends_on_every_setting_and_a_configuration_on_all_but_the_se
     assert job.configuration == other.configuration != longer.configuration
 
 
-def test_every_setting_of_a_choice_stands_in_the_job():
+def test_every_setting_stands_in_the_job_and_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
     row = next(row for row in planned() if row.ablation == "dynamic_span" and row.variant == "dynamic")
     assert row.job.attention.span == {"name": "dynamic", "limit": 32, "ramp": 8, "penalty_weight": 1e-4, "start": -4.0}
-
-
-def test_a_variant_wins_over_the_grid_and_the_grid_over_the_scale():
     scale = {"adaptive": {"ramp": 32, "limit": 16}, "fixed": {"limit": 8}}
     choice = complete_choice("span", {"name": "adaptive", "ramp": 4}, scale, {"S": 64, "k": None})
     assert (choice["ramp"], choice["limit"]) == (4, 64)
@@ -62,17 +57,12 @@ def test_a_setting_gets_a_number_of_the_grid_where_its_choice_says_so_alone(tmp_
     choice_names.cache_clear()
 
 
-def test_the_grid_holds_every_s_with_every_k():
+def test_the_grid_holds_every_s_with_every_k_and_may_end_earlier_for_a_variant():
     rows = plan(load_config({**BASE, "scale": "laptop", "ablations": ["span_by_k"]}))
-    pairs = {(row.S, row.k) for row in rows}
-    assert pairs == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
-
-
-def test_the_grid_may_end_earlier_for_a_variant():
-    """No fixed span beyond 2,048, which is where the paper's end."""
+    assert {(row.S, row.k) for row in rows} == {(S, k) for S in (32, 64, 256) for k in (None, 8, 32)}
     rows = plan(load_config({**BASE, "scale": "paper", "ablations": ["span_limit"]}))
     longest = {name: max(row.S for row in rows if row.variant == name) for name in ("fixed", "adaptive")}
-    assert longest == {"fixed": 2048, "adaptive": 8192}
+    assert longest == {"fixed": 2048, "adaptive": 8192}  # the paper's fixed spans end there
 
 
 def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
@@ -86,12 +76,11 @@ def test_a_scale_may_leave_out_variants_and_take_other_seeds_for_an_ablation():
 def test_a_configuration_has_the_same_seeds_in_every_question(scale):
     """As many as the question takes that asks for most, so that what is said of it is the same; and no run is new."""
     rows = plan(load_config({**BASE, "scale": scale}))
-    of_all, of_one, own = {}, {}, set()
+    of_all, of_one, own = defaultdict(set), defaultdict(list), set()
     for row in rows:
-        of_all.setdefault(row.job.configuration, set()).add(row.job.seed)
-        of_one.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), []).append(row.job.seed)
-    for (*_, configuration), seeds in of_one.items():
-        assert sorted(seeds) == sorted(of_all[configuration])
+        of_all[row.job.configuration].add(row.job.seed)
+        of_one[row.ablation, row.variant, row.paper_corpus, row.job.configuration].append(row.job.seed)
+    assert all(sorted(seeds) == sorted(of_all[configuration]) for (*_, configuration), seeds in of_one.items())
     for name in {row.ablation for row in rows}:
         alone = plan(load_config({**BASE, "scale": scale, "ablations": [name]}))
         own |= {row.job.digest for row in alone}
@@ -139,18 +128,8 @@ def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
     assert targets.folder.startswith("smoke-file-")  # its results lie beside those of the scale
 
 
-def test_one_ablation_alone_brings_its_own_runs_tables_and_figures():
-    alone, whole = (Targets.of({**BASE, "scale": "smoke", "ablations": each}) for each in (["dynamic_span"], None))
-    assert alone.artefacts("tables") == ["adaptive_span_table3"]
-    assert alone.artefacts("figures") == ["adaptive_span_figure5"]
-    assert set(alone.runs.jobs) < set(whole.runs.jobs)
-    assert {row.ablation for row in alone.runs.rows} == {"dynamic_span"}
-
-
-def scale_file(folder: Path, scale: str, text: str, task: str = "parsing") -> None:
-    path = folder / "config" / "scales" / scale / f"{task}.yaml"
-    path.parent.mkdir(parents=True)
-    path.write_text(text)
+def scale_file(folder: Path, scale: str, text: str) -> None:
+    write_text(folder / "config" / "scales" / scale / "parsing.yaml", text)
 
 
 def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_path, monkeypatch):
@@ -168,27 +147,20 @@ def test_a_scale_says_what_it_changes_of_another_or_of_what_its_task_shares(tmp_
     [
         ("{based_on: smok}", "'smok': did you mean 'smoke'?"),
         ("{based_on: mine}", "unknown scale in config/scales/mine/parsing.yaml, based_on: 'mine'"),
-        (
-            "{based_on: smoke, training: {stpes: 9}}",
-            "mine/parsing.yaml: 'stpes': did you mean 'steps'?",
-        ),
+        ("{based_on: smoke, training: {stpes: 9}}", "mine/parsing.yaml: 'stpes': did you mean 'steps'?"),
         ("{based_on: smoke, sed: 1}", "config/scales/mine/parsing.yaml: unknown key 'sed': did you mean"),
         ("{about: Mine.}", "config/scales/mine/parsing.yaml: corpora = "),
+        (None, "config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"),  # in the base of the task
     ],
 )
 def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scale_file(tmp_path, "mine", text)
+    scale_file(tmp_path, "mine", text or "{about: Mine.}")
+    if text is None:
+        scale_file(tmp_path, "", "{measure: {pases: 1}}")
     with pytest.raises(ConfigError) as refused:
         load_scale("mine", "parsing")
     assert says in str(refused.value)
-
-
-def test_what_is_wrong_in_the_base_is_named_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    scale_file(tmp_path, "", "{measure: {pases: 1}}")
-    with pytest.raises(ConfigError, match="^config/scales/parsing.yaml: unknown key 'pases': did you mean 'passes'"):
-        load_scale("smoke", "parsing")
 
 
 @pytest.mark.parametrize(
@@ -201,14 +173,6 @@ def test_every_scale_can_be_planned(path, monkeypatch):
     scale, task = path.parent.name, path.stem
     rows = plan(load_config({**BASE, "scale": scale, "tasks": [task]}))
     assert load_scale(scale, task).scale == scale and {row.job.task for row in rows} == {task}
-    named = load_scale(scale, task).ablations
-    left_out = {corpus for corpus, stand_in in load_scale(scale, task).corpora.items() if stand_in is None}
-    ablations = {name: load_ablation(name) for name in (named or known_ablations())}
-    assert {row.ablation for row in rows} == {
-        name
-        for name, ablation in ablations.items()
-        if ablation.task == task and (named or not ablation.by_name) and {*ablation.corpora} - left_out
-    }
 
 
 def test_scale_paper_has_the_sizes_of_the_papers(monkeypatch):

@@ -23,15 +23,11 @@ def choices_in(files) -> set[str]:
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_a_run_depends_on_its_own_choices_and_no_others(name):
+def test_a_run_depends_on_its_own_choices_its_task_the_engine_and_the_loop(name):
     attention = JOBS[name].attention
     own = {f"models/attention/{folder}/{getattr(attention, axis)['name']}.py" for axis, folder in AXES.items()}
-    assert choices_in(sources.of_run(JOBS[name])) == own
-
-
-@pytest.mark.parametrize("name", JOBS)
-def test_a_run_depends_on_the_engine_the_loop_and_its_task(name):
     files = sources.of_run(JOBS[name])
+    assert choices_in(files) == own
     shared = {"models/attention/formula.py", "models/attention/engine/engine.py", "workflow/training/loop.py"}
     shared |= {"workflow/training/update.py", "workflow/scripts/train.py", f"models/nets/{JOBS[name].net.name}.py"}
     assert shared | {f"workflow/tasks/{JOBS[name].task}/runner.py"} <= files
@@ -65,33 +61,6 @@ def _is_schema(node: ast.stmt) -> bool:
     if isinstance(node, ast.ClassDef):
         return all(ast.unparse(base).endswith(models) for base in node.bases)
     return isinstance(node, ast.FunctionDef) and node.name.startswith("refuse_")
-
-
-@pytest.fixture
-def accepted(monkeypatch):
-    """Accepted changes of one file, in place of those of config/accepted.yaml."""
-
-    def accept(*changes):
-        lines = tuple(sources.AcceptedChange(file="a.py", was=was, now=now, why="a test") for was, now in changes)
-        monkeypatch.setattr(sources, "accepted", lambda: lines)
-
-    return accept
-
-
-A, B, C = "a" * 12, "b" * 12, "c" * 12
-
-
-def test_an_accepted_change_counts_as_what_was_before(accepted):
-    accepted((A, B), (B, C))
-    assert [sources.accepted_digest("a.py", digest) for digest in (A, B, C)] == [A, A, A]
-    assert sources.accepted_digest("b.py", C) == C and sources.accepted_digest("a.py", "d" * 12) == "d" * 12
-    assert sources.changes_in(["a.py"]) == [f"a.py: {A} -> {B}: a test", f"a.py: {B} -> {C}: a test"]
-    assert sources.changes_in(["b.py"]) == []
-
-
-def test_changes_that_run_in_a_circle_end(accepted):
-    accepted((A, B), (B, A))
-    assert sources.accepted_digest("a.py", A) in (A, B)
 
 
 def test_a_question_depends_on_its_own_builders_alone():

@@ -37,22 +37,15 @@ def test_every_data_set_has_a_short_title_of_its_own_and_a_line(task):
     assert all("\n" not in catalogue.about(name) and catalogue.about(name) for name in catalogue.entries)
 
 
-def test_a_text_has_one_badge_whatever_it_stands_in_for():
+def test_a_text_of_two_names_has_one_badge_and_a_claim_over_it_is_over_one_text():
     """In lists of badges, beside single runs and behind claims: not once for each of the papers' texts."""
-    names = ["text8", "enwik8", "words"]  # one of them is its own
-    runs = as_frame([run(seed=seed, paper_corpus=name) for name in names for seed in (1, 2)])
-    badge = "Python sources in 27 letters, not enwik8, not text8"
-    assert name_badges(runs) == badge and set(with_badge(runs)["text"]) == {badge}
-    assert names_of_texts(runs) == {"words": badge} and describe_runs(runs).endswith("2 seeds; 10 steps; text: words")
-
-
-def test_a_claim_over_a_text_of_two_names_is_over_one_text():
     sides = (("dynamic", 2.0), ("adaptive", 2.001))
     once = [run("dynamic_span", name, seed, dev_bpc=bpc * seed) for name, bpc in sides for seed in (1, 2, 3)]
     twice = [*once, *(row | {"paper_corpus": "enwik8"} for row in once)]
-    one, two = (
-        collect_evidence("c", load_claim("dynamic_equals_adaptive"), Frames(as_frame(rows), None))
-        for rows in (once, twice)
-    )
+    runs, badge = as_frame(twice), "Python sources in 27 letters, not enwik8, not text8"
+    assert name_badges(runs) == badge and set(with_badge(runs)["text"]) == {badge}
+    assert names_of_texts(runs) == {"words": badge} and describe_runs(runs).endswith("3 seeds; 10 steps; text: words")
+    claim = load_claim("dynamic_equals_adaptive")
+    one, two = (collect_evidence("c", claim, Frames(as_frame(rows), None)) for rows in (once, twice))
     assert one | {"texts": []} == two | {"texts": []} and len(two["texts"]) == 1 and two["n"] == 3
     assert name_basis(two) == "3 seeds"

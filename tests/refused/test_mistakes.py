@@ -95,7 +95,7 @@ KINDS = {
     ),
     "results: folder of scales": Kind("cli.compare results results", f"did you mean {HERE}?", make=write_set),
     "bundle: none": Kind("cli.compare b.zip b.zip", "not a bundle that can be read", {"b.zip": b"nonsense"}),
-    "command: misspelt option": Kind("cli.compare a b --pag c.html", "did you mean --page?"),
+    "command: misspelt option": Kind("cli.trace a.svg --dat", "did you mean --data?"),
     "command: no core": Kind("cli.estimate --cores 0", "invalid whole number of at least 1 value: '0'"),
 }
 

@@ -5,9 +5,6 @@ import shutil
 
 import pytest
 
-from tests._site import SCALE
-from workflow.cli import compare
-
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -36,14 +33,10 @@ def page(browser):
 
 
 @pytest.fixture(scope="module")
-def one_of_each_kind(suite, site, tmp_path_factory):
-    """A page of each kind, and the one that a command writes and no rule: two sets of results compared."""
-    results, compared = str(suite / "results" / SCALE), tmp_path_factory.mktemp("compared") / "compare.html"
-    with pytest.raises(SystemExit):
-        compare.main([results, results, "--page", str(compared)])
+def one_of_each_kind(site):
     names = ["../index", "index", "ledger", "analytic", "status", "pivot", "papers/adaptive_span"]
     names += [f"{ASKED}/index", f"{ASKED}/quality_against_cost-sparsemax-64-None-1", RUN]
-    return [*((site / f"{name}.html").resolve() for name in names), compared]
+    return [(site / f"{name}.html").resolve() for name in names]
 
 
 def test_pages_load_without_errors_ask_for_nothing_else_and_fit_their_window(site, page, one_of_each_kind):

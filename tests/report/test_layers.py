@@ -21,10 +21,11 @@ from workflow.report.published import join
 from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
 from workflow.report.tables.layer_costs import exponent
+from workflow.results.record import write_record, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
-from workflow.scripts.summary import list_failures
+from workflow.scripts.summary import failure_lines
 
 HOW = {"passes": 2, "seconds": 0.001, "memory_mb": 256, "layer_width": 8, "layer_lengths": [16, 8]}
 
@@ -117,6 +118,8 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
 
 
 def test_the_summary_names_layers_that_failed(tmp_path):
-    (tmp_path / "plan.json").write_text(json.dumps([_site.planned(run())]))
-    (tmp_path / "layers.json").write_text(write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
-    assert list_failures(tmp_path, tmp_path / "runs") == ["layers: self, n = 16: oom: no room"]
+    scale = tmp_path / "results" / _site.SCALE
+    write_text(scale / "plan.json", json.dumps([_site.planned(run())]))
+    write_record(scale.parent / "runs" / run()["digest"] / "record.json", _site.record(run()))
+    write_text(scale / "layers.json", write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
+    assert failure_lines(_site.site_of(tmp_path)) == ["layers: self, n = 16: oom: no room"]

@@ -122,14 +122,6 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message
         read_bundle(scale)
 
 
-def test_nothing_is_written_over_what_is_read(tmp_path, monkeypatch):
-    scale = str(scale_of(write_set(tmp_path)).relative_to(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    for place, line in (("reports/new.html", "reports/ is written by the"), (f"{scale}/plan.json", "ends in .html")):
-        with pytest.raises(ConfigError, match=line):
-            compare.main([scale, scale, "--page", place])
-
-
 def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
     runs = table(run(scale="laptop"), run(scale="small", seed=2))
     with pytest.raises(ConfigError, match="several scales, laptop and small"):
@@ -157,13 +149,11 @@ def test_a_set_beside_itself_has_not_moved(tmp_path, capsys):
 
 def test_what_moved_is_named_and_ends_with_3(tmp_path, capsys):
     better, worse = write_set(tmp_path / "a"), write_set(tmp_path / "b", adaptive=2.8, device="gpu")
-    assert exit_code(scale_of(better), scale_of(worse), "--page", tmp_path / "c.html") == 3
+    assert exit_code(scale_of(better), scale_of(worse)) == 3
     printed = capsys.readouterr().out
     moved = "differs: span_limit: adaptive on text8, S = 64, dev bpc: 1.820 in A, 2.820 in B (+54.9 %)"
     assert "gpu in B" in printed and moved in printed
     assert "fixed on text8" not in printed and "1 of" in printed
-    page = (tmp_path / "c.html").read_text()
-    assert page.index("span_limit: adaptive") < page.index("span_limit: fixed") and "moved</span>" in page
 
 
 def test_a_configuration_of_two_ablations_is_compared_once():

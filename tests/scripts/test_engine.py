@@ -1,12 +1,12 @@
 """What the engine saves: the ratios of turns, and that nothing with other numbers is timed."""
 
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
 import torch
 
 from benchmarks import test_engine as benchmark
-from models.attention.engine.backend import BACKENDS
 from models.attention.engine.engine import Engine
 from tests._site import TIMED
 from workflow.report.pages.engine import engine_table
@@ -25,7 +25,8 @@ def timed(turn: int, backend: str, ms: float) -> dict:
 def test_a_backend_is_as_many_times_faster_as_the_definition_in_the_same_turn():
     """The machine is half as fast in the second turn: 10 / 2 and 20 / 4; in the third only the definition is slow."""
     times = {"definition": (10.0, 20.0, 40.0), "band": (2.0, 4.0, 2.0)}
-    (row,) = compare([timed(*pair) for name, each in times.items() for pair in _turns(name, each)]).itertuples()
+    reports = [timed(turn, name, ms) for name, each in times.items() for turn, ms in enumerate(each)]
+    (row,) = compare(reports).itertuples()
     assert (row.work, row.span, row.S, row.backend, row.turns) == ("train", "fixed", 256, "band", 3)
     assert (row.ms, row.ms_definition, row.median, row.least, row.most) == pytest.approx((2, 20, 5, 5, 20))
 
@@ -43,47 +44,27 @@ def test_the_index_shows_a_row_for_each_case_and_what_was_not_timed(tmp_path):
     assert table["about"] == "3 turns; cpu: made up; 2 threads; commit 0123456789"
 
 
-def _turns(name: str, times: tuple) -> list[tuple]:
-    return [(turn, name, ms) for turn, ms in enumerate(times)]
+def time_case(span: str, work: str, backend: str) -> dict:
+    """Time one case; give what was noted."""
+    noted, benchmarked = {}, SimpleNamespace(pedantic=lambda step, rounds, warmup_rounds: step())
+    benchmarked.extra_info = noted
+    benchmark.test_engine(benchmarked, 0, 24, span, work, backend)
+    return noted
 
 
-@pytest.fixture
-def case(monkeypatch):
-    """Runs one case on a small net; gives what was noted, and how often the step was called."""
+def test_what_this_machine_has_is_timed_and_nothing_with_other_numbers(monkeypatch):
     for name, value in SMALL.items():
         monkeypatch.setattr(benchmark, name, value)
     monkeypatch.setenv("ENGINE_DEVICE", "cpu")
     benchmark.find_numbers.cache_clear()
-
-    def run(span: str, work: str, backend: str) -> dict:
-        noted = {}
-        pedantic = lambda step, rounds, warmup_rounds: noted.update(loss=[step() for _ in range(rounds)])  # noqa: E731
-        benchmark.test_engine(SimpleNamespace(extra_info=noted, pedantic=pedantic), 0, 24, span, work, backend)
-        return noted
-
-    yield run
-    benchmark.find_numbers.cache_clear()
-
-
-@pytest.mark.parametrize("work", ["forward", "train"])
-@pytest.mark.parametrize("span", ["fixed", "adaptive"])
-def test_every_backend_that_this_machine_has_is_timed(span, work, case):
-    assert case(span, work, "band")["backend"] == "band" and "definition" in BACKENDS
-    with pytest.raises(pytest.skip.Exception, match="it needs a GPU"):
-        case(span, work, "triton")
-
-
-def test_a_backend_with_other_numbers_is_not_timed(case, monkeypatch):
+    for span, work in product(("fixed", "adaptive"), ("forward", "train")):
+        assert time_case(span, work, "band")["backend"] == "band"
+        with pytest.raises(pytest.skip.Exception, match="it needs a GPU"):
+            time_case(span, work, "triton")
     attend = Engine.attend
-
-    def broken(*given):
-        y, past = attend(*given)
-        return (1 + 1e-6) * y, past
-
-    monkeypatch.setattr(
-        Engine,
-        "attend",
-        lambda *given: tuple(1.001 * part if torch.is_tensor(part) else part for part in attend(*given)),
-    )
+    broken = lambda *given: tuple(1.001 * part if torch.is_tensor(part) else part for part in attend(*given))  # noqa: E731
+    monkeypatch.setattr(Engine, "attend", broken)
+    benchmark.find_numbers.cache_clear()
     with pytest.raises(AssertionError):
-        case("fixed", "train", "band")
+        time_case("fixed", "train", "band")
+    benchmark.find_numbers.cache_clear()

@@ -40,22 +40,17 @@ def record_of(small) -> Record:
     return Record(status="ok", digest=small.digest, job=small, metrics={"dev_bpc": 1.9}, curve=points, origin=origin())
 
 
-def test_a_record_that_came_with_the_project_is_taken_as_it_is(came, tmp_path):
-    record = record_of(job())
-    write_record(came / "runs" / record.digest / "record.json", record)
+def test_a_record_that_came_with_the_project_is_taken_as_it_is_by_its_own_job_alone(came, tmp_path):
+    record, path = record_of(job()), came / "runs" / job().digest / "record.json"
     write_job(job(), tmp_path / "run")
-    taken = precomputed.take_run(tmp_path / "run" / "record.json")
-    assert taken == (came / "runs" / record.digest / "record.json").read_text()
-    assert precomputed.take_run(tmp_path / "run" / "curve.csv").splitlines()[1].startswith("4,2.0,1.9")
-
-
-@pytest.mark.parametrize("other, message", [(None, "no record of job"), (job(seed=2), "the record of another job")])
-def test_a_job_without_a_record_of_its_own_is_refused(other, message, came, tmp_path):
-    if other:
-        write_record(came / "runs" / job().digest / "record.json", record_of(other))
-    write_job(job(), tmp_path / "run")
-    with pytest.raises(ConfigError, match=message):
+    with pytest.raises(ConfigError, match="no record of job"):
         precomputed.take_run(tmp_path / "run" / "record.json")
+    write_record(path, record_of(job(seed=2)))
+    with pytest.raises(ConfigError, match="the record of another job"):
+        precomputed.take_run(tmp_path / "run" / "record.json")
+    write_record(path, record)
+    assert precomputed.take_run(tmp_path / "run" / "record.json") == path.read_text()
+    assert precomputed.take_run(tmp_path / "run" / "curve.csv").splitlines()[1].startswith("4,2.0,1.9")
 
 
 def test_costs_are_taken_by_configuration_and_timings_by_group(came):
@@ -115,9 +110,8 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
     tasks = {job.configuration: job.task for job in runs.jobs.values()}
     without_weights = {name for name, digest in runs.configurations.items() if digest in came}
     for kind in COSTS:
-        costs = room.precomputed_costs(kind, scale)
-        configurations = {cost["configuration"] for cost in costs}
-        assert costs and configurations <= set(tasks)
+        configurations = {cost["configuration"] for cost in room.precomputed_costs(kind, scale)}
+        assert configurations and configurations <= set(tasks)
         assert without_weights <= configurations or kind == "longest_span"
     for cost in room.precomputed_costs("longest_span", scale):
         measure = load_scale(scale, tasks[cost["configuration"]]).measure
@@ -126,27 +120,17 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
 
 @pytest.mark.slow
 @each_scale
-def test_what_is_trained_although_its_record_came_is_what_the_config_says(scale):
-    def runs(train: str):
-        return Targets.of({"scale": scale, "train": train}).runs
-
+def test_what_is_not_trained_here_is_taken_with_its_costs(scale, tmp_path, monkeypatch):
     came = records_of(scale)
-    assert set(runs("nothing").precomputed) == came
-    assert not runs("everything").precomputed and runs("everything").trained == list(runs("everything").jobs)
-    some = runs("first_seed")
-    first = {digest for name in some.train_first for digest in some.digests_of(name)}
-    assert set(some.precomputed) == came - first.intersection(some.configurations.values())
-    assert not Targets.of({"scale": "smoke"}).runs.precomputed
-
-
-@each_scale
-def test_costs_are_taken_of_what_is_not_trained(scale, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where nothing is there yet
-    targets = Targets.of({"scale": scale, "train": "nothing"})
-    assert targets.precomputed.measured_here == [] and targets.precomputed.timed_here == []
-    assert set(targets.precomputed.missing) == set(targets.precomputed.files)
-    anew = Targets.of({"scale": scale, "train": "everything"})
-    assert anew.precomputed.files == [] and anew.precomputed.timed_here == list(anew.runs.groups)
+    targets = {train: Targets.of({"scale": scale, "train": train}) for train in ("nothing", "first_seed", "everything")}
+    taken, some, anew = (each.precomputed for each in targets.values())
+    assert set(taken.runs.precomputed) == came and taken.measured_here == taken.timed_here == []
+    assert set(taken.missing) == set(taken.files)
+    first = {digest for name in some.runs.train_first for digest in some.runs.digests_of(name)}
+    assert set(some.runs.precomputed) == came - first.intersection(some.runs.configurations.values())
+    assert anew.files == anew.runs.precomputed == [] and anew.runs.trained == list(anew.runs.jobs)
+    assert anew.timed_here == list(anew.runs.groups)
 
 
 def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of_its_own(monkeypatch):
@@ -163,13 +147,11 @@ def test_speeds_of_one_machine_are_taken_until_a_question_has_a_configuration_of
 
 def test_where_nothing_is_trained_runs_without_a_record_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    everything = Targets.of({"scale": "smoke"}).runs
-    with pytest.raises(
-        ConfigError, match="train = 'nothing': no run of scale smoke came with the project, or was made"
-    ):
+    everything = Targets.of({"scale": "smoke"})
+    assert not everything.runs.precomputed
+    with pytest.raises(ConfigError, match="train = 'nothing': no run of scale smoke came with the project, or was"):
         Targets.of({"scale": "smoke", "train": "nothing"})
-    first = next(iter(everything.jobs))
-    (tmp_path / "results/runs" / first).mkdir(parents=True)
-    (tmp_path / "results/runs" / first / "record.json").write_text("{}")
+    first = next(iter(everything.runs.jobs))
+    write_text(tmp_path / "results/runs" / first / "record.json", "{}")
     kept = Targets.of({"scale": "smoke", "train": "nothing"})
-    assert list(kept.runs.jobs) == [first] and len(kept.ablations) < len(Targets.of({"scale": "smoke"}).ablations)
+    assert list(kept.runs.jobs) == [first] and len(kept.ablations) < len(everything.ablations)

@@ -1,15 +1,11 @@
 """What every target stands on, read off Snakemake's own graph: its trainings and measures, and no others."""
 
-import os
 import re
-import subprocess
-import sys
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
-from tests._copied import ROOT
+from tests._copied import ROOT, snakemake
 from workflow.config.strict import read_yaml
 from workflow.plan.claims import ablation_of, known_claims
 from workflow.plan.targets import Targets
@@ -29,24 +25,8 @@ def graph(targets, tmp_path_factory):
 
     As if no record had come with the project.
     """
-    words = ["-s", str(ROOT / "workflow" / "Snakefile"), "--directory", str(tmp_path_factory.mktemp("empty"))]
-    names = [*targets.named, "all"]
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    command = [
-        sys.executable,
-        "-m",
-        "snakemake",
-        *words,
-        "--cores",
-        "2",
-        "--config",
-        "train=everything",
-        "--dag",
-        "dot",
-        "--",
-        *names,
-    ]
-    said = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path}, cwd=ROOT)
+    words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "train=everything", "--dag", "dot")
+    said = snakemake(tmp_path_factory.mktemp("empty"), *words, "--", *targets.named, "all")
     assert said.returncode == 0, said.stderr[-2000:]
     labels, inputs = {}, defaultdict(set)
     for line in said.stdout.splitlines():
@@ -78,17 +58,13 @@ def digests(jobs: dict[str, list[str]]) -> set[str]:
     return {wildcards.removeprefix("digest: ") for wildcards in jobs["train"]}
 
 
-@pytest.mark.slow
-def test_every_ablation_plans_its_own_trainings(targets, graph):
-    for name in targets.ablations:
-        assert digests(jobs_behind(graph, name)) == set(targets.runs.digests_of(name)), name
-
-
-@pytest.mark.slow
-def test_every_paper_plans_the_trainings_of_its_ablations(targets, graph):
-    for paper in targets.papers:
-        wanted = {digest for name in targets.ablations_of(paper) for digest in targets.runs.digests_of(name)}
-        assert digests(jobs_behind(graph, paper)) == wanted, paper
+def test_every_question_paper_and_claim_plans_its_own_trainings(targets, graph):
+    asked = {name: {name} for name in targets.ablations}
+    asked |= {paper: {*targets.ablations_of(paper)} for paper in targets.papers}
+    asked |= {claim: {ablation_of(claim)} & {*targets.ablations} for claim in known_claims()}
+    for name, questions in asked.items():
+        wanted = {digest for each in questions for digest in targets.runs.digests_of(each)}
+        assert digests(jobs_behind(graph, name)) == wanted, name
 
 
 def test_every_table_and_figure_plans_what_its_question_reads(targets, graph):
@@ -104,13 +80,6 @@ def test_every_table_and_figure_plans_what_its_question_reads(targets, graph):
             assert len(jobs["reference"]) == 1 and not others & {*jobs}, name
 
 
-def test_every_claim_plans_the_trainings_of_its_ablation(targets, graph):
-    for name in known_claims():
-        group = ablation_of(name)
-        wanted = set(targets.runs.digests_of(group)) if group in targets.ablations else set()
-        assert digests(jobs_behind(graph, name)) == wanted, name
-
-
 def test_everything_is_everything(targets, graph):
     jobs = jobs_behind(graph, "all")
     assert digests(jobs) == set(targets.runs.jobs) and len(jobs["costs"]) == len(targets.runs.configurations)
@@ -119,9 +88,7 @@ def test_everything_is_everything(targets, graph):
 
 def test_by_default_the_first_seed_of_some_questions_is_trained_and_the_rest_is_taken(targets):
     default = Targets.of({**read_yaml(ROOT / "config" / "config.yaml"), "scale": "laptop"})
-    trained = {default.runs.jobs[digest].seed for digest in default.runs.trained}
-    assert trained == {1} and 20 < len(default.runs.trained) < 60
-    assert set(default.runs.trained) | set(default.runs.precomputed) == set(targets.runs.jobs)
-    assert set(default.precomputed.measured_here) == {
-        default.runs.jobs[each].configuration for each in default.runs.trained
-    }
+    trained = [default.runs.jobs[digest] for digest in default.runs.trained]
+    assert {job.seed for job in trained} == {1} and 20 < len(trained) < 60
+    assert {*default.runs.trained, *default.runs.precomputed} == {*targets.runs.jobs}
+    assert {*default.precomputed.measured_here} == {job.configuration for job in trained}

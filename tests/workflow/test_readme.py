@@ -4,20 +4,10 @@ import re
 
 import pytest
 
-from tests._copied import ROOT, copied, ended, snakemake, with_examples
+from tests._copied import ROOT, copied, ended, with_examples
 
 pytestmark = pytest.mark.slow
 TEXT = (ROOT / "README.md").read_text()
-
-
-def test_an_added_ablation_trains_its_new_runs_alone(tmp_path):
-    copy = with_examples(copied(tmp_path), "studies")
-    plan = snakemake(copy, "-n", "--config", "scale=smoke", "--", "ramp")
-    text = plan.stdout + plan.stderr
-    assert plan.returncode == 0, text
-    assert "answer ramp: " in text
-    trained = re.findall(r"^Job \d+: train (.*)$", text, re.MULTILINE)
-    assert len(trained) == 2 and all("(ramp" in each for each in trained)
 
 
 def test_an_added_variant_passes_the_contract_it_did_not_write(tmp_path):

@@ -1,4 +1,4 @@
-"""Compare two bundles of results: `python -m workflow.cli.compare A B [--page OUT.html]`.
+"""Compare two bundles of results: `python -m workflow.cli.compare A B`.
 
 A and B: a scale's folder under results/ or results/precomputed/, or an archive. Prints how differently they were made
 and which numbers differ by more than their scatter. Exits with 3 where one does, else with 0: a check for CI.
@@ -14,10 +14,8 @@ from scipy.stats import ttest_ind
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.config.files import output_path
 from workflow.report.bundle import Bundle, read_bundle
 from workflow.report.numbers import number, percent
-from workflow.report.pages.site import Site
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
 from workflow.results.timings import SPEEDS, split_turns
@@ -29,7 +27,7 @@ NAMES = ["ablation", "paper_corpus", "variant", "S", "k"]
 
 
 def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple[list[str], list[str]]]:
-    """What differs between the sides, by name: the values of a and of b."""
+    """List what differs between the sides, by name: the values of a and of b."""
     sides = [_origin_values(records) for records in (a, b)]
     names = dict.fromkeys([*sides[0], *sides[1]])
     both = {name: tuple(sorted(side.get(name, {"none"})) for side in sides) for name in names}
@@ -37,7 +35,7 @@ def compare_origins(a: Iterable[Record], b: Iterable[Record]) -> dict[str, tuple
 
 
 def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Every value of every field of the origins but the time, of the scale and of the texts."""
+    """Collect every value of the fields of the origins but the time, of the scale and of the texts."""
     values: dict[str, set[str]] = {}
     for record in records:
         origin = record.origin
@@ -52,12 +50,12 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
 
 
 def have_other_scales(a: pd.DataFrame, b: pd.DataFrame) -> bool:
-    """Whether S and k are other numbers on the two sides; then they are paired by rank."""
+    """Tell whether S and k are other numbers on the two sides; then they are paired by rank."""
     return set(a["scale"]) != set(b["scale"])
 
 
 def add_keys(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
-    """With a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
+    """Add a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
     runs = runs.copy()
     for column in ("S", "k") if by_rank else ():
         groups = runs.groupby(["ablation", "paper_corpus", "variant"])[column]
@@ -68,7 +66,7 @@ def add_keys(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
 
 
 def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
-    """A line for each quantity of each cell that both have, and the keys of the cells that only one has.
+    """Compare each quantity of each cell that both have, a line each; list the keys of the cells that only one has.
 
     A configuration that serves several ablations is compared once, in the first of them.
     """
@@ -88,18 +86,17 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
             lines += _compare_quantity(key, quantity, title, unit, left[key], right[key])
     tested = [line for line in lines if line["p"] is not None]
     for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
-        line |= {"holm": p, "moved": p <= LEVEL}
+        line["moved"] = p <= LEVEL
     return lines, [key for key in left if key not in right], [key for key in right if key not in left]
 
 
 def _compare_status(key: tuple, left: pd.DataFrame, right: pd.DataFrame) -> list[dict]:
-    """The share of runs that ended well, where it differs: a failure is a number that moved."""
+    """Compare the share of runs that ended well: a failure is a number that moved."""
     a, b = ((side["status"] == "ok").mean() for side in (left, right))
     if a == b:
         return []
     line = {"key": key, "measure": "runs that ended well", "unit": "", "a": a, "b": b}
-    line |= {"n": [len(left), len(right)], "change": 100 * (b / a - 1) if a else None}
-    return [line | {"holm": None, "p": None, "moved": True, "why": "a run failed"}]
+    return [line | {"p": None, "moved": True, "why": "a run failed"}]
 
 
 def _compare_quantity(
@@ -109,13 +106,11 @@ def _compare_quantity(
     if not all(sides):
         return []
     a, b = (sum(side) / len(side) for side in sides)
-    line = {"key": key, "measure": title, "unit": unit, "a": a, "b": b, "n": [len(side) for side in sides]}
-    change = 100 * (b / a - 1) if a else None
-    return [line | {"change": change, "holm": None} | _test_difference(quantity, *sides)]
+    return [{"key": key, "measure": title, "unit": unit, "a": a, "b": b} | _test_difference(quantity, *sides)]
 
 
 def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
-    """One for each seed that ended well; for each turn of a timing."""
+    """List a value for each seed that ended well, or for each turn of a timing."""
     finished = rows[rows["status"] == "ok"]
     if quantity in SPEEDS:
         return split_turns(finished[finished[quantity].notna()], quantity)["value"].tolist()
@@ -136,23 +131,6 @@ def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
     return {"p": p, "moved": False, "why": "Welch's t test over seeds or turns"}
 
 
-def compare_bundles(a: Bundle, b: Bundle) -> dict:
-    """What the page and the terminal show."""
-    lines, *only = compare_cells(a.runs, b.runs)
-    by_rank = have_other_scales(a.runs, b.runs)
-    named = [line | {"name": _name(line["key"], by_rank)} for line in lines]
-    return {
-        "title": "Two sets of results",
-        "a": a.name,
-        "b": b.name,
-        "origins": compare_origins(a.records.values(), b.records.values()),
-        "lines": sorted(named, key=lambda line: not line["moved"]),
-        "only": [(side.name, [_name(key, by_rank) for key in keys]) for side, keys in zip((a, b), only, strict=True)],
-        "moved": sum(bool(line["moved"]) for line in lines),
-        "unknown": sum(line["moved"] is None for line in lines),
-    }
-
-
 def _name(key: tuple, by_rank: bool) -> str:
     ablation, paper_corpus, variant, *values = key
     form = "rank {1:g} of {0}" if by_rank else "{0} = {1:g}"
@@ -160,38 +138,39 @@ def _name(key: tuple, by_rank: bool) -> str:
     return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *grid])
 
 
-def report_lines(comparison: dict) -> list[str]:
-    """The same for a terminal."""
-    origins = [f"  {name}: {', '.join(a)} in A, {', '.join(b)} in B" for name, (a, b) in comparison["origins"].items()]
-    lines = [f"A: {comparison['a']}", f"B: {comparison['b']}"]
-    lines += ["they were made differently:", *origins] if origins else ["both were made in the same way"]
-    lines += [f"only in {set_name}: {name}" for set_name, names in comparison["only"] for name in names]
-    lines += [f"differs: {_describe(line)}" for line in comparison["lines"] if line["moved"]]
-    count, unknown = len(comparison["lines"]), comparison["unknown"]
+def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:
+    """Say how differently two bundles were made, which cells only one has, and which numbers moved."""
+    by_rank = have_other_scales(a.runs, b.runs)
+    origins = compare_origins(a.records.values(), b.records.values())
+    made = [f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B" for name, (here, there) in origins.items()]
+    said = [f"A: {a.name}", f"B: {b.name}"]
+    said += ["they were made differently:", *made] if made else ["both were made in the same way"]
+    sides = zip((a, b), only, strict=True)
+    said += [f"only in {side.name}: {_name(key, by_rank)}" for side, keys in sides for key in keys]
+    moved = [line for line in lines if line["moved"]]
+    said += [f"differs: {_name(line['key'], by_rank)}, {_describe(line)}" for line in moved]
+    unknown = sum(line["moved"] is None for line in lines)
     noise = f"; how far {unknown} of them scatter is not known" if unknown else ""
-    return [*lines, f"{comparison['moved']} of {count} numbers differ by more than their scatter{noise}"]
+    return [*said, f"{len(moved)} of {len(lines)} numbers differ by more than their scatter{noise}"]
 
 
 def _describe(line: dict) -> str:
     a, b = (number(line[side], line["unit"]) for side in "ab")
-    return f"{line['name']}, {line['measure']}: {a} in A, {b} in B ({percent(line['change'])}); {line['why']}"
+    change = percent(100 * (line["b"] / line["a"] - 1) if line["a"] else None)
+    return f"{line['measure']}: {a} in A, {b} in B ({change}); {line['why']}"
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="compare", description="Compare two bundles of results.")
     parser.add_argument("a", type=Path)
     parser.add_argument("b", type=Path)
-    parser.add_argument(
-        "--page", type=lambda word: output_path(word, ".html"), help="also write the comparison as a page"
-    )
     options = parser.parse_args(argv)
-    comparison = compare_bundles(read_bundle(options.a), read_bundle(options.b))
-    if not comparison["lines"]:
+    a, b = read_bundle(options.a), read_bundle(options.b)
+    lines, *only = compare_cells(a.runs, b.runs)
+    if not lines:
         raise ConfigError(f"{options.a} and {options.b} have no number in common: nothing was compared")
-    if options.page:
-        Site(options.a, options.page.parent).write("compare.html.j2", options.page.name, **comparison)
-    print("\n".join(report_lines(comparison)))
-    sys.exit(MOVED if comparison["moved"] else 0)
+    print("\n".join(report_lines(a, b, lines, only)))
+    sys.exit(MOVED if any(line["moved"] for line in lines) else 0)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import torch
 
 from models.attention.engine.backend import ENGINE_BACKENDS
 from models.kernels.compiled import build as compiled
-from models.nets.build import build
+from models.nets.char_lm import CharLM
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import DEVICES
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
@@ -41,7 +41,7 @@ TWICE, DEAF = (1.5, 2.7), 1.2  # times as long for twice the work; below, the cl
 
 
 def findings(name: str) -> Iterator[Finding]:
-    """All of them; what forks comes first, before this process touches a GPU or starts threads."""
+    """Look at everything; what forks comes first, before this process touches a GPU or starts threads."""
     torch.set_num_threads(1)
     yield look_at_memory(name)
     device = pick_device(name)
@@ -53,15 +53,15 @@ def findings(name: str) -> Iterator[Finding]:
 def look_at_versions(device: torch.device) -> Iterator[Finding]:
     yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
     origin = describe(device, "fp32", recorded([]))
-    yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin.device, origin.driver)))
+    yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"])))
     missing = find_spec("triton") is None and "not installed, which the kernel for a GPU needs"
-    yield "Triton", NOTE if missing and origin.driver else OK, missing or version("triton")
+    yield "Triton", NOTE if missing and origin["driver"] else OK, missing or version("triton")
     broken = compiled.obstacle()
     yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
 
 
 def look_at_memory(name: str) -> Finding:
-    """A known amount is held in a process of its own."""
+    """Hold a known amount of memory in a process of its own, and compare it with what the counter says."""
 
     def hold() -> dict:
         device = pick_device(name)
@@ -99,7 +99,7 @@ def look_at_backends(device: torch.device) -> Iterator[Finding]:
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
-    """The largest error beside the largest number of its tensor, over its bound; None where no such net is computed."""
+    """Return the largest error, as a share of the largest number of its tensor, over its bound; None: not computed."""
     try:
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer
@@ -115,7 +115,7 @@ def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype
     torch.manual_seed(0)
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
-    net = build(NET, attention | {"position": {"name": "relative", "limit": 90}}, SYMBOLS)
+    net = CharLM(SYMBOLS, attention | {"position": {"name": "relative", "limit": 90}}, NET)
     for layer in net.attentions if choice == "adaptive span" else ():
         torch.nn.init.uniform_(layer.span.fraction)  # spans of all lengths
     tokens, direction = torch.randint(SYMBOLS, (STREAMS, 2 * BLOCK)), torch.randn(STREAMS, 2 * BLOCK, SYMBOLS)

@@ -14,28 +14,30 @@ from pathlib import Path
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import config_file
-from workflow.config.job import Job
 from workflow.config.strict import load_yaml, read_yaml
 from workflow.plan.estimate import Forecast, Timed, device_lines, read_timed, spell, spell_hours
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import load_corpora
 from workflow.plan.targets import Targets
-from workflow.plan.work import disk_bytes, load_devices, memory_bytes
+from workflow.plan.work import load_devices, memory_bytes
 from workflow.results.record import Record
 from workflow.results.statistics import scatter, smallest_effect
 
+STATES = ("done", "failed", "come with the project", "to train")
 TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
 
 def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str, str]) -> list[str]:
-    """What is printed. missing: data sets that are not at hand, with the reason."""
+    """List what is printed. missing: data sets that are not at hand, with the reason."""
     runs, known = targets.runs, read_timed(results / "runs")
-    waiting = {digest: runs.jobs[digest] for digest in runs.trained if not _has_record(digest, results)}
+    records = {digest: results / "runs" / digest / "record.json" for digest in runs.trained}
+    waiting = {digest: runs.jobs[digest] for digest, path in records.items() if not path.exists()}
+    states = _states(runs, set(waiting), {run.record.digest for run in known if run.record.status != "ok"})
     lines = [f"scale {targets.config.scale}: {len(runs.jobs)} runs of {len(runs.configurations)} configurations"]
-    lines[0] += f", {_count(runs, waiting)}"
+    lines[0] += f", {_count(states.values())}"
     for task, scale in targets.config.load_scales().items():
-        count = _count(runs, {digest: job for digest, job in waiting.items() if job.task == task}, task)
-        lines += [f"  {task}: {count}", f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}"]
+        lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
+        lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
     lines += [f"data that is missing: {reason}" for reason in missing.values()]
     forecast = Forecast.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
     lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
@@ -43,16 +45,17 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     return [*lines, *_effect_lines(runs, known)]
 
 
-def _has_record(digest: str, results: Path) -> bool:
-    return (results / "runs" / digest / "record.json").exists()
+def _states(runs: PlannedRuns, waiting: set[str], failed: set[str]) -> dict[str, str]:
+    """Say of each run, by digest, how far it is; one that comes with the project counts as nothing else."""
+    states = {digest: "failed" if digest in failed else "done" for digest in runs.jobs}
+    states |= dict.fromkeys(runs.precomputed, "come with the project")
+    return states | dict.fromkeys(waiting, "to train")
 
 
-def _count(runs: PlannedRuns, waiting: dict[str, Job], task: str | None = None) -> str:
-    """Count the runs, or those of a task, that are trained, that come with the project, that are still to train."""
-    digests = [digest for digest, job in runs.jobs.items() if task in (None, job.task)]
-    come = len(set(digests) & set(runs.precomputed))
-    words = [f"{len(digests) - come - len(waiting)} trained", f"{come} come with the project" if come else ""]
-    return ", ".join(filter(None, [*words, f"{len(waiting)} to train"]))
+def _count(states: Iterable[str]) -> str:
+    """Count states in words: 2 done, 1 failed, 4 to train."""
+    counts = Counter(states)
+    return ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state] or state in ("done", "to train"))
 
 
 def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:
@@ -67,9 +70,7 @@ def _training_lines(forecast: Forecast, gpu: bool) -> list[str]:
         hours = f"{spell_hours(forecast.device_seconds / 3600)} {'GPU' if forecast.on_gpu else 'core'}-hours"
         lines = [f"training: about {spell(forecast.wall)} {where}; {hours}"]
     lines += [f"  {line}" for line in forecast.source_lines()]
-    nearest = [(each.job, each.nearest.record) for each in forecast.estimates]
-    disk = sum(disk_bytes(job, record) for job, record in nearest)
-    return [*lines, _memory_line([memory_bytes(*pair) for pair in nearest]), f"disk: about {disk / 2**20:,.0f} MiB"]
+    return [*lines, _memory_line([memory_bytes(each.job, each.nearest.record) for each in forecast.estimates])]
 
 
 def _memory_line(needed: list[float | None]) -> str:
@@ -81,7 +82,7 @@ def _memory_line(needed: list[float | None]) -> str:
 
 
 def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> tuple[float, int] | None:
-    """The standard deviation of a score between seeds of one configuration, and of how many runs it comes.
+    """Compute the standard deviation of a score between seeds of one configuration, and count the runs behind it.
 
     Pooled over all configurations with several seeds; None where no configuration has two, or where they do not differ.
     """
@@ -94,13 +95,8 @@ def scatter_between_seeds(records: Iterable[Record], task: str, score: str) -> t
     return (deviation, len(values)) if deviation else None
 
 
-def detectable_effect(deviation: float, seeds: int) -> float:
-    """The smallest difference that so many pairs of seeds would show four times out of five."""
-    return smallest_effect(math.sqrt(2) * deviation, seeds)
-
-
 def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
-    """The differences that the planned seeds could show, from the scatter at this scale, else at all scales."""
+    """Say which differences the planned seeds could show, from the scatter at this scale, else at all scales."""
     jobs, lines, records = runs.jobs.values(), [], [run.record for run in known]
     of_scale = [record for record in records if record.job.scale == next(iter(jobs)).scale]
     for task in dict.fromkeys(job.task for job in jobs):
@@ -112,7 +108,8 @@ def _effect_lines(runs: PlannedRuns, known: list[Timed]) -> list[str]:
             lines.append(f"{task}: one seed shows no difference, two are needed")
         elif found := here or scatter_between_seeds(records, task, score):
             deviation, number = found
-            effects = [f"{detectable_effect(deviation, count):.3g} with {count} seeds" for count in counts if count > 1]
+            shown = {count: smallest_effect(math.sqrt(2) * deviation, count) for count in counts if count > 1}
+            effects = [f"{effect:.3g} with {count} seeds" for count, effect in shown.items()]
             source = f"the scatter of {number} runs of {'this scale' if here else 'other scales'}"
             lines.append(f"{task}: minimum detectable effect on {score}: {', '.join(effects)} (from {source})")
         else:

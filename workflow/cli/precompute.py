@@ -22,7 +22,7 @@ from workflow.results.rows import read_rows, write_rows
 
 
 def copy_records(targets: Targets, results: Path) -> None:
-    """All of them or none."""
+    """Copy all records or none."""
     records, drawn = [], find_drawn(targets)
     for digest in targets.runs.jobs:
         path = results / "runs" / digest / "record.json"
@@ -34,7 +34,7 @@ def copy_records(targets: Targets, results: Path) -> None:
 
 
 def find_drawn(targets: Targets) -> set[str]:
-    """Digests of the first seed of the ablations whose attention a figure draws."""
+    """Find the first seed of the ablations whose attention a figure draws, by digest."""
     drawn = {
         targets.question_with("figures", name)
         for name in targets.artefacts("figures")
@@ -46,7 +46,7 @@ def find_drawn(targets: Targets) -> set[str]:
 
 
 def without_texts(record: Record, drawn: bool) -> Record:
-    """A record without sentences of a data set that may not be passed on, and without maps unless they are drawn."""
+    """Leave out sentences of a data set that may not be passed on, and maps unless they are drawn."""
     entry = load_corpora(record.job.task).entries.get(record.job.corpus)
     ours = entry is not None and entry.kind in ("embedded", "topics")  # generated, or of packages that we install
     kept = {"shown": ours, "maps": drawn and (ours or bool(getattr(entry, "example", None)))}
@@ -55,7 +55,7 @@ def without_texts(record: Record, drawn: bool) -> Record:
 
 
 def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
-    """A file for each kind; of timings those of this plan's groups, each configuration once."""
+    """Write a file for each kind of cost, with each configuration once; timings are those of this plan's groups."""
     known = set(targets.runs.configurations)
     for kind in COSTS:
         names = targets.runs.groups if kind == "throughput" else known
@@ -65,7 +65,7 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
-    """What was measured of the scale as a whole, with the settings by which it is known again."""
+    """Copy what was measured of the scale as a whole, with the settings by which it is known again."""
     made = {}
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)

@@ -25,7 +25,7 @@ from workflow.training.update import number_type, precision
 
 
 def encode(content: bytes, corpus: store.Corpus, name: str) -> np.ndarray:
-    """The ids that the nets of `corpus` know the bytes of a text by; `ConfigError` for a byte that it does not have."""
+    """Return the ids by which the nets of `corpus` know the bytes of a text; `ConfigError` for an unknown byte."""
     id_of = {symbol: n for n, symbol in enumerate(corpus.symbols)}
     ids = np.array([id_of.get(symbol_name(byte), -1) for byte in range(256)])[np.frombuffer(content, np.uint8)]
     if (ids < 0).any():
@@ -35,7 +35,7 @@ def encode(content: bytes, corpus: store.Corpus, name: str) -> np.ndarray:
 
 
 def score_run(folder: Path, content: bytes, name: str, data: Path, device: torch.device) -> str:
-    """One line of the table."""
+    """Score one run: a line of the table."""
     trained = TrainedRun.at(folder / "weights.pt")
     if trained.job.task != "char_lm":
         raise ConfigError(f"{folder}: a run of {trained.job.task}; a text is scored by character models alone")

@@ -11,7 +11,7 @@ from workflow.results import provenance
 
 
 def _find_page(digest: str) -> str:
-    """The first page of a run; where there is none, where it would lie."""
+    """Return the first page of a run; where there is none, where it would lie."""
     pages = sorted(Path("reports").glob(f"*/ablations/*/{digest}.html"))
     return pages[0].as_posix() if pages else f"reports/SCALE/ablations/ABLATION/{digest}.html"
 

@@ -1,4 +1,4 @@
-"""What can be chosen on each axis of attention, read from the source without importing torch.
+"""Know what can be chosen on each axis of attention, read from the source without importing torch.
 
 A choice is one file in one of the four folders of `models/attention/`, and its one class without a leading _. Its name
 is the file's name; its settings are the keyword-only arguments of its class. So a dry run knows every name and every
@@ -8,8 +8,12 @@ setting, and the file of maths stays the only place that states them.
 import ast
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+from pydantic import model_validator
 
 from workflow.config.errors import ConfigError, check_known, shown
+from workflow.config.strict import FrozenModel
 
 ATTENTION = Path(__file__).parents[2] / "models" / "attention"
 AXES = {  # axis -> folder
@@ -19,6 +23,16 @@ AXES = {  # axis -> folder
     "position": "positions",
 }
 REQUIRED = object()
+# Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
+WHOLE = {
+    "limit": "limit S",
+    "ramp": "ramp R",
+    "k": "k",
+    "cache": "cache",
+    "evaluation_cache": "evaluation_cache",
+    "clamp": "clamp",
+}
+OPTIONAL = ("evaluation_cache", "clamp")
 
 
 @cache
@@ -103,3 +117,30 @@ def complete_choice(axis: str, choice: str | dict, defaults: dict[str, dict], gr
         if not left_out and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise ConfigError(f"{axis} '{name}': {key} must be a number, got {shown(value)}")
     return {"name": name, **filled}
+
+
+class AttentionChoices(FrozenModel):
+    """One choice per axis, with every setting of it spelled out."""
+
+    span: dict[str, Any]
+    selection: dict[str, Any]
+    normaliser: dict[str, Any]
+    position: dict[str, Any]
+
+    @model_validator(mode="after")
+    def in_range(self):
+        for choice in (self.span, self.selection, self.position):
+            for key, value in choice.items():
+                _refuse_out_of_range(key, value)
+        if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
+            raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
+        return self
+
+
+def _refuse_out_of_range(key: str, value) -> None:
+    """Refuse a value that a setting of this name cannot have."""
+    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
+        null = ", or null" if key in OPTIONAL else ""
+        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
+    if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
+        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")

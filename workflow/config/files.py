@@ -51,17 +51,6 @@ def check_writable(root: Path) -> None:
         raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
 
 
-def output_path(word: str | Path, ending: str) -> Path:
-    """What a command writes for its user: a name with this ending, outside the folders that the workflow writes to."""
-    path = Path(word)
-    if path.suffix != ending:
-        raise ConfigError(f"{path}: expected a name that ends in {ending}")
-    for folder in ("results", "reports"):
-        if path.resolve().is_relative_to(Path(folder).resolve()):
-            raise ConfigError(f"{path}: {folder}/ is written by the workflow; expected a name outside it")
-    return path
-
-
 def user_path(word: str, what: str) -> Path:
     """A path as its user wrote it, ~ for a home. what: begins the line where there is no such home."""
     try:

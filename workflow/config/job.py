@@ -3,24 +3,13 @@
 import hashlib
 import json
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from workflow.config.errors import ConfigError, shown
 from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt
 
 VERSION = 2
-# Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
-WHOLE = {
-    "limit": "limit S",
-    "ramp": "ramp R",
-    "k": "k",
-    "cache": "cache",
-    "evaluation_cache": "evaluation_cache",
-    "clamp": "clamp",
-}
-OPTIONAL = ("evaluation_cache", "clamp")
 Share = Field(0.0, ge=0, lt=1)
 
 
@@ -64,33 +53,6 @@ def _digest(content: dict) -> str:
 
 def _canonical(content: dict) -> str:
     return json.dumps(content, sort_keys=True, separators=(",", ":"))
-
-
-class AttentionChoices(FrozenModel):
-    """One choice per axis, with every setting of it spelled out."""
-
-    span: dict[str, Any]
-    selection: dict[str, Any]
-    normaliser: dict[str, Any]
-    position: dict[str, Any]
-
-    @model_validator(mode="after")
-    def in_range(self):
-        for choice in (self.span, self.selection, self.position):
-            for key, value in choice.items():
-                _refuse_out_of_range(key, value)
-        if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
-            raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
-        return self
-
-
-def _refuse_out_of_range(key: str, value) -> None:
-    """Check a setting whose name says what it counts against what it may be."""
-    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
-        null = ", or null" if key in OPTIONAL else ""
-        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
-    if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
-        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
 
 
 class Training(FrozenModel):

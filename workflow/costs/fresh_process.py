@@ -12,7 +12,7 @@ from collections.abc import Callable
 import torch
 
 from workflow.config.process import end_with_parent
-from workflow.training.guard import status_of
+from workflow.training.guard import failure
 from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
 from workflow.training.update import Adam
 
@@ -55,7 +55,7 @@ def _send(pipe, work, arguments) -> None:
     try:
         answer = {"status": "ok", "reason": None, **work(*arguments)}
     except (Exception, MemoryError) as error:
-        answer = {"status": status_of(error), "reason": f"{type(error).__name__}: {error}".splitlines()[0][:200]}
+        answer = failure(error)
     pipe.send(answer)
     pipe.close()
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 
-from models.nets.build import build
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.results.precomputed import precomputed_costs
 from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
+from workflow.training.loop import build_net
 
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that the entmax library has as well
 EMBEDDING = "embedding.weight"  # every net has one
@@ -77,11 +77,6 @@ def count_symbols(state: dict) -> int:
     return state[EMBEDDING].shape[0]
 
 
-def build_net(job: Job, device: torch.device, symbols: int = 128):
-    """Build the net of a job, as before its first step."""
-    return build(job.net.model_dump(), job.attention.model_dump(), symbols).to(device)
-
-
 def random_block(job: Job, symbols: int, device: torch.device, batch: int | None = None, block: int | None = None):
     """Draw inputs B T; what a text says changes no cost."""
     shape = (batch or job.training.batch, block or job.training.block)
@@ -90,14 +85,12 @@ def random_block(job: Job, symbols: int, device: torch.device, batch: int | None
 
 def raise_limit(job: Job, net, S: int, device: torch.device):
     """Copy a net with the limit of its spans and positions raised to S; learned spans keep their length."""
-    attention = job.attention.model_dump()
-    trained_limit = attention["span"]["limit"]
-    for axis in ("span", "position"):
-        if "limit" in attention[axis]:
-            attention[axis]["limit"] = S
-    longer = build(job.net.model_dump(), attention, count_symbols(net.state_dict())).to(device)
+    choices = {axis: getattr(job.attention, axis) for axis in ("span", "position")}
+    raised = {axis: {**choice, "limit": S} for axis, choice in choices.items() if "limit" in choice}
+    longer_job = job.model_copy(update={"attention": job.attention.model_copy(update=raised)})
+    longer = build_net(longer_job, device, count_symbols(net.state_dict()))
     with torch.no_grad():
         for raised, trained in zip(longer.attentions, net.attentions, strict=True):
             if hasattr(trained.span, "fraction"):  # z = S z'
-                raised.span.fraction.copy_(trained.span.fraction * trained_limit / S)
+                raised.span.fraction.copy_(trained.span.fraction * choices["span"]["limit"] / S)
     return longer

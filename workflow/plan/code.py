@@ -3,14 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.config.errors import ConfigError
 from workflow.config.files import config_file
 from workflow.config.studies import study_file
 from workflow.plan import sources
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.results.record import read_record
 from workflow.tasks.spec import TASKS
 
 TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
@@ -27,9 +25,7 @@ class Code:
         return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
 
     def of_run(self, digest: str) -> str:
-        """An accepted change makes no run out of date that ended well, and every other."""
-        files = sources.of_run(self.runs.jobs[digest])
-        return sources.digest_since(files, _made_from(digest) if sources.changes_in(files) else {})
+        return sources.digest(sources.of_run(self.runs.jobs[digest]))
 
     def of_cost(self, kind: str, configuration: str) -> str:
         """What measures a configuration, and what it measures."""
@@ -84,12 +80,3 @@ class Code:
 
 def _files(kind: str, names: Iterable[str]) -> list[Path]:
     return [study_file(kind, name) for name in names]
-
-
-def _made_from(digest: str) -> dict[str, str]:
-    """The sources of a run that ended well, by its record; none of one that failed or was not made."""
-    try:
-        record = read_record(f"results/runs/{digest}/record.json")
-    except (ConfigError, OSError):
-        return {}
-    return record.origin.sources if record.status == "ok" else {}

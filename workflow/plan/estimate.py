@@ -1,4 +1,4 @@
-"""How long runs will take, told from records: as long as the nearest run took, times how much more they compute.
+"""Estimate how long runs will take from records: as long as the nearest run took, times how much more they compute.
 
 The nearest: of the same kind of device, then of the same task, then of this machine, then the most alike. Of several
 seeds of a configuration the fastest counts: whatever else the machine had to do made the others slower.
@@ -8,37 +8,34 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED
 from workflow.config.job import Job
-from workflow.plan.work import FAR, SHARE, Device, device_seconds, work
+from workflow.plan.work import SHARE, Device, device_seconds, work
 from workflow.results.record import Record, read_record
 
 START = 4.0  # seconds in which a run starts and ends, however little it computes
 # Times too long or too short: runs of scale laptop told from those of overnight, on another machine and with up to 60
 # times the work, were off by 1.9 on average (docs/log.md).
 OFF = 2.0
-MANY = 1000  # times the work of the nearest run; how many more says nothing
 OTHER_CHOICE, OTHER_NET, OTHER_CORPUS = 2.0, 1.0, 0.1  # how far two runs are apart, in powers of e of work
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A run that ended. benchmark: seconds of its process, where Snakemake timed it. here: on this machine."""
+    """A run that ended. here: on this machine."""
 
     record: Record
     here: bool
-    benchmark: float | None = None
 
-    @cached_property
+    @property
     def seconds(self) -> float:
-        """How long the whole process took. Of a run that was resumed, Snakemake timed the last part alone."""
-        spent = self.record.cost.seconds
-        return self.benchmark if self.benchmark and self.benchmark >= spent else spent + START
+        """Return how long the whole process took."""
+        return self.record.cost.seconds + START
 
     @cached_property
     def work(self) -> float:
@@ -62,25 +59,19 @@ class Estimate:
     nearest: Timed
 
     @property
-    def times(self) -> float:
-        """How much more the larger of the two computes."""
-        ratio = work(self.job) / self.nearest.work
-        return max(ratio, 1 / ratio)
-
-    @property
     def repeats(self) -> bool:
-        """Whether the configuration has run before."""
+        """Tell whether the configuration has run before."""
         return self.job.configuration == self.nearest.configuration
 
 
 def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate | None:
-    """The time of one run, on a GPU or on a CPU; None where no run has ended well."""
+    """Estimate the time of one run, on a GPU or on a CPU; None where no run has ended well."""
     computed, configuration = work(job), job.configuration
     ended = [run for run in runs if run.record.cost]
     nearest = min(ended, key=lambda run: _distance(job, computed, configuration, run, gpu), default=None)
     if nearest is None:
         return None
-    return Estimate(job, START + max(0.0, nearest.seconds - START) * computed / nearest.work, nearest)
+    return Estimate(job, START + nearest.record.cost.seconds * computed / nearest.work, nearest)
 
 
 def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bool) -> tuple:
@@ -99,39 +90,28 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
 
 
 def read_timed(runs: Path) -> list[Timed]:
-    """Every run whose record can be read, each once: those of this folder first, then what came with the project.
+    """Read every run whose record can be read, once: those of this folder first, then what came with the project.
 
     A run has taken place here where its folder holds weights: none come with a record.
     """
     found: dict[str, Timed] = {}
     for path in (*sorted(runs.glob("*/record.json")), *sorted(PRECOMPUTED.glob("runs/*/record.json"))):
-        if (run := _read(path, path.stat().st_mtime_ns)) is not None:
+        if (run := _read(path)) is not None:
             found.setdefault(run.record.digest, run)
     return list(found.values())
 
 
-@cache
-def _read(path: Path, stamp: int) -> Timed | None:
-    """stamp: when the file was written; one that has not changed is read once."""
+def _read(path: Path) -> Timed | None:
+    """Read one run; None where its record is of another version: no estimate rests on it."""
     try:
         record = read_record(path)
-    except (ConfigError, OSError):  # of another version: no estimate rests on it
+    except (ConfigError, OSError):
         return None
-    here = (path.parent / "weights.pt").exists()
-    return Timed(record, here, read_benchmark(path.parent / "benchmark.tsv") if here else None)
-
-
-def read_benchmark(path: Path) -> float | None:
-    """Seconds of the process that Snakemake timed; None without a file, or with one that is not Snakemake's."""
-    try:
-        head, row, *_ = path.read_text(encoding="utf-8").splitlines()
-        return float(dict(zip(head.split("\t"), row.split("\t"), strict=False))["s"])
-    except (OSError, ValueError, KeyError):
-        return None
+    return Timed(record, here=(path.parent / "weights.pt").exists())
 
 
 def spell(seconds: float) -> str:
-    """90 -> '1.5 min'; the unit that keeps the number short."""
+    """Write seconds in the unit that keeps the number short: 90 -> '1.5 min'."""
     for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
         if seconds >= size:
             return f"{seconds / size:.1f} {unit}"
@@ -139,7 +119,7 @@ def spell(seconds: float) -> str:
 
 
 def spell_hours(hours: float) -> str:
-    """0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'; two digits of what is short."""
+    """Write hours, with two digits where they are few: 0.1304, 84.2, 4523.0 -> '0.13', '84', '4,523'."""
     if hours < 0.01:
         return "less than 0.01"
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
@@ -158,17 +138,17 @@ class Forecast:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether all of it was told from a GPU."""
+        """Tell whether all of it was estimated from runs on a GPU."""
         return all(each.nearest.is_gpu for each in self.estimates)
 
     @property
     def device_seconds(self) -> float:
-        """The seconds of a core, or of the GPU."""
+        """Sum the seconds of a core, or of the GPU."""
         return sum(each.seconds * self._threads(each.job) for each in self.estimates)
 
     @property
     def wall(self) -> float:
-        """Seconds of the wall clock: all that there is to do, shared among the cores, and at least the longest run."""
+        """Estimate the seconds until all is done: the work shared among the cores, and at least the longest run."""
         longest = max(each.seconds for each in self.estimates)
         return max(self.device_seconds / (1 if self.on_gpu else self.cores), longest)
 
@@ -176,7 +156,7 @@ class Forecast:
         return 1 if self.on_gpu else min(job.training.cores, self.cores)
 
     def source_lines(self) -> list[str]:
-        """What it is told from, and how far that is from what is planned."""
+        """Say what the estimates rest on, and how far that is from what is planned."""
         nearest = {id(each.nearest): each.nearest for each in self.estimates}.values()
         places = {
             f"{run.record.origin.device} ({'run here' if run.here else 'came with the project'})" for run in nearest
@@ -184,20 +164,14 @@ class Forecast:
         new = [each for each in self.estimates if not each.repeats]
         lines = [f"told from {len(nearest)} runs on {', '.join(sorted(places))}"]
         lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
-        if new:
-            far = max(each.times for each in new)
-            lines[-1] += (
-                f"; the others may be off by {OFF:g} times or more: the farthest computes {min(far, MANY):,.0f}"
-            )
-            lines[-1] += f" times{' and more' if far > MANY else ''} as much, or as little, as the nearest run"
-            lines[-1] += ": its time is a guess" if far > FAR else ""
+        lines[-1] += f"; the others may be off by {OFF:g} times or more" if new else ""
         if other := sorted({each.job.task for each in new if each.nearest.record.job.task != each.job.task}):
             lines.append(f"no run of {', '.join(other)} has a record: their time is a guess from another task")
         return lines
 
 
 def device_lines(jobs: Iterable[Job], name: str, device: Device) -> list[str]:
-    """What a named device would take to train all jobs, those that are trained already among them."""
+    """Say how long a named device would train all jobs, those that are trained already among them."""
     jobs, seconds = list(jobs), Counter()
     for job in jobs:
         seconds[job.task] += device_seconds(job, device)

@@ -7,9 +7,8 @@ share its digest, and so its run. A configuration has all the seeds that either 
 from itertools import product
 from pathlib import Path
 
-from workflow.config.choices import AXES, complete_choice
+from workflow.config.choices import AXES, AttentionChoices, complete_choice
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.job import AttentionChoices
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config

@@ -1,4 +1,4 @@
-"""Which files are written from what came with the project, in place of training and measuring."""
+"""Plan which files are taken from what came with the project, in place of training and measuring."""
 
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,12 @@ class PrecomputedFiles:
 
     @cached_property
     def configurations(self) -> list[str]:
-        """Those whose net was not trained here, so that nothing can be measured of it."""
+        """List the configurations whose net was not trained here, so that nothing can be measured of it."""
         return [name for name, digest in self.runs.configurations.items() if self.runs.is_precomputed(digest)]
 
     @cached_property
     def timed(self) -> list[str]:
-        """The groups whose timings are taken, where any net of the plan is missing: pages would mix two machines.
+        """List the groups whose timings are taken, where any net of the plan is missing: pages would mix two machines.
 
         Not those of an ablation with a configuration that did not come: it is timed here, and what it is compared with.
         """
@@ -34,18 +34,18 @@ class PrecomputedFiles:
 
     @property
     def measured_here(self) -> list[str]:
-        """The configurations whose net is trained here."""
+        """List the configurations whose net is trained here."""
         taken = set(self.configurations)
         return [name for name in self.runs.configurations if name not in taken]
 
     @property
     def timed_here(self) -> list[str]:
-        """The groups that are timed here."""
+        """List the groups that are timed here."""
         return [name for name in self.runs.groups if name not in self.timed]
 
     @property
     def files(self) -> list[str]:
-        """Records, curves and costs."""
+        """List the files of records, curves and costs that are taken."""
         files = [
             f"results/runs/{digest}/{name}" for digest in self.runs.precomputed for name in ("record.json", "curve.csv")
         ]
@@ -58,12 +58,12 @@ class PrecomputedFiles:
 
     @property
     def waits_for(self) -> list[str]:
-        """The plan, which writes job files, and those gone since: Snakemake notes each input beside each output."""
+        """List the plan, which writes job files, and those gone since: Snakemake notes inputs beside each output."""
         plan = f"results/{self.folder}/plan.json"
         gone = [digest for digest in self.runs.without_job_file if self.runs.is_precomputed(digest)]
         return [plan, *(f"results/runs/{digest}/job.json" for digest in gone if Path(plan).exists())]
 
     @cached_property
     def missing(self) -> list[str]:
-        """Those that are not there yet. What is there is no output: what came with the project does not change."""
+        """List the files that are not there yet. What is there is no output, for what came does not change."""
         return [file for file in self.files if not Path(file).exists()]

@@ -4,10 +4,6 @@ Read from the imports, without importing anything: what an entry point imports, 
 Alternatives (choices of attention, nets, tasks, tables, figures) count only where a job or a target names them: their
 registries are not followed. So a changed line in one choice of attention makes the runs that use it out of date, and no
 others.
-
-A change that alters no number can be accepted: config/accepted.yaml names the file, the digest it had, the one it has,
-and why; from then on both count as one. `python -m workflow.cli.accept` writes such a line. A run that failed has no
-number, so nothing is accepted for it: it is trained again once a file has changed.
 """
 
 import ast
@@ -16,48 +12,19 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from pydantic import Field
-
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.job import Job
-from workflow.config.strict import StrictModel, parse, read_yaml
 from workflow.config.studies import known_studies, module_file, part_of
 from workflow.tasks.spec import TASKS
 
-ACCEPTED = ROOT / "config" / "accepted.yaml"
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
 REGISTRIES = ("__init__.py", "spec.py")  # they name alternatives, and are neither followed nor counted
-LOOKUPS = ("build.py",)  # beside alternatives, and none
 NUMBERS = ("models", "workflow/training", "workflow/tasks", "workflow/costs")
 BUILDER = "models/kernels/compiled/build.py"  # compiles the C beside it
 REPORT = ("workflow/report", "workflow/results", "workflow/tasks/formula.py", "studies")
 DIGITS = 12
-
-
-class AcceptedChange(StrictModel):
-    """One line of config/accepted.yaml. was, now: digests of the file before and after the change."""
-
-    file: str
-    was: str = Field(pattern="^[0-9a-f]{12}$")
-    now: str = Field(pattern="^[0-9a-f]{12}$")
-    why: str = Field(min_length=3)
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.was} -> {self.now}: {self.why}"
-
-
-class AcceptedChanges(StrictModel):
-    changes: list[AcceptedChange] = []
-
-
-@cache
-def accepted() -> tuple[AcceptedChange, ...]:
-    """Read the changes that somebody accepted, in the order of the file."""
-    if not ACCEPTED.exists():
-        return ()
-    return tuple(parse(AcceptedChanges, read_yaml(ACCEPTED), "config/accepted.yaml").changes)
 
 
 @cache
@@ -66,48 +33,21 @@ def file_digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:DIGITS]
 
 
-def accepted_digest(file: str, digest: str) -> str:
-    """Return the digest that a file counts with: that of its first version that was accepted as the same."""
-    before = {change.now: change.was for change in accepted() if change.file == file}
-    seen = set()
-    while digest in before and digest not in seen:
-        seen.add(digest)
-        digest = before[digest]
-    return digest
-
-
 def digests(files: Iterable[str]) -> dict[str, str]:
     """Digest each file as it is now."""
     return {file: file_digest(ROOT / file) for file in sorted(files)}
 
 
 def digest(files: Iterable[str]) -> str:
-    """Digest all of them together, each as it counts: 12 hexadecimal digits."""
-    return _digest({file: accepted_digest(file, now) for file, now in digests(files).items()})
-
-
-def digest_since(files: Iterable[str], made: dict[str, str]) -> str:
-    """Digest them together, each as it is now, or as it was `made` where the two count alike."""
-    now = digests(files)
-    alike = [file for file in now if accepted_digest(file, made.get(file, "")) == accepted_digest(file, now[file])]
-    return _digest(now | {file: made[file] for file in alike})
-
-
-def _digest(versions: dict[str, str]) -> str:
-    lines = "".join(f"{file} {each}\n" for file, each in versions.items())
+    """Digest all of them together, as they are now: 12 hexadecimal digits."""
+    lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
     return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
 
 
-def changes_in(files: Iterable[str]) -> list[str]:
-    """List the accepted changes that these files rest on, a line each."""
-    files = set(files)
-    return [str(change) for change in accepted() if change.file in files]
-
-
 def recorded(files: Iterable[str]) -> dict:
-    """Return what an origin keeps: source, the digest as they count; sources, as they are; accepted, the changes."""
+    """Return what an origin keeps of its files: `source`, the digest of all; `sources`, the digest of each."""
     files = frozenset(files)
-    return {"source": digest(files), "sources": digests(files), "accepted": changes_in(files)}
+    return {"source": digest(files), "sources": digests(files)}
 
 
 @cache
@@ -138,7 +78,7 @@ def is_alternative(file: str) -> bool:
     path = Path(file)
     if file.startswith("workflow/report/"):  # what the studies' tables and figures share
         return False
-    return path.parent.name in ALTERNATIVES and not path.name.startswith("_") and path.name not in LOOKUPS
+    return path.parent.name in ALTERNATIVES and not path.name.startswith("_")
 
 
 @cache

@@ -52,7 +52,7 @@ class Targets:
 
     @cached_property
     def shared(self) -> SharedMeasurements:
-        """What is measured of the scale as a whole."""
+        """Plan what is measured of the scale as a whole."""
         return SharedMeasurements(self.runs, self.measures, self.config.scale, self.folder)
 
     @property

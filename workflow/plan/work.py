@@ -14,7 +14,6 @@ from workflow.results.record import Record
 PER_LAYER_AND_UPDATE = 3e7
 OF_ATTENTION = 4
 FAR = 10.0  # beyond so many times the work of another run, a run's time is a guess and its memory unknown
-RECORD_BYTES = 150_000  # record, curve and job, roughly
 # The share of its peak rate that a device reaches. Megatron-LM reaches 44 to 52 % on A100 (Narayanan et al. 2021,
 # Table 1) with far wider layers than the papers'; narrower ones leave more idle. No run of this suite has measured it.
 SHARE = 0.3
@@ -58,11 +57,6 @@ def reach(job: Job) -> int:
 def matrices(job: Job) -> int:
     """Count the numbers in the matrices of a net's layers, roughly."""
     return job.net.layers * (4 * job.net.d_model**2 + 2 * job.net.d_model * job.net.d_ff)
-
-
-def disk_bytes(job: Job, record: Record) -> float:
-    """Predict the bytes of a run's folder: its record, and weights in 32 bits, scaled from another run's parameters."""
-    return 4 * record.cost.parameters * matrices(job) / matrices(record.job) + RECORD_BYTES
 
 
 def memory_bytes(job: Job, record: Record) -> float | None:

@@ -21,6 +21,10 @@ from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
 
+class NothingRun(ConfigError):
+    """No run of a scale has a record."""
+
+
 @dataclass(frozen=True)
 class Bundle:
     """The results of one scale. records: by digest. frames: all that tables, figures and claims can read."""
@@ -58,7 +62,7 @@ def _read_scale(path: Path, name: str) -> Bundle:
             raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")
     present = [row for row in planned if row["digest"] in records]
     if not present:
-        raise ConfigError(f"{name}: none of its runs has a record")
+        raise NothingRun(f"{name}: none of its runs has a record")
     measured = [file for kind in (*COSTS, *OF_TEXTS) for file in sorted((path / kind).glob("*.json"))]
     layers = path / "layers.json"
     rows = dict.fromkeys(COSTS, []) | collect_rows([*measured, *([layers] if layers.exists() else [])])

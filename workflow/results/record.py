@@ -70,7 +70,7 @@ class Origin(StrictModel):
     """Where a number comes from.
 
     source: a digest of the files that can change it; sources: the digest of each. accepted: changes of those files that
-    somebody accepted as changing no number, a line each. devices: how many such devices shared the work.
+    were said to change no number, in records of before. devices: how many such devices shared the work.
     """
 
     commit: str

@@ -29,8 +29,6 @@ rule train:
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
         "logs/train/{digest}.log",
-    benchmark:
-        "results/runs/{digest}/benchmark.tsv"
     wildcard_constraints:
         digest=digests(targets.runs.trained, targets.runs.precomputed),
     group:

@@ -1,4 +1,4 @@
-"""What the best reader of a text reaches: `python -m workflow.scripts.best_reader NAME DATA OUT --windows 16 64 ...`.
+"""Score the best reader of a text: `python -m workflow.scripts.best_reader NAME DATA OUT --windows 16 64 ...`.
 
 A row per window, of the test text as nets are scored on it: in the same number of streams, each from its beginning.
 Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past.
@@ -20,7 +20,7 @@ from workflow.tasks.char_lm.topics import TopicText
 
 
 def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
-    """The first `tokens` characters of test (0: all) in streams side by side, as they are scored."""
+    """Cut the first `tokens` characters of test (0: all) into streams side by side, as they are scored."""
     letters = corpus.test[: tokens or None]
     length = len(letters) // streams
     rows = letters[: length * streams].reshape(streams, length)
@@ -28,7 +28,7 @@ def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
 
 
 def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
-    """window, bpc, characters."""
+    """Compute a row for each window: window, bpc, characters."""
     within = {window: partial(reader.bits_within, window=window) for window in sorted(windows)}
     readers = {0: reader.bits_of_words, **within, None: reader.bits}
     rows = []

@@ -15,7 +15,7 @@ from workflow.costs.trained_net import TrainedRun
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import TASKS, load
-from workflow.training.guard import status_of
+from workflow.training.guard import failure
 from workflow.training.origin import pick_device
 
 TOLERANCE = 0.01  # a larger relative difference between our count and a library's makes the row an error
@@ -31,7 +31,7 @@ def count_flops(trained: TrainedRun) -> dict:
         job, net = trained.load(device)
         row |= load(TASKS[job.task].costs).count(job, net, device)
     except Exception as error:
-        return row | {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
+        return row | failure(error)
     for counter in ("macs_torch", "macs_fvcore"):
         difference = row[counter] / row["macs_analytic"] - 1
         if abs(difference) > TOLERANCE:

@@ -21,7 +21,7 @@ CASE = ["work", "span", "S"]
 
 
 def compare(reports: list[dict]) -> pd.DataFrame:
-    """A row for each case and backend. reports: of pytest-benchmark, one for each turn of each."""
+    """Compare each backend with the definition, a row a case. reports: of pytest-benchmark, one a turn."""
     times = pd.DataFrame([each["extra_info"] | {"ms": 1000 * each["stats"]["median"]} for each in reports])
     is_definition = times["backend"] == "definition"
     definition = times[is_definition].drop(columns="backend")
@@ -45,7 +45,7 @@ def main(argv: list[str] | None = None) -> None:
     if not reports:
         raise ConfigError("engine: nothing was timed, see above")
     origin = describe(pick_device(options.device), "fp32", sources.recorded(sources.of_script("engine")))
-    rows = compare(reports).assign(device=origin.device, threads=origin.threads, commit=origin.commit)
+    rows = compare(reports).assign(**{key: origin[key] for key in ("device", "threads", "commit")})
     write_text(options.out, csv_text(rows))
 
 

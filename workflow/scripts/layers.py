@@ -20,7 +20,7 @@ from workflow.plan import sources
 from workflow.plan.scales import Measure, read_measure
 from workflow.results.record import write_text
 from workflow.results.rows import write_rows
-from workflow.training.guard import status_of
+from workflow.training.guard import failure
 from workflow.training.origin import describe, pick_device
 
 WARM = 8  # places of a sequence that brings a layer's libraries into memory
@@ -55,7 +55,7 @@ def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
             try:
                 taken.append(time_turn(step(row["layer"], row["n"], row["d"], device), how.seconds, device))
             except (Exception, MemoryError) as error:
-                row |= {"status": status_of(error), "reason": f"{type(error).__name__}: {error}"[:300]}
+                row |= failure(error)
     for row, taken in zip(rows, turns, strict=True):
         if row["status"] == "ok":
             turn_times = [1000 * median(some) for some in taken]
@@ -74,7 +74,7 @@ def main(argv: list[str] | None = None) -> None:
     device = pick_device(options.device)
     time_all(rows, how, device)
     origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
-    cells = {"device": origin.device, "commit": origin.commit}
+    cells = {key: origin[key] for key in ("device", "commit")}
     write_text(options.out, write_rows("layers", [row | cells for row in rows]))
 
 

@@ -21,7 +21,7 @@ from workflow.tasks.spec import read_job
 
 
 def take_run(file: Path) -> str:
-    """The record or the curve of the job beside `file`; `ConfigError` where none came, or another job's."""
+    """Return the record or the curve of the job beside `file`; `ConfigError` where none came, or another job's."""
     job = read_job(file.parent / "job.json")
     path = precomputed(job.digest)
     if path is None:
@@ -33,7 +33,7 @@ def take_run(file: Path) -> str:
 
 
 def take_costs(kind: str, name: str, targets: Targets) -> str:
-    """One file of costs. name: a configuration, or a group of them."""
+    """Write the text of one file of costs. name: a configuration, or a group of them."""
     scale = targets.config.scale
     wanted = targets.runs.groups.get(name, []) if kind == "throughput" else [name]
     rows = [row for row in precomputed_costs(kind, scale) if row["configuration"] in wanted]
@@ -43,7 +43,7 @@ def take_costs(kind: str, name: str, targets: Targets) -> str:
 
 
 def take(file: Path, targets: Targets) -> str:
-    """The text of one file of the workflow."""
+    """Return the text of one file of the workflow."""
     if file.name in ("record.json", "curve.csv"):
         return take_run(file)
     if file.parent.name in COSTS:

@@ -45,7 +45,7 @@ def collect_runs(site: Site, name: str, config: dict) -> Path:
 
 
 def write_answer(site: Site, name: str, files: list[Path]) -> None:
-    """The tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
+    """Write tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
     rows, places, ablation = collect_rows(files), ", ".join(map(str, files)), load_ablation(name)
 
     def frames(kinds: Iterable[str]) -> Frames:
@@ -60,7 +60,7 @@ def write_answer(site: Site, name: str, files: list[Path]) -> None:
 
 
 def write_pages(site: Site, name: str, runs: pd.DataFrame) -> None:
-    """The pages of its runs, then its own, which leads to them. Pages of runs that it no longer has are removed."""
+    """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
         record = read_record(site.runs / digest / "record.json")

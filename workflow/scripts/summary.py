@@ -5,68 +5,44 @@ the project's findings. Writes the index of a scale anew where questions were as
 which leads to the reports of every scale.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from textwrap import fill
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.plan.plan import read_plan
+from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.asked import Asked
 from workflow.report.pages.claims import count_verdicts, read_ledger
 from workflow.report.pages.headlines import list_findings, read_limit
-from workflow.report.pages.index import write_root
+from workflow.report.pages.index import list_failures, write_root
 from workflow.report.pages.shared import write_made
 from workflow.report.pages.site import Site, link_pages
-from workflow.results.record import read_record
-from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows
 
 WIDTH = 100  # characters of a line in the terminal
 
 
-def list_failures(results: Path, runs: Path, questions: set[str] | None = None) -> list[str]:
-    """One line per failed run of the plan, and per failed measurement. results: of one scale. questions: None, all."""
-    path = results / "plan.json"
-    if not path.exists():
+def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
+    """List the runs and measurements of a scale that failed, a line each. questions: None, all."""
+    if not (site.results / "plan.json").exists():
         return []
-    plan = [row for row in reversed(read_plan(path)) if questions is None or row["ablation"] in questions]
-    names = {row["digest"]: f"{row['ablation']}: {row['variant']} ({row['digest']})" for row in plan}
-    configurations = {row["configuration"]: names[row["digest"]] for row in plan}
-    reasons = {digest: _run_failure(runs / digest / "record.json") for digest in sorted(names)}
-    lines = [f"{names[digest]}: {reason}" for digest, reason in reasons.items() if reason]
-    for kind, row in _failed_rows(results):
-        if kind != LAYERS and row["configuration"] in configurations:
-            lines.append(f"{configurations[row['configuration']]}: {kind}: {row['status']}: {row['reason']}")
-        elif kind == LAYERS and (questions is None or LAYERS in questions):
-            lines.append(f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}")
+    try:
+        frames = read_bundle(site.results).frames
+    except NothingRun:
+        return []
+    except (ConfigError, OSError) as error:
+        return [f"unreadable: {error}"]
+    runs = frames.runs if questions is None else frames.runs[frames.runs["ablation"].isin(questions)]
+    lines = [f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in list_failures(runs)]
+    if frames.layers is not None and (questions is None or LAYERS in questions):
+        broken = frames.layers[frames.layers["status"] != "ok"]
+        lines += [f"layers: {row.layer}, n = {row.n}: {row.status}: {row.reason}" for row in broken.itertuples()]
     return [" ".join(line.split()) for line in lines]
 
 
-def _run_failure(path: Path) -> str | None:
-    """Why one run failed; None where it ended well or was not started."""
-    if not path.exists():
-        return None
-    try:
-        record = read_record(path)
-    except (ConfigError, OSError) as error:
-        return f"unreadable: {error}"
-    return None if record.status == "ok" else f"{record.status}: {record.reason}"
-
-
-def _failed_rows(results: Path) -> Iterator[tuple[str, dict]]:
-    """The kind and the row of every measurement of a scale that failed."""
-    for file in (
-        *(file for kind in COSTS for file in sorted((results / kind).glob("*.json"))),
-        results / "layers.json",
-    ):
-        kind, rows = read_rows(file) if file.exists() else ("", [])
-        yield from ((kind, row) for row in rows if row["status"] != "ok")
-
-
 def list_findings_of(site: Site) -> list[str]:
-    """The sentences that the report opens with, and how many claims have which verdict."""
+    """List the sentences that the report opens with, and count the claims by verdict."""
     ledger = read_ledger(site.results / "ledger.json")
     if ledger is None:
         return []
@@ -79,7 +55,7 @@ def list_findings_of(site: Site) -> list[str]:
 
 
 def list_restless(results: Path) -> list[str]:
-    """What times again what was timed while the machine was not quiet; nothing where it was."""
+    """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
     files = sorted((results / "throughput").glob("*.json"))
     restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
     said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
@@ -87,7 +63,7 @@ def list_restless(results: Path) -> list[str]:
 
 
 def steps_ended(results: Path, failed: bool) -> str:
-    """How the steps of the workflow ended, where no run failed."""
+    """Say how the steps of the workflow ended, where no run failed."""
     if not failed:
         return "nothing failed"
     if (results / "plan.json").exists():
@@ -96,7 +72,7 @@ def steps_ended(results: Path, failed: bool) -> str:
 
 
 def print_found(site: Site, asked: list[Asked]) -> None:
-    """What was asked for by name, each thing with its lines, else the project's findings."""
+    """Print what was asked for by name, each thing with its lines, else the project's findings."""
     found = [told for each in asked for told in each.tell(site)]
     for lines in found if asked else [[line] for line in list_findings_of(site)]:
         for number, line in enumerate(lines):
@@ -121,7 +97,7 @@ def main(argv: list[str] | None = None) -> None:
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
     questions = {name for each in asked for name in each.questions} if asked else None
-    lines = list_failures(site.results, options.results / "runs", questions)
+    lines = failure_lines(site, questions)
     failed = ["failed:", *(f"  {line}" for line in lines)]
     well = [steps_ended(site.results, options.steps_failed)]
     print("\n".join([*list_restless(site.results), *(failed if lines else well)]))

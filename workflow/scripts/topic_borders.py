@@ -1,4 +1,4 @@
-"""Dynamic spans over a text of topics.
+"""Measure dynamic spans over a text of topics.
 
     python -m workflow.scripts.topic_borders NAME DATA OUT WEIGHTS... --streams B --tokens N
 
@@ -30,7 +30,7 @@ BLANK = " "
 def measure(
     trained: TrainedRun, corpus: store.Corpus, borders: dict[int, list[int]], streams: int, length: int
 ) -> list:
-    """The rows of one net. borders: by mean duration of a topic, places in the test text."""
+    """Measure one net. borders: by mean duration of a topic, places in the test text."""
     job, net = trained.load(torch.device("cpu"))
     letters = cut(corpus.test[: length or None], streams)
     spans = spans_over(net, letters, job.evaluation.block).reshape(-1)
@@ -43,7 +43,7 @@ def measure(
 
 
 def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[int, list[int]]:
-    """By mean duration of a topic: the places in the test text where a word begins that finds it changed."""
+    """Find the places in the test text where a word begins with its topic changed, by mean duration of a topic."""
     test = "".join(corpus.symbols[letter] for letter in corpus.test).removesuffix("<eos>")
     if not source.draw(size).decode().endswith(test):
         raise ConfigError(f"corpus '{corpus.name}': its test text is not the end of what its topics give")
@@ -54,7 +54,7 @@ def borders_in_test(source: TopicText, size: int, corpus: store.Corpus) -> dict[
 
 @torch.no_grad()
 def spans_over(net, streams: Tensor, block: int) -> np.ndarray:
-    """Span at each character of streams B N, mean over the heads of all layers: B N."""
+    """Compute the span at each character of streams B N, the mean over the heads of all layers: B N."""
     recorded: list[Tensor] = []
 
     def record(layer, inputs) -> None:
@@ -75,7 +75,7 @@ def spans_over(net, streams: Tensor, block: int) -> np.ndarray:
 
 
 def around_borders(spans: np.ndarray, text: str, borders: list[int]) -> list[dict]:
-    """low, high, span, borders: the mean span at the blanks that lie low to high characters after a border.
+    """Average spans at the blanks that lie low to high characters after a border: low, high, span, borders.
 
     At a blank the next word is guessed, which is where a topic matters; within a word its letters say more.
     """
@@ -91,7 +91,7 @@ def around_borders(spans: np.ndarray, text: str, borders: list[int]) -> list[dic
 
 
 def within_words(spans: np.ndarray, text: str) -> list[dict]:
-    """place, span: the mean span at the blank before a word (place 0) and at each of its letters (1, 2, ...)."""
+    """Average spans at the blank before a word (place 0) and at each of its letters (1, 2, ...): place, span."""
     by_place, place = defaultdict(list), 0
     for character, span in zip(text, spans, strict=True):
         place = 0 if character == BLANK else place + 1

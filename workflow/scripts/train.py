@@ -11,6 +11,7 @@ workflow.scripts.train JOB --data FILE`.
 import argparse
 import faulthandler
 import sys
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -22,18 +23,30 @@ from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.plan import sources
-from workflow.results.record import Cost
+from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
-from workflow.training.guard import Broken, guarded, limit_memory, stopped_by_signals, write
+from workflow.training.guard import Broken, guarded, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
 from workflow.training.processes import in_processes
 from workflow.training.update import number_type
+
+
+def write(job: Job, folder: Path, origin: dict, *, weights: dict | None = None, log: list[str] = (), **told) -> None:
+    """Write weights, curve and record, in this order: where the record is, all else is.
+
+    weights: none of a run that failed. origin, told: keys of the record. A run that has ended needs no checkpoint.
+    """
+    record = Record(digest=job.digest, job=job, origin=origin, log=log[-20:], **told)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights or {}})
+    write_text(folder / "curve.csv", curve_text(record))
+    write_record(folder / "record.json", record)
+    (folder / "checkpoint.pt").unlink(missing_ok=True)
 
 
 def train(
@@ -48,8 +61,9 @@ def train(
     if device.type == "cpu":
         limit_memory(int(0.9 * psutil.virtual_memory().available / devices.count))
     origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
-    with guarded(job, folder, origin, devices) as attempt:
-        attempt.run = trained = Run(job, task, corpus, folder, device, origin.source, devices)
+    keep = partial(write, job, folder, origin)
+    with guarded(keep, devices) as attempt:
+        attempt.run = trained = Run(job, task, corpus, folder, device, origin["source"], devices)
         check_registered("fact", trained.net.facts())  # before hours are spent
         prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
@@ -57,7 +71,7 @@ def train(
             trained.train(check)
         if devices.first:
             told = {"curve": trained.curve, "log": trained.log, **evaluate(trained)}
-            write(job, folder, origin, status="ok", weights=trained.net.state_dict(), **told)
+            keep(status="ok", weights=trained.net.state_dict(), **told)
 
 
 def evaluate(trained: Run) -> dict:

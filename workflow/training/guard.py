@@ -6,16 +6,12 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import CannotWrite
-from workflow.config.job import Job
-from workflow.results.record import Origin, Record, curve_text, write_record, write_text
-from workflow.training import checkpoint
 from workflow.training.devices import Devices
 
 SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
@@ -55,13 +51,19 @@ def status_of(error: BaseException) -> str:
     return "error"
 
 
+def failure(error: BaseException) -> dict[str, str]:
+    """Return what a record, or a row of costs, says of an error: its status, and its reason in a line."""
+    return {"status": status_of(error), "reason": " ".join(f"{type(error).__name__}: {error}".split())[:500]}
+
+
 @contextmanager
-def guarded(job: Job, folder: Path, origin: Origin, devices: Devices) -> Iterator[SimpleNamespace]:
+def guarded(write: Callable[..., None], devices: Devices) -> Iterator[SimpleNamespace]:
     """Turn an error in the block into a record with its status and reason, the curve so far and the end of the log.
 
-    The block keeps its `Run` as `run` of what is yielded. Bad input and a disk that refuses are raised, for they say
-    nothing about the run. The error of one of several processes is raised as `Broken`, for the others wait for that
-    process; only a loss that diverged and a time limit end all of them at the same step.
+    write: takes these keys of the record, and writes it. The block keeps its `Run` as `run` of what is yielded. Bad
+    input and a disk that refuses are raised, for they say nothing about the run. The error of one of several processes
+    is raised as `Broken`, for the others wait for that process; only a loss that diverged and a time limit end all of
+    them at the same step.
     """
     began, attempt = time.perf_counter(), SimpleNamespace(run=None)
     try:
@@ -71,26 +73,13 @@ def guarded(job: Job, folder: Path, origin: Origin, devices: Devices) -> Iterato
     except (Exception, MemoryError) as raised:
         run = attempt.run
         error = run.cause(raised) if run else raised
-        status, reason = status_of(error), f"{type(error).__name__}: {error}".strip()[:500]
+        told = failure(error)
         if devices.count > 1 and not isinstance(error, Diverged | TimeLimit):
-            raise Broken(status, reason) from error
+            raise Broken(**told) from error
         if devices.first:
-            print(f"{status} after {time.perf_counter() - began:.0f} s: {reason}", flush=True)
+            print(f"{told['status']} after {time.perf_counter() - began:.0f} s: {told['reason']}", flush=True)
             curve, log = (run.curve, run.log) if run else ([], [])
-            log = log + traceback.format_exc().splitlines()
-            write(job, folder, origin, status=status, reason=reason, curve=curve, log=log)
-
-
-def write(job: Job, folder: Path, origin: Origin, *, weights: dict | None = None, log: list[str] = (), **told) -> None:
-    """Write weights, curve and record, in this order: where the record is, all else is.
-
-    weights: none of a run that failed. told: further keys of the record. A run that has ended needs no checkpoint.
-    """
-    record = Record(digest=job.digest, job=job, origin=origin, log=log[-20:], **told)
-    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights or {}})
-    write_text(folder / "curve.csv", curve_text(record))
-    write_record(folder / "record.json", record)
-    (folder / "checkpoint.pt").unlink(missing_ok=True)
+            write(**told, curve=curve, log=log + traceback.format_exc().splitlines())
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from models.nets.build import build
+from models.attention.layers import public_class
 from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
@@ -22,6 +22,12 @@ from workflow.training.update import add_gradients, learning_rate, make_optimise
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 # what a checkpoint keeps as it is
 PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log")
+
+
+def build_net(job: Job, device: torch.device, symbols: int = 128):
+    """Build the net of a job, as before its first step. symbols: the size V of the vocabulary."""
+    net = public_class(f"models.nets.{job.net.name}")
+    return net(symbols, job.attention.model_dump(), job.net.model_dump()).to(device)
 
 
 class Run:
@@ -45,7 +51,7 @@ class Run:
         self.checkpoint_path = folder / "checkpoint.pt"
         training = job.training
         torch.manual_seed(job.seed)
-        self.net = build(job.net.model_dump(), job.attention.model_dump(), len(corpus.symbols)).to(device)
+        self.net = build_net(job, device, len(corpus.symbols))
         self.start_span = self.net.facts().get("mean_span")
         self.parameters = list(self.net.parameters())
         self.optimiser = make_optimiser(training, self.parameters)

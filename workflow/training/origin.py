@@ -13,7 +13,6 @@ import torch
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
-from workflow.results.record import Origin
 
 LIBRARIES = ("torch", "numpy", "sympy")
 
@@ -25,28 +24,28 @@ def pick_device(name: str) -> torch.device:
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
-def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> Origin:
-    """Where a number that is computed now comes from. code: what `workflow.plan.sources.recorded` says of its files.
+def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:
+    """Say where a number that is computed now comes from: the fields of a record's `Origin`.
 
-    devices: how many of this kind share the work.
+    code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind share the work.
     """
     commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
     cuda = device.type == "cuda"
-    return Origin(
-        commit=commit or "unknown",
-        dirty=bool(status) if commit else True,
-        device=torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
-        devices=devices,
-        driver=f"CUDA {torch.version.cuda}" if cuda else None,
-        threads=torch.get_num_threads(),
-        allocator=allocator(),
-        precision=precision if cuda else "fp32",
-        deterministic=not cuda,
-        versions={"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
+    return {
+        "commit": commit or "unknown",
+        "dirty": bool(status) if commit else True,
+        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
+        "devices": devices,
+        "driver": f"CUDA {torch.version.cuda}" if cuda else None,
+        "threads": torch.get_num_threads(),
+        "allocator": allocator(),
+        "precision": precision if cuda else "fp32",
+        "deterministic": not cuda,
+        "versions": {"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
         **code,
-        host_memory_bytes=psutil.virtual_memory().total,
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+        "host_memory_bytes": psutil.virtual_memory().total,
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
 
 
 def _version(name: str) -> str:

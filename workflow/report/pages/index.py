@@ -84,7 +84,8 @@ def list_failures(runs: pd.DataFrame) -> list[dict]:
 
 def _failure(run, status: str, reason: str) -> dict:
     page = f"{artefacts.runs_at(run.ablation)}{run.digest}.html"
-    return {"page": page, "label": f"{run.ablation}: {run.label}", "status": status, "reason": reason}
+    label = f"{run.ablation}: {run.label}"
+    return {"page": page, "label": label, "digest": run.digest, "status": status, "reason": reason}
 
 
 def root_page(reports: Path, only: str | None = None) -> dict:

@@ -4,8 +4,9 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
+from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import AttentionChoices, Job, Share, Training
+from workflow.config.job import Job, Share, Training
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 from workflow.tasks.task import SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities

@@ -1,4 +1,4 @@
-"""Dynamic spans over a text of topics: where its borders lie, and what is averaged around them."""
+"""A text of topics: what its best reader reaches, where its borders lie, and what is averaged around them."""
 
 from dataclasses import replace
 
@@ -10,12 +10,24 @@ from tests._jobs import VARIANTS, job
 from tests._training import CPU, write_weights
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import build_net
+from workflow.plan.scales import load_corpora
 from workflow.results.rows import read_rows
-from workflow.scripts import topic_borders
+from workflow.scripts import best_reader, topic_borders
 from workflow.scripts.topic_borders import around_borders, spans_over, within_words
 from workflow.tasks.char_lm import store
+from workflow.tasks.char_lm.best_reader import Reader
 from workflow.tasks.char_lm.catalogue import Topics
 from workflow.tasks.char_lm.topics import TopicText
+
+ENTRY = load_corpora("char_lm").entry("topics")
+
+
+def write_corpus(path, text: str) -> store.Corpus:
+    symbols = sorted({*text, "<eos>"})
+    ids = np.array([symbols.index(character) for character in text])
+    corpus = store.Corpus("topics", ids, ids, ids, symbols, "sha256:0", "character", "a test")
+    store.write(path, corpus)
+    return corpus
 
 
 def test_a_border_is_where_a_word_tells_another_state():
@@ -45,8 +57,8 @@ def test_spans_over_a_text_are_those_of_its_characters():
     """With v = 0 the span hangs on nothing: S sigmoid(b) + R everywhere, whatever the block."""
     net = build_net(job(**VARIANTS["dynamic"]), CPU, 7)
     streams = torch.randint(7, (2, 50), generator=torch.Generator().manual_seed(0))
-    z = net.attentions[0].span.limit * torch.sigmoid(torch.tensor(net.attentions[0].span.bias[0].item()))
-    expected = min(z.item() + net.attentions[0].span.ramp, net.attentions[0].span.limit)
+    span = net.attentions[0].span
+    expected = min(span.limit * span.bias[0].sigmoid().item() + span.ramp, span.limit)
     for layer in net.attentions:
         layer.span.weight.data.zero_()
     spans = spans_over(net, streams, 8)
@@ -55,23 +67,40 @@ def test_spans_over_a_text_are_those_of_its_characters():
 
 @pytest.mark.slow
 def test_the_script_reads_the_nets_and_refuses_another_text(tmp_path):
-    source = TopicText(topic_borders.load_corpora("char_lm").entry("topics").topics)
-    size = topic_borders.load_corpora("char_lm").entry("topics").bytes
-    text = source.draw(size).decode()[-2000:]
-    symbols = sorted({*text, "<eos>"})
-    ids = np.array([symbols.index(character) for character in text])
-    corpus = store.Corpus("topics", ids, ids, ids, symbols, "sha256:0", "character", "a test")
-    store.write(tmp_path / "topics.npz", corpus)
+    text = TopicText(ENTRY.topics).draw(ENTRY.bytes).decode()[-2000:]
+    corpus = write_corpus(tmp_path / "topics.npz", text)
     small = job(**VARIANTS["dynamic"])
-    weights = write_weights(small, tmp_path / "run", build_net(small, CPU, len(symbols)).state_dict())
-    options = [str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), str(weights)]
-    options += ["--streams", "2", "--tokens", "0"]
+    weights = write_weights(small, tmp_path / "run", build_net(small, CPU, len(corpus.symbols)).state_dict())
+    files = (tmp_path / "topics.npz", tmp_path / "out.json", weights)
+    options = [*map(str, files), "--streams", "2", "--tokens", "0"]
     topic_borders.main(["topics", *options])
     kind, rows = read_rows(tmp_path / "out.json")
     assert kind == "topic_borders" and {row["digest"] for row in rows} == {small.digest}
     assert {row.get("duration") for row in rows} == {None, 200, 400, 800, 1600, 3200, 6400}
     with pytest.raises(ConfigError, match="only a text of kind topics has borders"):
         topic_borders.main(["words", *options])
-    store.write(tmp_path / "topics.npz", replace(corpus, test=ids[::-1].copy()))
+    store.write(tmp_path / "topics.npz", replace(corpus, test=corpus.test[::-1].copy()))
     with pytest.raises(ConfigError, match="not the end of what its topics give"):
         topic_borders.main(["topics", *options])
+
+
+def test_every_reader_reads_what_nets_are_scored_on(tmp_path):
+    source = TopicText(ENTRY.topics)
+    text = source.draw(700).decode()
+    write_corpus(tmp_path / "topics.npz", text)
+    options = ["--windows", "16", "4", "--streams", "2", "--tokens", "600"]
+    best_reader.main(["topics", str(tmp_path / "topics.npz"), str(tmp_path / "out.json"), *options])
+    kind, rows = read_rows(tmp_path / "out.json")
+    assert kind == "best_reader" and [row["window"] for row in rows] == [0, 4, 16, None]
+    streams, reader = (text[:300], text[300:600]), Reader(source)
+    expected = np.concatenate([reader.bits_within(stream, 16) for stream in streams])
+    assert rows[2]["bpc"] == pytest.approx(expected.mean()) and rows[2]["characters"] == len(expected)
+    whole = np.concatenate([reader.bits(stream) for stream in streams])
+    assert rows[3]["bpc"] == pytest.approx(whole.mean())
+
+
+def test_a_text_of_another_kind_has_no_best_reader(tmp_path):
+    with pytest.raises(ConfigError, match="corpus 'words': the best possible prediction is known only for"):
+        options = ["--windows", "4", "--streams", "1", "--tokens", "0"]
+        best_reader.main(["words", str(tmp_path / "words.npz"), str(tmp_path / "out.json"), *options])
+    assert not (tmp_path / "out.json").exists()
