@@ -67,8 +67,23 @@ def by_definition(net):
     return net
 
 
+def with_gradients(net, logits) -> dict[str, torch.Tensor]:
+    """Return the logits and, by name, the gradient of every parameter of a sum that weighs each logit differently."""
+    net.zero_grad()
+    direction = torch.linspace(-1, 1, logits.numel()).view_as(logits).to(logits)
+    ((logits * direction).sum() + net.penalty()).backward()
+    return {"the output": logits.detach(), **{name: parameter.grad for name, parameter in net.named_parameters()}}
+
+
+def assert_same(ours: dict, oracle: dict, atol: float = 1e-9) -> None:
+    """Compare tensors by name; the message names the first that differs."""
+    assert set(ours) == set(oracle)
+    for name, expected in oracle.items():
+        torch.testing.assert_close(ours[name], expected, rtol=1e-9, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+
+
 def read(net, tokens, block: int):
-    """Logits of a stream read block by block: B N V."""
+    """Read a stream block by block; return its logits: B N V."""
     past, parts = net.start(tokens.size(0)), []
     with torch.set_grad_enabled(net.training):
         for tokens_of_block in tokens.split(block, 1):
