@@ -86,8 +86,3 @@ def results(attend, inputs, reach, attends_self, **dropout):
     y = attend(**inputs, reach=reach, attends_self=attends_self, **dropout)
     dy = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1)).to(DEVICE)
     return {"y": y.detach(), **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True))}
-
-
-def assert_same(ours, oracle):
-    for name, tensor in ours.items():
-        torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")

@@ -6,7 +6,8 @@ import torch
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
 from models.kernels import banded, tuning
-from tests._banded import DEVICE, TILE, assert_same, by_definition, by_kernel, drawn, results, small_tiles
+from tests._banded import DEVICE, TILE, by_definition, by_kernel, drawn, results, small_tiles
+from tests._nets import assert_same
 
 pytestmark = pytest.mark.slow
 CASES = {  # T, K, heads' z or their reach, S
@@ -36,29 +37,12 @@ def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
     assert_same(ours, oracle)
 
 
-def test_a_query_that_sees_no_key_gives_0_and_no_gradient():
-    inputs, reach = drawn(*CASES["a stream begins"])
-    ours = results(by_kernel, inputs, reach, attends_self=False)
-    assert (ours["y"][:, :, 0] == 0).all() and (ours["q"][:, :, 0] == 0).all()
-    assert (ours["y"][:, :, 1] != 0).all()
-
-
 @each_table
 @pytest.mark.parametrize("spans", [{"z": [0.0, 9.5]}, {"z_by_query": 2}], ids=["z", "z_by_query"])
 def test_streams_do_not_mix(spans, by_head):
     """Three streams of two heads: the groups that add up position keys have one stream and two."""
     inputs, reach = drawn(18, 30, spans, 24, by_head=by_head, B=3)
     assert_same(*(results(attend, inputs, reach, True) for attend in (by_kernel, by_definition)))
-
-
-def test_content_and_position_queries_may_be_the_same():
-    inputs, reach = drawn(18, 30, {"z": [0.0, 9.5]}, 24)
-    del inputs["r"]
-    ours, oracle = (
-        results(lambda q, by=attend, **others: by(q, q, **others), inputs, reach, True)
-        for attend in (by_kernel, by_definition)
-    )
-    assert_same(ours, oracle)
 
 
 @each_table
@@ -107,14 +91,22 @@ def test_dropout_zeroes_its_share_independently():
     assert torch.equal(first, kept_weights(0.3, 1)) and not torch.equal(first[:, 0], first[:, 1])
 
 
-def test_tiles_beyond_a_heads_own_reach_are_not_visited():
-    inputs, reach = drawn(20, 90, {"z": [0.0, 30.0]}, 40)
-    beyond = 90 - 20 - reach - TILE
-    oracle = results(by_definition, inputs, reach, attends_self=True)
+@pytest.mark.parametrize(
+    "case, attends_self, unseen, compared",
+    [
+        ((20, 90, {"z": [0.0, 30.0]}, 40), True, lambda reach: [slice(90 - 20 - far - TILE) for far in reach], ...),
+        ((40, 40, {"reach": [40, 40]}, 40), False, lambda reach: 2 * [slice(2 * TILE, None)], slice(TILE)),
+    ],
+    ids=["beyond a head's own reach", "of the future"],
+)
+def test_tiles_that_hold_nothing_to_see_are_not_visited(case, attends_self, unseen, compared):
+    inputs, reach = drawn(*case)
+    oracle = results(by_definition, inputs, reach, attends_self)
     with torch.no_grad():
-        for head, first in enumerate(beyond.tolist()):
-            inputs["k"][:, head, :first] = inputs["v"][:, head, :first] = torch.nan
-    assert_same(results(by_kernel, inputs, reach, attends_self=True), oracle)
+        for head, keys in enumerate(unseen(reach.tolist())):
+            inputs["k"][:, head, keys] = inputs["v"][:, head, keys] = torch.nan
+    ours = results(by_kernel, inputs, reach, attends_self)
+    assert_same(*({name: each[name][:, :, compared] for name in ("y", "q")} for each in (ours, oracle)))
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN")  # numpy's, of the first tile
@@ -130,15 +122,6 @@ def test_tiles_beyond_a_querys_own_span_are_not_visited():
         inputs["k"][:, :, :first] = inputs["v"][:, :, :first] = torch.nan
     ours = results(by_kernel, inputs, reach, attends_self=True)
     assert_same(*({name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")} for tensors in (ours, oracle)))
-
-
-def test_tiles_of_the_future_are_not_visited():
-    inputs, reach = drawn(40, 40, {"reach": [40, 40]}, 40)
-    oracle = results(by_definition, inputs, reach, attends_self=False)
-    with torch.no_grad():
-        inputs["k"][:, :, 2 * TILE :] = inputs["v"][:, :, 2 * TILE :] = torch.nan
-    ours = results(by_kernel, inputs, reach, attends_self=False)
-    assert_same(*({name: tensors[name][:, :, :TILE] for name in ("y", "q")} for tensors in (ours, oracle)))
 
 
 def test_in_z_the_gradient_is_the_derivative_from_the_left():
