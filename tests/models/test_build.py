@@ -3,7 +3,7 @@
 import ctypes
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -17,18 +17,14 @@ from workflow.training import backends
 from workflow.training.backends import chosen, prepare
 
 CPU = torch.device("cpu")
-FIXED = {
-    "span": {"name": "fixed", "limit": 6},
-    "selection": {"name": "all"},
-    "normaliser": {"name": "softmax"},
-    "position": {"name": "relative", "limit": 6},
-}
+FIXED = {"span": {"name": "fixed", "limit": 6}, "position": {"name": "relative", "limit": 6}}
+FIXED |= {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 compiler = pytest.mark.skipif(build.obstacle() is not None, reason="no C compiler")
 
 
 @pytest.fixture
 def fresh(monkeypatch, tmp_path):
-    """A cache of its own, and nothing tried yet in this process."""
+    """Give a cache of its own, with nothing tried yet in this process."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     build._attempt.cache_clear()
     yield tmp_path / "attention-suite"
@@ -36,7 +32,7 @@ def fresh(monkeypatch, tmp_path):
 
 
 def described() -> list[str]:
-    """What the record of a small net says."""
+    """Return what the record of a small net says."""
     net, tokens = make(FIXED), torch.zeros(2, 7, dtype=torch.long)
     prepare(net, "auto", CPU, torch.float64)
     net(tokens, net.start(2))
@@ -68,10 +64,7 @@ def test_a_cache_that_cannot_be_written_is_a_reason_too(fresh, monkeypatch):
 
 @compiler
 def test_wrong_numbers_are_a_reason_too(monkeypatch):
-    def differs(*arguments):
-        raise Mismatch("it differs in the output")
-
-    monkeypatch.setattr(backends, "check_equivalence", differs)
+    monkeypatch.setattr(backends, "check_equivalence", Mock(side_effect=Mismatch("it differs in the output")))
     monkeypatch.setattr(build, "_REFUSED", {})
     backends._check_compiled.cache_clear()
     lines = described()
@@ -96,15 +89,10 @@ def test_where_there_is_a_compiler_it_is_used():
 @pytest.mark.slow
 @compiler
 def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
-    script = "from models.kernels.compiled import build; print(build.obstacle())"
-
-    def run(_):
-        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-
-    with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(run, range(3)))
-    assert {process.stdout.split()[0] for process in done} == {"None"}, done[0].stderr
+    script = [sys.executable, "-c", "from models.kernels.compiled import build; print(build.obstacle())"]
+    processes = [subprocess.Popen(script, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert {process.communicate()[0].strip() for process in processes} == {"None"}
     assert [path.suffix for path in fresh.iterdir()] == [".so"]
     built = next(fresh.iterdir()).stat().st_mtime_ns
-    run(0)
+    subprocess.run(script, check=True, capture_output=True)
     assert next(fresh.iterdir()).stat().st_mtime_ns == built  # found, not built again

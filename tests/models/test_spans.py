@@ -30,17 +30,12 @@ def assert_same(model, other):
     _nets.assert_same(*({name: each[name] for name in shared} for each in (ours, theirs)))
 
 
-def test_at_z_0_the_mask_keeps_32_keys():
-    x = torch.arange(1, 101)
-    m = log_ramp(x, torch.zeros(1), 32).exp()
-    assert (m > 0).sum() == 32
-    assert m[0] == 1 and m[31] == pytest.approx(1 / 32)
-
-
-def test_the_mask_is_the_clamped_ramp():
-    m = log_ramp(torch.tensor([1, 64, 65, 66, 80, 96, 97]), torch.tensor(64.0), 32).exp()
-    expected = [1, 1, 1, 31 / 32, 17 / 32, 1 / 32, 0]
-    torch.testing.assert_close(m, torch.tensor(expected))
+@pytest.mark.parametrize(
+    "z, x, expected",
+    [(0, [1, 2, 32, 33], [1, 31 / 32, 1 / 32, 0]), (64, [1, 65, 66, 80, 96, 97], [1, 1, 31 / 32, 17 / 32, 1 / 32, 0])],
+)
+def test_the_mask_is_the_clamped_ramp(z, x, expected):
+    torch.testing.assert_close(log_ramp(torch.tensor(x), torch.tensor(float(z)), 32).exp(), torch.tensor(expected))
 
 
 @pytest.mark.parametrize("z, reach", [(0.0, 32), (0.2, 33), (1.0, 33), (81.92, 114), (8000.0, 8032), (8192.0, 8192)])
@@ -52,18 +47,16 @@ def test_reach_counts_the_keys_with_weight(z, reach):
 def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
     """Below a whole z, the key at m = 1 has begun to lose weight and the key at m = 0 has not begun to gain any."""
     x = torch.arange(1, 7, dtype=torch.float64)
-    values = torch.linspace(1, 2, 6, dtype=torch.float64)
+    z = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
 
     def mean(z):
-        return (log_ramp(x, z, 3).exp() * values).sum() / log_ramp(x, z, 3).exp().sum()
+        m = log_ramp(x, z, 3).exp()
+        return (m * x).sum() / m.sum()
 
-    z = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     mean(z).backward()
     h = 1e-6
-    left = (mean(torch.tensor(2.0, dtype=torch.float64)) - mean(torch.tensor(2.0 - h, dtype=torch.float64))) / h
-    right = (mean(torch.tensor(2.0 + h, dtype=torch.float64)) - mean(torch.tensor(2.0, dtype=torch.float64))) / h
-    assert z.grad == pytest.approx(left.item(), rel=1e-4)
-    assert z.grad != pytest.approx(right.item(), rel=1e-2)
+    left, right = ((mean(z + step) - mean(z)).item() / step for step in (-h, h))
+    assert z.grad == pytest.approx(left, rel=1e-4) and z.grad != pytest.approx(right, rel=1e-2)
 
 
 def test_penalty_and_its_gradient():
