@@ -81,9 +81,7 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
     files = [f"--{name}={folder}/munge.{name[:-5]}" for name in ("key-file", "pid-file", "seed-file")]
     munge = ["munged", "--foreground", f"--socket={folder}/munge.socket", *files]
     with ExitStack() as stack:
-        stack.enter_context(
-            _daemon(munge, folder, environment)
-        )
+        stack.enter_context(_daemon(munge, folder, environment))
         eventually((folder / "munge.socket").exists)
         for name in ("slurmctld", "slurmd"):
             stack.enter_context(_daemon([name, "-D"], folder, environment))

@@ -32,6 +32,9 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert {name: pick_device(name).type for name in picked} == picked
+    if not there:
+        with pytest.raises(ConfigError, match="torch sees none; valid here: auto, cpu"):
+            pick_device("cuda")
 
 
 def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monkeypatch):

@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from workflow.config.errors import ConfigError
 from workflow.training import checkpoint
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"epoch 3", b"step,dev_bpc\n100,2.5\n"])
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"step,dev_bpc\n100,2.5\n"])
 def test_a_broken_checkpoint_is_refused(content, tmp_path):
     path = tmp_path / "checkpoint.pt"
     path.write_bytes(content)
@@ -33,20 +34,11 @@ def test_code_in_a_checkpoint_is_not_executed(tmp_path):
     assert not Path("/tmp/executed-by-a-checkpoint").exists()
 
 
-def test_another_jobs_checkpoint_is_refused(tmp_path):
-    checkpoint.save(tmp_path / "c.pt", {"digest": "abc"})
-    with pytest.raises(ConfigError, match="a checkpoint of job abc, not of x"):
-        checkpoint.load(tmp_path / "c.pt", "x", CPU)
-
-
 def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
     path = tmp_path / "c.pt"
     checkpoint.save(path, {"digest": "x", "step": 1})
 
-    def full_disk(fd):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full_disk)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space left"):
         checkpoint.save(path, {"digest": "x", "step": 2})
     assert checkpoint.load(path, "x", CPU)["step"] == 1

@@ -5,7 +5,7 @@ import shutil
 import pytest
 import torch
 
-from tests.failures._real import run
+from tests import _copied
 from tests.training._several import CASES, in_64_bits, train
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ def ended(tmp_path_factory):
             train(case, folder / "one" / name)
             (folder / "begun" / name).mkdir(parents=True)
             shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
-        ended = run("tests.training._several", str(folder))
+        ended = _copied.ended(_copied.ROOT, "tests.training._several", str(folder))
         assert ended.returncode == 0, ended.stderr[-3000:]
         for name, case in CASES.items():
             (folder / "half" / name).mkdir(parents=True)

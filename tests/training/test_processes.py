@@ -2,14 +2,13 @@
 
 import signal
 import subprocess
-import sys
 import time
 
 import psutil
 import pytest
 
 from tests._jobs import corpus, job
-from tests._training import write_job
+from tests._training import train_command, write_job
 from workflow.config.files import ROOT
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
@@ -20,19 +19,19 @@ QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
 
 def begin(folder, case, *words: str) -> subprocess.Popen:
     store.write(folder / "toy.npz", corpus())
-    words = ("--data", str(folder / "toy.npz"), "--device", "cpu", *words)
-    command = [sys.executable, "-m", "workflow.scripts.train", str(write_job(case, folder)), *words]
+    write_job(case, folder)
+    command = train_command(folder, folder / "toy.npz", *words)
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
 
 def end(run: subprocess.Popen) -> tuple[int, list[str]]:
-    """Its exit status and what it said of errors."""
+    """Return its exit status and what it said of errors."""
     errors = run.communicate(timeout=90)[1]
     return run.returncode, errors.splitlines()
 
 
 def wait_for_checkpoint(run: subprocess.Popen, folder) -> list[psutil.Process]:
-    """The two processes that train, once there is a checkpoint."""
+    """Return the two processes that train, once there is a checkpoint."""
     while not (folder / "checkpoint.pt").exists() or len(children := psutil.Process(run.pid).children()) < 2:
         assert run.poll() is None
         time.sleep(0.1)
