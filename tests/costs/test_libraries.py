@@ -38,8 +38,11 @@ def test_executed_follows_the_span_and_dense_does_not():
 
 
 def test_executed_by_hand():
-    """One layer, width 4, fixed S = 2, T = 2: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, scores
-    and values 2 x 2 x 3 x 4, positions 2 x 2 x 4; per character half of it, and 2 x 4 x 8 + 4 x 3 outside."""
+    """One layer, width 4, S = 2, blocks of T = 2; per token half a block, and 2 x 4 x 8 + 4 x 3 outside of attention.
+
+    A block: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, 2 x 2 x 3 x 4 scores and values, 2 x 2 x 4
+    for positions.
+    """
     sizes = {"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8}
     small = job(span={"name": "fixed", "limit": 2}, position={"name": "relative", "limit": 2}, net=sizes, block=2)
     tokens = torch.zeros(1, 12, dtype=torch.long)

@@ -44,23 +44,25 @@ def test_a_failure_is_a_record_with_its_reason(changes, options, status, reason,
     assert record.curve or status != "timeout"
 
 
-@compiled
-def test_a_crash_in_compiled_code(tmp_path):
-    suite = broken(tmp_path / "suite", "*(volatile int *)0 = 1;")
-    record, said = record_of(job(), tmp_path / "run", at=suite)
-    assert (record.status, record.reason) == ("error", "the process was ended by SIGSEGV")
-    assert "Segmentation fault" in said
-    left = {"job.json", "record.json", "curve.csv", "weights.pt"}
-    assert {path.name for path in (tmp_path / "run").iterdir()} == left
+ONCE = 'if (!access("once", F_OK) && !unlink("once")) kill(getpid(), SIGKILL);'
 
 
 @compiled
-def test_a_killed_run_ends_well_at_its_next_attempt(tmp_path):
-    once = 'if (!access("once", F_OK) && !unlink("once")) kill(getpid(), SIGKILL);'
-    suite = broken(tmp_path / "suite", once)
+@pytest.mark.parametrize(
+    "statement, end, line",
+    [
+        ("*(volatile int *)0 = 1;", ("error", "the process was ended by SIGSEGV"), "Segmentation fault"),
+        (ONCE, ("ok", None), "attempt 2 of 3"),
+    ],
+    ids=["a crash is a record", "a killed run ends well at its next attempt"],
+)
+def test_compiled_code_that_ends_its_process(statement, end, line, tmp_path):
+    suite = broken(tmp_path / "suite", statement)
     (suite / "once").touch()
     record, said = record_of(job(), tmp_path / "run", at=suite)
-    assert record.status == "ok" and "attempt 2 of 3" in said
+    assert (record.status, record.reason) == end and line in said
+    left = {"job.json", "record.json", "curve.csv", "weights.pt"}
+    assert {path.name for path in (tmp_path / "run").iterdir()} == left
 
 
 @pytest.mark.parametrize("kind", ["another job's", "cut off"])

@@ -5,7 +5,8 @@ import shutil
 import pytest
 import torch
 
-from tests import _copied
+from tests._copied import ROOT
+from tests._copied import ended as ended_process
 from tests.training._several import CASES, in_64_bits, train
 
 pytestmark = pytest.mark.slow
@@ -13,20 +14,26 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
-    """A function of a place and a case: what the runs there ended with. one, two: processes from the start;
-    half: begun by two, gone on with by one; begun: the other way round; whole, again: two, the second from the middle.
+    """Return a function that reads what a case ended with at a place.
+
+    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other way round; whole,
+    again: two, the second from the middle.
     """
     folder = tmp_path_factory.mktemp("devices")
+
+    def hand_on(name: str, source: str, place: str) -> None:
+        """Let a case go on at `place` from the middle that it had at `source`."""
+        (folder / place / name).mkdir(parents=True)
+        shutil.copy(folder / source / name / "half.pt", folder / place / name / "checkpoint.pt")
+
     with in_64_bits():
         for name, case in CASES.items():
             train(case, folder / "one" / name)
-            (folder / "begun" / name).mkdir(parents=True)
-            shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
-        ended = _copied.ended(_copied.ROOT, "tests.training._several", str(folder))
-        assert ended.returncode == 0, ended.stderr[-3000:]
+            hand_on(name, "one", "begun")
+        done = ended_process(ROOT, "tests.training._several", str(folder))
+        assert done.returncode == 0, done.stderr[-3000:]
         for name, case in CASES.items():
-            (folder / "half" / name).mkdir(parents=True)
-            shutil.copy(folder / "two" / name / "half.pt", folder / "half" / name / "checkpoint.pt")
+            hand_on(name, "two", "half")
             train(case, folder / "half" / name)
     return lambda *place: torch.load(folder.joinpath(*place, "end.pt"), weights_only=True)
 

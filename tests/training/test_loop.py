@@ -5,6 +5,7 @@ import torch
 
 from tests._jobs import VARIANTS, job
 from tests._training import assert_same, interrupt, start, train_to_end
+from tests.training._several import QUIET
 
 
 @pytest.mark.slow
@@ -24,15 +25,14 @@ def test_a_resumed_run_ends_as_one_never_interrupted(variant, tmp_path):
 
 
 def test_accumulated_parts_make_the_step_of_the_whole_batch(tmp_path):
-    quiet = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
-    whole = train_to_end(job(**quiet, steps=4), tmp_path / "a")
-    parts = train_to_end(job(**quiet, steps=4, accumulate=2), tmp_path / "b")
+    whole = train_to_end(job(**QUIET, steps=4), tmp_path / "a")
+    parts = train_to_end(job(**QUIET, steps=4, accumulate=2), tmp_path / "b")
     for a, b in zip(whole[2].values(), parts[2].values(), strict=True):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-5)
 
 
 def test_it_learns(tmp_path):
-    run = start(job(steps=60, net={"dropout": 0.0, "attention_dropout": 0.0}), tmp_path)
+    run = start(job(**QUIET, steps=60), tmp_path)
     run.train()
     assert run.curve[-1]["dev_bpc"] < 0.6 * run.curve[0]["dev_bpc"]
 

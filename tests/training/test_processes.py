@@ -9,12 +9,12 @@ import pytest
 
 from tests._jobs import corpus, job
 from tests._training import train_command, write_job
+from tests.training._several import QUIET
 from workflow.config.files import ROOT
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
 
 pytestmark = pytest.mark.slow
-QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
 
 
 def begin(folder, case, *words: str) -> subprocess.Popen:
@@ -49,19 +49,24 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
-@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGKILL])
-def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, tmp_path):
+@pytest.mark.parametrize(
+    "number, times, status, reason",
+    [
+        (signal.SIGABRT, 1, "error", "one of 2 processes was ended by SIGABRT"),
+        (signal.SIGKILL, 3, "oom", "the process was killed 3 times, as the system does when memory ends"),
+    ],
+)
+def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(
+    number, times, status, reason, tmp_path
+):
     run = begin(tmp_path, job(steps=100_000), "--devices", "2")
-    for _ in range(3 if number == signal.SIGKILL else 1):
+    for _ in range(times):
         processes = wait_for_checkpoint(run, tmp_path)
         processes[1].send_signal(number)
         assert not psutil.wait_procs(processes, timeout=30)[1]
     assert end(run)[0] == 0
     record = read_record(tmp_path / "record.json")
-    expected = ("oom", "the process was killed 3 times, as the system does when memory ends")
-    if number == signal.SIGABRT:
-        expected = ("error", "one of 2 processes was ended by SIGABRT")
-    assert (record.status, record.reason) == expected
+    assert (record.status, record.reason) == (status, reason)
     assert record.curve and not (tmp_path / "checkpoint.pt").exists()
 
 
