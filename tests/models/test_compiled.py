@@ -25,13 +25,6 @@ anywhere = settings(max_examples=120, deadline=None, derandomize=True)
 
 
 @anywhere
-@given(combination, width, width, limit, length, draw.integers(0, 220), kept, draw.booleans(), draw.integers(0, 99))
-def test_a_stream_equals_the_definition(names, d_k, d_v, S, T, M, k, attends_self, seed):
-    layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))
-    check_stream(layer, *inputs(layer, T, M, 1 + seed % 3), "compiled")
-
-
-@anywhere
 @given(combination, width, width, limit, length, draw.integers(1, 40), kept, draw.booleans(), draw.integers(0, 99))
 def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_itself, seed):
     """Padded to different lengths, one of them perhaps all padding."""

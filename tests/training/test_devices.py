@@ -16,24 +16,19 @@ pytestmark = pytest.mark.slow
 def ended(tmp_path_factory):
     """Return a function that reads what a case ended with at a place.
 
-    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other way round; whole,
-    again: two, the second from the middle.
+    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other way round.
     """
     folder = tmp_path_factory.mktemp("devices")
-
-    def hand_on(name: str, source: str, place: str) -> None:
-        """Let a case go on at `place` from the middle that it had at `source`."""
-        (folder / place / name).mkdir(parents=True)
-        shutil.copy(folder / source / name / "half.pt", folder / place / name / "checkpoint.pt")
-
     with in_64_bits():
         for name, case in CASES.items():
             train(case, folder / "one" / name)
-            hand_on(name, "one", "begun")
+            (folder / "begun" / name).mkdir(parents=True)
+            shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
         done = ended_process(ROOT, "tests.training._several", str(folder))
         assert done.returncode == 0, done.stderr[-3000:]
         for name, case in CASES.items():
-            hand_on(name, "two", "half")
+            (folder / "half" / name).mkdir(parents=True)
+            shutil.copy(folder / "two" / name / "half.pt", folder / "half" / name / "checkpoint.pt")
             train(case, folder / "half" / name)
     return lambda *place: torch.load(folder.joinpath(*place, "end.pt"), weights_only=True)
 

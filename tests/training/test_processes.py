@@ -50,15 +50,13 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "number, times, status, reason",
+    "number, times, ended",
     [
-        (signal.SIGABRT, 1, "error", "one of 2 processes was ended by SIGABRT"),
-        (signal.SIGKILL, 3, "oom", "the process was killed 3 times, as the system does when memory ends"),
+        (signal.SIGABRT, 1, ("error", "one of 2 processes was ended by SIGABRT")),
+        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times, as the system does when memory ends")),
     ],
 )
-def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(
-    number, times, status, reason, tmp_path
-):
+def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, times, ended, tmp_path):
     run = begin(tmp_path, job(steps=100_000), "--devices", "2")
     for _ in range(times):
         processes = wait_for_checkpoint(run, tmp_path)
@@ -66,7 +64,7 @@ def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_aga
         assert not psutil.wait_procs(processes, timeout=30)[1]
     assert end(run)[0] == 0
     record = read_record(tmp_path / "record.json")
-    assert (record.status, record.reason) == (status, reason)
+    assert (record.status, record.reason) == ended
     assert record.curve and not (tmp_path / "checkpoint.pt").exists()
 
 
