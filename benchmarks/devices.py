@@ -27,7 +27,7 @@ WAYS = {"one": (1, 1, BATCH), "two": (1, 2, BATCH), "halves": (2, 1, BATCH // 2)
 
 
 def train(size: dict, devices: int, batch: int, steps: int, folder: Path) -> Record:
-    """A run with the adaptive spans of a net that has just begun."""
+    """Train a net that has just begun, so with short adaptive spans; return its record."""
     folder.mkdir(exist_ok=True)
     span = {"name": "adaptive", "limit": LIMIT, "ramp": 32, "penalty_weight": 2e-6}
     net = {**size, "dropout": 0.0, "attention_dropout": 0.0}
@@ -40,7 +40,7 @@ def train(size: dict, devices: int, batch: int, steps: int, folder: Path) -> Rec
 
 
 def seconds_of_a_step(runs: int, devices: int, batch: int, size: dict, steps: int, folder: Path) -> float:
-    """The mean of so many runs at the same time."""
+    """Average the seconds of a step over so many runs at the same time."""
     places = [folder / str(number) for number in range(runs)]
     with ThreadPoolExecutor(runs) as pool:
         records = list(pool.map(lambda place: train(size, devices, batch, steps, place), places))

@@ -41,29 +41,29 @@ class Choice(nn.Module):
     needs_distance = True
 
     def penalty(self) -> Tensor | float:
-        """Added to the mean loss in nats while training."""
+        """Return what is added to the mean loss while training, in nats."""
         return 0.0
 
     def after_step(self) -> None:
         """Bring parameters back into range after an optimiser step."""
 
     def macs(self, block: int, window: int) -> int:
-        """Multiply-accumulates for a block of one stream beyond the products that every attention makes."""
+        """Count the multiply-accumulates for a block of one stream beyond those that every attention makes."""
         return 0
 
     def facts(self) -> dict:
-        """Numbers worth keeping, one entry per head where they differ by head."""
+        """Return numbers worth keeping, one entry per head where they differ by head."""
         return {}
 
 
 def choices_in(folder: str) -> dict[str, type[Choice]]:
-    """The choices of a package, each by the name of its file; a file whose name begins with _ is none."""
+    """Find the choices of a package, each by the name of its file; a file whose name begins with _ is none."""
     names = (name for _, name, _ in pkgutil.iter_modules(import_module(folder).__path__))
     return {name: public_class(f"{folder}.{name}") for name in names if not name.startswith("_")}
 
 
 def public_class(module: str) -> type:
-    """The one class that a module defines under a name without a leading _; ValueError for none or several."""
+    """Find the one class that a module defines under a name without a leading _; ValueError for none or several."""
     own = [each for each in vars(import_module(module)).values() if getattr(each, "__module__", None) == module]
     public = [each for each in own if isinstance(each, type) and not each.__name__.startswith("_")]
     if len(public) != 1:

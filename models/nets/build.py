@@ -6,5 +6,5 @@ from models.nets import NETS
 
 
 def build(net: dict, attention: dict, symbols: int) -> nn.Module:
-    """A net by its name. net, attention: as in job.json; symbols: the size V of the vocabulary."""
+    """Build a net by its name. net, attention: as in job.json; symbols: the size V of the vocabulary."""
     return NETS[net["name"]](symbols, attention, net)
