@@ -14,7 +14,7 @@ from workflow.results.record import read_record
 from workflow.tasks import store as pairs
 from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
-from workflow.training.guard import AGAIN
+from workflow.training.guard import AGAIN, stopped_by_signals
 
 # backends: how often each computed
 OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
@@ -66,3 +66,16 @@ def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_
     assert outcome(tmp_path / "stopped") == outcome(tmp_path / "whole")
     left = [{path.name for path in (tmp_path / name).iterdir()} for name in ("stopped", "whole")]
     assert left[0] == left[1]
+
+
+def test_a_second_signal_does_not_break_off_what_is_being_saved():
+    saved = []
+
+    def save() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        saved.append(1)
+
+    with pytest.raises(SystemExit), stopped_by_signals(save) as check:
+        signal.raise_signal(signal.SIGUSR1)
+        check()
+    assert saved == [1]
