@@ -23,7 +23,7 @@ def _measure(megabytes: int, loaded: int = 0, budget: int | None = None) -> dict
 
 @pytest.fixture(autouse=True)
 def _freed():
-    """A process that keeps what it has freed, as one that has run many tests: a tensor of its child could lie in it."""
+    """Keep what is freed, as a process that has run many tests does: a tensor of its child could lie in it."""
     above = []
     for _ in range(4):  # each time the allocator asks the system for less and keeps more
         blocks = [torch.ones(1 << 18) for _ in range(256)]

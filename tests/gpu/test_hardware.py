@@ -22,7 +22,7 @@ MEASURE = {"passes": 1, "seconds": 0.01, "memory_mb": 64, "longest_S": 24, "laye
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """The calls of torch.cuda in their order; its counters say what is told here."""
+    """Keep the calls of torch.cuda in their order; its counters say what is told here."""
     calls, told = [], {"max_memory_allocated": 7, "max_memory_reserved": 9}
 
     def stand_in(name):

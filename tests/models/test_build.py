@@ -105,7 +105,7 @@ def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
 
 
 def record_of(tmp_path, name: str, variant: str = "adaptive"):
-    """The record of a small run with this backend."""
+    """Train a small run with this backend; return its record."""
     small = job(**VARIANTS[variant], net={"dropout": 0.0, "attention_dropout": 0.0})
     return run_script(small, tmp_path / name, backend=name)
 

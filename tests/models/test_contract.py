@@ -43,7 +43,7 @@ def test_a_file_without_one_public_class_is_no_choice(name, source, tmp_path, mo
 
 
 def stream(length=23, batch=2):
-    """No token comes twice in a stream: equal keys without positions tie, and rounding would choose among them."""
+    """Draw streams in which no token comes twice: equal keys would tie, and rounding would choose among them."""
     generator = torch.Generator().manual_seed(5)
     return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
 

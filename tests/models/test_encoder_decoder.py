@@ -48,7 +48,7 @@ def words(*shape, seed=5):
 
 
 def sentences(lengths=(9, 5), seed=5):
-    """Sentences that end in eos, padded."""
+    """Draw sentences that end in eos, padded."""
     padded = words(len(lengths), max(lengths), seed=seed)
     for row, length in zip(padded, lengths, strict=True):
         row[length - 1], row[length:] = 2, 0

@@ -22,7 +22,7 @@ BACKENDS = [("all", "compiled"), ("top_k", "compiled"), ("all", "band"), ("top_k
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
-    """Several chunks of queries and of streams to a block, several groups of heads to a layer."""
+    """Cut a block into several chunks of queries and streams, and a layer into several groups of heads."""
     monkeypatch.setattr(band, "QUERIES", 3)
     monkeypatch.setattr(band, "CHUNK_BYTES", 600)
     monkeypatch.setattr(groups, "GROUP_COST", 40)

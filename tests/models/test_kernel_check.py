@@ -40,7 +40,7 @@ def small_check(monkeypatch):
 
 
 def definition(*tensors, drop, seed, ramp, **settings):
-    """Called as the kernel is, and done in a tenth of its interpreter's time."""
+    """Compute what the kernel does, in a tenth of its interpreter's time."""
     *tensors, reach = tensors
     return by_definition(*tensors, reach=reach, **settings)
 
@@ -103,7 +103,7 @@ def test_the_check_sees_what_is_wrong(wrong, drop, place, small_check):
 
 @pytest.fixture
 def timed(monkeypatch):
-    """Times by tile, in place of a GPU's; a tile without one does not fit. What was run is kept."""
+    """Give times by tile, in place of a GPU's; a tile without one does not fit. What was run is kept."""
     runs, times = [], {}
 
     def milliseconds(run):

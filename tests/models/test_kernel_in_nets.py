@@ -30,7 +30,7 @@ DYNAMIC = {**OTHERS, "span": {"name": "dynamic", "limit": 8, "ramp": 3}, "positi
 
 @pytest.fixture
 def interpreted(monkeypatch):
-    """Without a GPU the kernel computes too."""
+    """Let the kernel compute without a GPU too."""
 
     def obstacle(group, q, v, position_keys):
         return backend.kernel_obstacle(group, position_keys is not None, q.size(-1), v.size(-1))

@@ -144,10 +144,3 @@ def test_what_needs_distances_is_refused_where_there_are_none(axis):
         else:
             with pytest.raises(ValueError, match=f"^{axis} {choice.__name__} needs distances.*valid: full, none$"):
                 layer_of(attention, False)
-
-
-def test_another_sequence_has_no_order():
-    layer, x, source = layer_of(SOFTMAX, False), draw(1, 4, 12), draw(1, 6, 12, seed=2)
-    visible = torch.ones(1, 6, dtype=torch.bool)
-    y, flipped = (layer(x, layer.project(sequence), visible) for sequence in (source, source.flip(1)))
-    torch.testing.assert_close(y, flipped)

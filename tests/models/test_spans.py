@@ -126,17 +126,6 @@ def test_dynamic_with_a_constant_span_equals_adaptive():
     assert_same(adaptive, dynamic)
 
 
-def test_transformer_xl_without_a_cache_equals_the_plain_transformer_on_each_block():
-    """With nothing cached, a block does not know the ones before it."""
-    attention = {**PLAIN, "span": {"name": "full", "cache": 7}, "position": {"name": "transformer_xl"}}
-    net = make(attention, "transformer_xl").eval()
-    tokens = stream(14)
-    alone = torch.cat([net(tokens[:, :7], net.start(2))[0], net(tokens[:, 7:], net.start(2))[0]], 1)
-    together = read(net, tokens, 7)
-    torch.testing.assert_close(alone[:, :7], together[:, :7])
-    assert not torch.allclose(alone[:, 7:], together[:, 7:])
-
-
 @pytest.mark.parametrize("settings", [{"limit": 8, "ramp": 9}, {"limit": 31}])
 def test_a_ramp_beyond_the_limit_is_refused(settings):
     with pytest.raises(ValueError, match="must not exceed S"):

@@ -42,7 +42,7 @@ JOBS = {name: each if each.task == "char_lm" else each.model_copy(update=FEW) fo
 
 @pytest.fixture(autouse=True)
 def in_memory(monkeypatch):
-    """Checkpoints are kept, not written: a tensor that lies elsewhere has no bytes for a file."""
+    """Keep checkpoints in memory: a tensor that lies elsewhere has no bytes for a file."""
     kept = {}
     monkeypatch.setattr(checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch())
     monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
@@ -52,7 +52,7 @@ def in_memory(monkeypatch):
 
 
 def copy_into(net, weights: dict) -> None:
-    """torch's own does nothing for this one device."""
+    """Copy weights into a net; torch's own does nothing for this one device."""
     for name, tensor in net.state_dict().items():
         tensor.copy_(weights[name])
 
