@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -101,39 +102,27 @@ def test_the_check_sees_what_is_wrong(wrong, drop, place, small_check):
         checked(wrong, drop=drop)
 
 
-@pytest.fixture
-def timed(monkeypatch):
-    """Give times by tile, in place of a GPU's; a tile without one does not fit. What was run is kept."""
-    runs, times = [], {}
+@pytest.mark.parametrize(
+    "times, N",
+    [((9.0, 5.0, 7.0), 32), ((5.0, 4.9, 9.0), 16), ((None, 5.0, 7.0), 32), ((None, None, None), None)],
+    ids=["the fastest", "noise leaves the first", "one that does not fit is left out", "none fits"],
+)
+def test_a_tile_is_chosen_by_its_time_once(times, N, monkeypatch):
+    tiles, runs = tuple(Tile(N, 4, 2) for N in (16, 32, 64)), []
 
-    def milliseconds(run):
+    def milliseconds(run) -> float:
         run()
-        if runs[-1] not in times:
-            raise OutOfResources(200_000, 100_000, "shared memory")
-        return times[runs[-1]]
+        if time := dict(zip(tiles, times, strict=True))[runs[-1]]:
+            return time
+        raise OutOfResources(200_000, 100_000, "shared memory")
 
     monkeypatch.setattr(tuning, "milliseconds", milliseconds)
     monkeypatch.setattr(tuning, "CHOSEN", {})
-    monkeypatch.setattr(tuning, "TILES", {4: tuple(Tile(N, 4, 2) for N in (16, 32, 64))})
-    return runs, times
-
-
-@pytest.mark.parametrize(
-    "times, N",
-    [((9.0, 5.0, 7.0), 32), ((5.0, 4.9, 9.0), 16), ((None, 5.0, 7.0), 32)],
-    ids=["the fastest", "noise leaves the first", "one that does not fit is left out"],
-)
-def test_a_tile_is_chosen_by_its_time_once(times, N, timed):
-    runs, by_tile = timed
-    by_tile |= {tile: time for tile, time in zip(tuning.TILES[4], times, strict=True) if time}
+    monkeypatch.setattr(tuning, "TILES", {4: tiles})
     for _ in range(2):
-        assert tuning.fastest("cuda float32: some work", torch.float32, runs.append).N == N
-    assert runs == list(tuning.TILES[4])
-
-
-def test_a_gpu_that_no_tile_fits_is_named(timed):
-    with pytest.raises(OutOfResources, match="200000, Hardware limit: 100000"):
-        tuning.fastest("cuda float32: some work", torch.float32, timed[0].append)
+        with nullcontext() if N else pytest.raises(OutOfResources, match="200000, Hardware limit: 100000"):
+            assert tuning.fastest("cuda float32: some work", torch.float32, runs.append).N == N
+    assert runs == (list(tiles) if N else 2 * list(tiles))
 
 
 def test_the_kernels_compile_for_two_gpus(tmp_path):

@@ -77,13 +77,6 @@ def test_the_window_and_cache_follow_the_span():
     assert (reach, span.cache_length(reach)) == (114, 192)
 
 
-def test_after_a_step_the_fraction_lies_between_0_and_1():
-    span = Adaptive(SHAPE, limit=64)
-    span.fraction.data[0], span.fraction.data[1] = -0.5, 1.5
-    span.after_step()
-    assert span.fraction.min() == 0 and span.fraction.max() == 1
-
-
 def test_facts_are_the_papers_average_and_maximum():
     span = Adaptive(Shape(4, 2), limit=100)
     span.fraction.data.copy_(torch.tensor([0.101, 0.302]).view(2, 1, 1))
