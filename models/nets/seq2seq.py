@@ -73,7 +73,8 @@ class Seq2Seq(AttentionNet):
         self.encoder = nn.ModuleList(EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder)
         pairs = zip(decoder, cross, strict=True)
         self.decoder = nn.ModuleList(DecoderBlock(*pair, net["d_ff"], drop, norm) for pair in pairs)
-        self.after_encoder, self.after_decoder = (_last_norm(norm, d_model) for _ in range(2))
+        last_norms = (nn.LayerNorm(d_model) if norm == "pre" else nn.Identity() for _ in range(2))
+        self.after_encoder, self.after_decoder = last_norms
         self.source_positions, self.target_positions = (
             PositionalEncoding(net["positional_encoding"], max_length, d_model) for _ in range(2)
         )
@@ -173,10 +174,6 @@ def _refuse(attention: dict, net: dict) -> None:
     caches = [value for value in (span.get("cache"), span.get("evaluation_cache")) if value]
     if min(caches, default=max_length) < max_length:
         raise ValueError(f"span {span['name']} caches {min(caches)}, less than a sentence of max_length = {max_length}")
-
-
-def _last_norm(norm: str, d_model: int) -> nn.Module:
-    return nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
 
 
 def _initialise(module: nn.Module) -> None:

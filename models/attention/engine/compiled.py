@@ -132,11 +132,6 @@ def _layout(x: Tensor, stream: int, head: int, row: int) -> Layout:
     return Layout(x.size(3), first, (x.stride(stream),) * h, (x.stride(row),) * h)
 
 
-def time_first(x: Tensor) -> Layout:
-    """Describe x: K B g d."""
-    return _layout(x, stream=1, head=2, row=0)
-
-
 def rows_first(x: Tensor) -> Layout:
     """Describe x: B h N d."""
     return _layout(x, stream=0, head=1, row=2)
@@ -145,7 +140,8 @@ def rows_first(x: Tensor) -> Layout:
 def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute what `band.attend_band` does."""
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    pattern = pattern_of(group, (len(k),) * group.heads, time_first(k), time_first(v), alpha)
+    layouts = (_layout(x, stream=1, head=2, row=0) for x in (k, v))
+    pattern = pattern_of(group, (len(k),) * group.heads, *layouts, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
