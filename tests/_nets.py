@@ -17,7 +17,7 @@ SEQ2SEQ |= {"max_length": LONGEST, "tie_embeddings": True}
 
 
 def example(axis: str, name: str) -> dict:
-    """The choice with the settings that its own file gives as an example."""
+    """Return the choice with the settings that its own file gives as an example."""
     return {"name": name, **CHOICES[axis][name].example}
 
 
@@ -32,13 +32,13 @@ def label(attention: dict) -> str:
 
 
 def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0, **sizes):
-    """A net in double precision whose learned spans have moved away from where they start."""
+    """Make a net in 64 bits whose learned spans have moved away from where they start."""
     torch.manual_seed(seed)
     return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
 
 
 def translator(attention: dict, apply_to=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
-    """An encoder-decoder net in the same way; full spans cache a whole sentence."""
+    """Make an encoder-decoder net in the same way; full spans cache a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
     span = {**span, "cache": LONGEST} if span["name"] == "full" else span
@@ -60,7 +60,7 @@ def _moved(net):
 
 
 def by_definition(net):
-    """The same net computing the dense definition, nothing trimmed."""
+    """Let a net compute the dense definition, nothing trimmed; return it."""
     for layer in net.attentions:
         if isinstance(layer, StreamAttention):
             layer.implementation = Definition()
