@@ -79,10 +79,6 @@ def test_a_foreign_checkpoint(kind, tmp_path):
     assert {each.name for each in path.parent.iterdir()} == {"job.json", "checkpoint.pt"}
 
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(build.obstacle() is not None, reason=f"nothing is compiled: {build.obstacle()}"),
-]
 QUESTION = """question: Does keeping few keys change anything?
 paper: explicit_sparse
 corpora: [text8]
@@ -92,6 +88,7 @@ variants:
 """
 
 
+@compiled
 def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     folder = broken(tmp_path, "if (a->kept) *(volatile int *)0 = 1;")
     (folder / "config" / "ablations" / "few_keys.yaml").write_text(QUESTION)

@@ -1,11 +1,17 @@
-"""The loop repeats itself, goes on from a checkpoint and learns; updates and rates are those computed by hand."""
+"""The loop goes on from a checkpoint and learns; updates and rates are computed by hand; checkpoints are whole."""
+
+import os
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
 
 from tests._jobs import VARIANTS, job
-from tests._training import assert_same, interrupt, start, train_to_end
+from tests._training import CPU, assert_same, interrupt, start, train_to_end
 from tests.training._several import QUIET
+from workflow.config.errors import ConfigError
+from workflow.training import checkpoint
 from workflow.training.update import Adagrad, Adam, learning_rate
 
 
@@ -95,3 +101,36 @@ def test_learning_rates():
     settling = {"lr": 1.0, "warmup": 100, "schedule": "settling", "steps": 1000}
     rates = {step: learning_rate(step, **settling) for step in (50, 100, 400, 700, 1000)}
     assert rates == pytest.approx({50: 0.5, 100: 1.0, 400: 0.525, 700: 0.05, 1000: 0.05})
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"step,dev_bpc\n100,2.5\n"])
+def test_a_broken_checkpoint_is_refused(content, tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="not a checkpoint of this suite") as error:
+        checkpoint.load(path, "x", CPU)
+    assert str(error.value).isprintable() and path.read_bytes() == content
+
+
+class Evil:
+    def __reduce__(self):
+        return (os.system, ("touch /tmp/executed-by-a-checkpoint",))
+
+
+def test_code_in_a_checkpoint_is_not_executed(tmp_path):
+    path = tmp_path / "checkpoint.pt"
+    torch.save({"version": 1, "digest": "x", "evil": Evil()}, path)
+    with pytest.raises(ConfigError):
+        checkpoint.load(path, "x", CPU)
+    assert not Path("/tmp/executed-by-a-checkpoint").exists()
+
+
+def test_a_failed_write_leaves_the_previous_checkpoint(tmp_path, monkeypatch):
+    path = tmp_path / "c.pt"
+    checkpoint.save(path, {"digest": "x", "step": 1})
+
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
+        checkpoint.save(path, {"digest": "x", "step": 2})
+    assert checkpoint.load(path, "x", CPU)["step"] == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["c.pt"]
