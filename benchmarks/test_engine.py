@@ -39,7 +39,7 @@ CASES = [*product(range(TURNS), LENGTHS, ("fixed", "adaptive"), ("forward", "tra
 
 
 def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32):
-    """A net with the same weights whatever computes it, and its learned spans where it has them."""
+    """Build a net with the same weights whatever computes it, and its learned spans where it has them."""
     torch.manual_seed(0)
     spans = {"fixed": {"name": "fixed", "limit": S}, "adaptive": {"name": "adaptive", "limit": S, "ramp": min(RAMP, S)}}
     attention = {"span": spans[span], "selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
@@ -52,7 +52,7 @@ def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torc
 
 
 def draw_tokens(device: torch.device) -> torch.Tensor:
-    """Inputs and targets of a block of every stream."""
+    """Draw inputs and targets of a block of every stream."""
     return torch.randint(SYMBOLS, (STREAMS, BLOCK + 1), generator=torch.Generator().manual_seed(0)).to(device)
 
 
@@ -67,7 +67,7 @@ def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[
 
 
 def make_step(net, work: str, tokens: torch.Tensor):
-    """A function that does the work once, with caches that are full."""
+    """Make a function that does the work once, with caches that are full."""
     net.train(work == "train")
     past = fill_caches(net, tokens[:, :-1])
 

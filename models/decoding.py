@@ -18,7 +18,7 @@ EXTRA = 50  # by default, tokens that a target may have beyond the length of its
 
 @torch.no_grad()
 def beam(net, source: Tensor, *, width: int, alpha: float, max_length: int, extra: int = EXTRA) -> list[list[int]]:
-    """source: B sources as the net encodes them -> the best target of each that was found, without bos and eos.
+    """Search B sources, as the net encodes them -> the best target found for each, without bos and eos.
 
     A target has at most `max_length` tokens, and at most `extra` more than its source, eos counted; pad and bos are
     never written. ValueError for settings out of range.
@@ -66,7 +66,7 @@ class _Search:
         return ((5 + length) / 6) ** self.alpha
 
     def extend(self, log_p: Tensor) -> None:
-        """Adds a token, from the log-probabilities of the next one, B w V, which are overwritten."""
+        """Add a token, from the log-probabilities of the next one, B w V, which are overwritten."""
         step = self.tokens.size(-1)
         self._rule_out(log_p, step)
         log_p, token = log_p.topk(min(self.width, log_p.size(-1)), -1)
@@ -82,7 +82,7 @@ class _Search:
             self.state = self.state.rows(rows.flatten())
 
     def _rule_out(self, log_p: Tensor, step: int) -> None:
-        """-inf for pad, bos, anything but eos at the limit, and anything after eos but pad, which costs nothing."""
+        """Set -inf for pad, bos, anything but eos at the limit, and anything after eos but pad, which costs nothing."""
         log_p[..., [PAD, BOS]] = -math.inf
         last, ended = self.limit == step, self.ended > 0
         log_p[last, :, :EOS], log_p[last, :, EOS + 1 :] = -math.inf, -math.inf
@@ -90,7 +90,7 @@ class _Search:
         log_p[ended, PAD] = 0.0
 
     def settle(self) -> None:
-        """Keeps the best finished hypotheses, and drops the sentences that are done."""
+        """Keep the best finished hypotheses, and drop the sentences that are done."""
         step = self.tokens.size(-1) - 1
         score = (self.log_p / self.penalty(self.ended)).masked_fill(self.ended != step, -math.inf)
         top, beam = score.max(1)

@@ -92,12 +92,12 @@ def _products(*parts: torch.nn.Module) -> int:
 
 
 def _key_and_value(layer) -> int:
-    """For one query and one key: the score of every head, and its value weighed."""
+    """Count for one query and one key: the score of every head, and its value weighed."""
     return layer.shape.heads * (layer.shape.d_k + layer.shape.d_v)
 
 
 def _position(layer) -> int:
-    """For one query and one distance: the position's term of every head; nothing where the score has none."""
+    """Count for one query and one distance the position's term of every head; nothing where the score has none."""
     return layer.shape.heads * layer.shape.d_k if layer.position.needs_distance else 0
 
 

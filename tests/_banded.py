@@ -54,7 +54,7 @@ def _widened(tile):
 
 @contextmanager
 def small_tiles(monkeypatch):
-    """Several tiles and groups at sizes that an interpreter can compute."""
+    """Compute in several tiles and groups, at sizes that an interpreter can compute."""
     tiles = (tuning.Tile(TILE, warps=4, stages=2),)
     monkeypatch.setattr(tuning, "TILES", dict.fromkeys(tuning.TILES, tiles))
     monkeypatch.setattr(banded, "GROUPS", 4)
@@ -66,8 +66,8 @@ def small_tiles(monkeypatch):
     torch.set_num_threads(threads)
 
 
-def drawn(T, K, spans, limit, *, by_head=False, B=1, dk=12, dv=20, seed=0):
-    """Inputs in 64 bits that ask for gradients, and the reach of each head.
+def drawn(T, K, spans, limit, B=1, *, by_head=False, dk=12, dv=20, seed=0):
+    """Draw inputs in 64 bits that ask for gradients, and the reach of each head.
 
     spans: heads' "z", their "reach", or "z_by_query" with how many heads. by_head: a table of position keys for each.
     """
@@ -88,8 +88,8 @@ def drawn(T, K, spans, limit, *, by_head=False, B=1, dk=12, dv=20, seed=0):
     return {name: tensor.to(DEVICE).requires_grad_() for name, tensor in inputs.items()}, reach.to(DEVICE)
 
 
-def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, factors=None):
-    """Head by head, since the definition has a single reach. factors: B h T K, of dropout."""
+def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self):
+    """Compute head by head, since the definition has a single reach."""
     S, scale = position_keys.size(-1), q.size(-1) ** 0.5
     span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
     rest = {"span": span, "selection": lambda masked: masked, "normaliser": lambda kept: kept.softmax(-1)}
@@ -100,8 +100,7 @@ def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self, fac
         position.keys = lambda w, table=table: table[:, S - w :]
         choices = SimpleNamespace(position=position, attends_self=attends_self, **rest)
         own_z = None if z is None else z[..., [i], :, :]
-        weights = formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far)
-        heads.append((weights if factors is None else weights * factors[:, [i]]) @ v[:, [i]])
+        heads.append(formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far) @ v[:, [i]])
     return torch.cat(heads, 1)
 
 
@@ -112,12 +111,7 @@ def by_kernel(q, r, k, v, position_keys, z=None, *, reach, attends_self, **dropo
 
 
 def results(attend, inputs, reach, attends_self, **dropout):
-    """The output and the gradients of all inputs, by name."""
+    """Return the output and the gradients of all inputs, by name."""
     y = attend(**inputs, reach=reach, attends_self=attends_self, **dropout)
     dy = torch.randn(y.shape, dtype=y.dtype, generator=torch.Generator().manual_seed(1)).to(DEVICE)
     return {"y": y.detach(), **dict(zip(inputs, torch.autograd.grad(y, list(inputs.values()), dy), strict=True))}
-
-
-def assert_same(ours, oracle):
-    for name, tensor in ours.items():
-        torch.testing.assert_close(tensor, oracle[name], rtol=1e-9, atol=1e-11, msg=lambda m, n=name: f"{n}: {m}")

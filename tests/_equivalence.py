@@ -6,6 +6,7 @@ from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
+from tests._nets import assert_same
 
 SMALL = Shape(6, 3, 2, 4)
 SETTINGS = {
@@ -22,14 +23,14 @@ def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) 
 
 
 def sequence_layer(names, S: int, N: int, k: int, shape: Shape, reads_itself: bool, seed: int) -> SequenceAttention:
-    """A layer over sentences of N words; attention to a source has no distances."""
+    """Make a layer over sentences of N words; attention to a source has no distances."""
     names = names if reads_itself else ("full", names[1], names[2], "none")
     S = max(S, N) if names[0] == "full" else S
     return _anywhere(SequenceAttention, names, S, k, seed, shape, reads_itself=reads_itself)
 
 
 def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **settings):
-    """A layer in double precision, its spans and alphas anywhere."""
+    """Make a layer in 64 bits, its spans and alphas anywhere."""
     torch.manual_seed(seed)
     given = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
     named = zip(CHOICES, names, given, strict=True)
@@ -43,24 +44,26 @@ def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **sett
     return layer
 
 
-def results(implementation, layer, x, past, direction) -> dict[str, torch.Tensor]:
-    """The output, and the gradients of the input and of every parameter."""
-    x = x.clone().requires_grad_()
-    y, _ = implementation.attend(layer, x, past)
-    leaves = {"x": x, **dict(layer.named_parameters())}
-    gradients = torch.autograd.grad((y * direction).sum(), list(leaves.values()), allow_unused=True)
-    pairs = zip(leaves, gradients, strict=True)
-    return {"y": y.detach()} | {name: gradient for name, gradient in pairs if gradient is not None}
+def results(attend, layer, direction, *inputs) -> dict[str, torch.Tensor]:
+    """Return the output of attend(*inputs), and the gradients of the inputs and of the layer's parameters."""
+    inputs = [each.clone().requires_grad_() for each in inputs]
+    y = attend(*inputs)
+    leaves = {**{f"input {number}": each for number, each in enumerate(inputs)}, **dict(layer.named_parameters())}
+    gradients = torch.autograd.grad((y * direction).sum(), list(leaves.values()), materialize_grads=True)
+    return {"y": y.detach(), **dict(zip(leaves, gradients, strict=True))}
 
 
-def assert_same(layer, x, past, backend: str = "auto") -> None:
+def check_stream(layer, x, past, backend: str = "auto") -> None:
+    """Hold the engine to the definition for a block x of a stream."""
     direction = torch.randn(*x.shape[:2], layer.shape.heads, layer.shape.d_v, dtype=x.dtype)
-    oracle, ours = (results(by, layer, x, past, direction) for by in (Definition(), Engine(backend)))
-    for name, expected in oracle.items():
-        tensor = ours.get(name, torch.zeros_like(expected))
-        torch.testing.assert_close(tensor, expected, rtol=1e-9, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
+
+    def compute(implementation) -> dict[str, torch.Tensor]:
+        return results(lambda x: implementation.attend(layer, x, past)[0], layer, direction, x)
+
+    assert_same(compute(Engine(backend)), compute(Definition()))
 
 
 def inputs(layer, T: int, M: int, B: int) -> tuple:
+    """Draw a block x: B T d of a stream, and what was cached before it."""
     width = layer.shape.d_model
     return torch.randn(B, T, width).double(), (torch.randn(M, B, width).double(),)

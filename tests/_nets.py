@@ -15,7 +15,7 @@ SEQ2SEQ |= {"max_length": LONGEST, "tie_embeddings": True}
 
 
 def example(axis: str, name: str) -> dict:
-    """The choice with the settings that its own file gives as an example."""
+    """Return the choice with the settings that its own file gives as an example."""
     return {"name": name, **CHOICES[axis][name].example}
 
 
@@ -33,13 +33,13 @@ def build(net: dict, attention: dict, symbols: int):
 
 
 def make(attention: dict, net: str = "char_lm", symbols: int = 11, seed: int = 0, **sizes):
-    """A net in double precision whose learned spans have moved away from where they start."""
+    """Make a net in 64 bits whose learned spans have moved away from where they start."""
     torch.manual_seed(seed)
     return _moved(build({**NET, "name": net, **sizes}, attention, symbols).double())
 
 
 def translator(attention: dict, apply_to=("encoder", "decoder", "cross"), symbols: int = 11, seed: int = 0, **sizes):
-    """An encoder-decoder net in the same way; full spans cache a whole sentence."""
+    """Make an encoder-decoder net in the same way; full spans cache a whole sentence."""
     torch.manual_seed(seed)
     span = attention["span"]
     span = {**span, "cache": LONGEST} if span["name"] == "full" else span
@@ -59,15 +59,30 @@ def _moved(net):
 
 
 def by_definition(net):
-    """The same net computing the dense definition, nothing trimmed."""
+    """Let a net compute the dense definition, nothing trimmed; return it."""
     for layer in net.attentions:
         if isinstance(layer, StreamAttention):
             layer.implementation = Definition()
     return net
 
 
+def with_gradients(net, logits) -> dict[str, torch.Tensor]:
+    """Return the logits and, by name, the gradient of every parameter of a sum that weighs each logit differently."""
+    net.zero_grad()
+    direction = torch.linspace(-1, 1, logits.numel()).view_as(logits).to(logits)
+    ((logits * direction).sum() + net.penalty()).backward()
+    return {"the output": logits.detach(), **{name: parameter.grad for name, parameter in net.named_parameters()}}
+
+
+def assert_same(ours: dict, oracle: dict, atol: float = 1e-9) -> None:
+    """Compare tensors by name; the message names the first that differs."""
+    assert set(ours) == set(oracle)
+    for name, expected in oracle.items():
+        torch.testing.assert_close(ours[name], expected, rtol=1e-9, atol=atol, msg=lambda m, n=name: f"{n}: {m}")
+
+
 def read(net, tokens, block: int):
-    """Logits of a stream read block by block: B N V."""
+    """Read a stream block by block; return its logits: B N V."""
     past, parts = net.start(tokens.size(0)), []
     with torch.set_grad_enabled(net.training):
         for tokens_of_block in tokens.split(block, 1):

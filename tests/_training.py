@@ -1,5 +1,6 @@
 """Small runs for tests: trained to their end, interrupted, compared, or made by the script as the workflow calls it."""
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -22,17 +23,18 @@ CPU = torch.device("cpu")
 
 @cache
 def origin() -> Origin:
+    """Describe this machine and moment, for numbers that were made by hand."""
     return Origin(**describe(CPU, "fp32", sources.recorded([])))
 
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
-    """A run at its first step. source: digest of the files that its numbers depend on."""
+    """Make a run at its first step. source: digest of the files that its numbers depend on."""
     torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
     return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
 
 
 def train_to_end(job: Job, folder: Path, text=None) -> tuple[dict, dict, dict]:
-    """Metrics, facts and weights of a run that goes on from the checkpoint of its folder where there is one."""
+    """Train a run, from the checkpoint in its folder where there is one; return its metrics, facts and weights."""
     run = start(job, folder, text)
     run.resume()
     run.train()
@@ -52,25 +54,33 @@ def interrupt(run: Run, step: int) -> None:
 
 
 def assert_same(run, other) -> None:
-    """Metrics, facts and weights of two runs are the same to the bit."""
+    """Compare metrics, facts and weights of two runs to the bit."""
     assert run[:2] == other[:2]
     for (name, weight), counterpart in zip(run[2].items(), other[2].values(), strict=True):
         assert torch.equal(weight, counterpart), name
 
 
 def write_job(job: Job, folder: Path) -> Path:
+    """Write the job.json of a run's folder, as the plan does."""
     write_text(folder / "job.json", job.canonical())
     return folder / "job.json"
 
 
+def train_command(folder: Path, data: Path, *words: str) -> list[str]:
+    """Return the command of the run in a folder."""
+    command = [sys.executable, "-m", "workflow.scripts.train", str(folder / "job.json"), "--data", str(data)]
+    return [*command, "--device", "cpu", *words]
+
+
 def write_weights(job: Job, folder: Path, weights: dict) -> Path:
-    """What a run leaves for its costs to be measured, without a training. weights: {} for a run that failed."""
+    """Write what a run leaves for its costs to be measured. weights: {} for a run that failed."""
     write_job(job, folder)
     checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
     return folder / "weights.pt"
 
 
 def run_script(job: Job, folder: Path, text=None, write=store.write, backend: str = "auto") -> Record:
+    """Train a job by its script, in this process; return the record."""
     data = folder.parent / "toy.npz"
     write(data, text or corpus())
     with pytest.MonkeyPatch.context() as patch:

@@ -39,16 +39,16 @@ class Choice(nn.Module):
     needs_distance = True
 
     def penalty(self) -> Tensor | float:
-        """Added to the mean loss in nats while training."""
+        """Return what is added to the mean loss while training, in nats."""
         return 0.0
 
     def after_step(self) -> None:
         """Bring parameters back into range after an optimiser step."""
 
     def macs(self, block: int, window: int) -> int:
-        """Multiply-accumulates for a block of one stream beyond the products that every attention makes."""
+        """Count the multiply-accumulates for a block of one stream beyond those that every attention makes."""
         return 0
 
     def facts(self) -> dict:
-        """Numbers worth keeping, one entry per head where they differ by head."""
+        """Return numbers worth keeping, one entry per head where they differ by head."""
         return {}

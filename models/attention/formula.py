@@ -21,12 +21,12 @@ from models.attention.engine.caches import Past
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:
-    """A stream: q: B h T dk, k: B h K dk, v: B h K dv, of which the last T are the block's own. Gives B h T dv."""
+    """Attend in a stream: q: B h T dk, k: B h K dk, v: B h K dv, the last T the block's own -> B h T dv."""
     return dropout(weights(q, k, z, choices, reach=reach), drop) @ v
 
 
 def weights(q: Tensor, k: Tensor, z: Tensor | None, choices, *, reach: int) -> Tensor:
-    """The weight of every key of a stream for every query: B h T K.
+    """Weigh every key of a stream for every query: B h T K.
 
     Computes all T x K scores; `reach` only bounds the position keys that exist.
     """
@@ -37,7 +37,7 @@ def weights(q: Tensor, k: Tensor, z: Tensor | None, choices, *, reach: int) -> T
 
 
 def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: Tensor | None, reach: int) -> Tensor:
-    """Weights B h T K of the keys that `visible` (bool, broadcasts to B h T K) shows, those with x > reach left out.
+    """Weigh the keys that `visible` (bool, broadcasts to B h T K) shows, those with x > reach left out: B h T K.
 
     x: T K, or None where keys have no distance. A query with no visible key has weights 0.
     """
@@ -67,12 +67,12 @@ class Definition:
     """An implementation of `StreamAttention` and `SequenceAttention` beside `Engine`."""
 
     def start(self, layer, batch: int) -> Past:
-        """The cache of streams that have not begun: no inputs, 0 B d."""
+        """Make the cache of streams that have not begun: no inputs, 0 B d."""
         weight = layer.key.weight
         return (weight.new_empty(0, batch, layer.shape.d_model),)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """x: B T d and the inputs before it -> y: B T h dv before the output projection, and the inputs to cache."""
+        """Attend with x: B T d and the cached inputs -> B T h dv before the output projection, and the next cache."""
         (inputs,) = past
         inputs = inputs.transpose(0, 1).to(x.dtype)
         bound = min(layer.bounds(), default=inputs.size(1) + x.size(1))
@@ -83,7 +83,10 @@ class Definition:
         return y.transpose(1, 2), (kept.transpose(0, 1),)
 
     def attend_sequence(self, layer, x: Tensor, projected: tuple[Tensor, Tensor, Tensor], visible: Tensor) -> Tensor:
-        """y: B h T dv before the output projection. x: B T d; projected: queries B h T dk, keys and values B h N d."""
+        """Attend to a whole sequence -> B h T dv before the output projection.
+
+        x: B T d; projected: queries B h T dk, keys and values B h N d.
+        """
         q, k, v = projected
         visible, distance, reach = visible[:, None, None], None, k.size(-2)
         if layer.reads_itself:

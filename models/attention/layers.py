@@ -28,19 +28,19 @@ class MultiHeadBase(nn.Module):
 
     @property
     def drop(self) -> float:
-        """Dropout on the weights in the mode the layer is in."""
+        """Return the dropout on the weights in the mode the layer is in."""
         return self.dropout if self.training else 0.0
 
     def bounds(self) -> list[int]:
-        """The most keys that any head may ever see, by its span and by its position."""
+        """Return the most keys that any head may ever see, by its span and by its position."""
         return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
 
     def split(self, x: Tensor) -> Tensor:
-        """B T c -> B h T c/h."""
+        """Cut into heads: B T c -> B h T c/h."""
         return x.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
 
     def merge(self, y: Tensor) -> Tensor:
-        """B h T dv -> B T d."""
+        """Project what the heads say: B h T dv -> B T d."""
         return of_heads(y, self.out.weight)
 
 
@@ -61,11 +61,11 @@ class StreamAttention(MultiHeadBase):
         self.shapes: list[Computed] = []  # of the last block's groups
 
     def start(self, batch: int) -> Past:
-        """The cache of streams that have not begun, for the mode the layer is in."""
+        """Make the cache of streams that have not begun, for the mode the layer is in."""
         return self.implementation.start(self, batch)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """x: B T d and the cache -> B T d and the cache for the next block, detached."""
+        """Attend with x: B T d and the cache -> B T d and the cache for the next block, detached."""
         y, past = self.implementation.attend(self, x, past)
         return self.out(y.flatten(2)), past
 
@@ -94,15 +94,15 @@ class SequenceAttention(MultiHeadBase):
 
     @property
     def choices(self) -> list[Choice]:
-        """Without distances, span and position do nothing and have no facts."""
+        """Return all choices; without distances span and position do nothing and are left out."""
         return super().choices if self.reads_itself else [self.selection, self.normaliser]
 
     def project(self, sequence: Tensor) -> Source:
-        """Keys and values of a sequence B N d, computed once for all queries."""
+        """Project keys and values of a sequence B N d, once for all queries."""
         return by_heads(sequence, self.shape.heads, self.key.weight, self.value.weight)
 
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
-        """x: B T d, the queries' inputs; source: the projected sequence; visible: B N, False at padding -> B T d.
+        """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
 
         Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
         """
@@ -110,7 +110,7 @@ class SequenceAttention(MultiHeadBase):
         return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
-        """As `forward` for a sequence B N d that reads itself."""
+        """Attend as `forward` does, for a sequence B N d that reads itself."""
         matrices = (linear.weight for linear in (self.query, self.key, self.value))
         projected = by_heads(x, self.shape.heads, *matrices)
         return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
@@ -143,7 +143,7 @@ def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:
 
 
 def build_layers(count: int, shape: Shape, attention: dict, kind: type, **settings) -> list:
-    """`count` layers of a kind of `MultiHeadBase` with its settings.
+    """Build `count` layers of a kind of `MultiHeadBase` with its settings.
 
     attention: settings of a choice by axis. What a position shares between layers is shared.
     """

@@ -37,7 +37,7 @@ def attend(
     seed: int = 0,
     tile: Tile | None = None,
 ) -> Tensor:
-    """Attention of a block of T queries -> B h T dv.
+    """Attend with a block of T queries -> B h T dv.
 
     q, r: B h T dk, content and position queries, over sqrt(dk). k: B h K dk, v: B h K dv, the last T the block's own.
     position_keys: of x = W .. 1, dk W, shared by heads, or h dk W; no key beyond W is seen. z: in keys, h 1 1, or
@@ -80,7 +80,7 @@ class Banded(torch.autograd.Function):
 
 
 def _forward(inputs, sizes: tuple, drop: float, tile: Tile) -> tuple[Tensor, Tensor]:
-    """y, and the logarithm of each row's sum."""
+    """Compute y, and the logarithm of each row's sum."""
     q, v = inputs[0], inputs[3]
     B, h, T, _ = q.shape
     y = q.new_empty(B, h, T, v.size(3))
@@ -90,7 +90,7 @@ def _forward(inputs, sizes: tuple, drop: float, tile: Tile) -> tuple[Tensor, Ten
 
 
 def _backward(inputs, y: Tensor, lse: Tensor, dy: Tensor, sizes: tuple, drop: float, tile: Tile) -> tuple:
-    """The gradients of q, r, k, v, position_keys and z."""
+    """Compute the gradients of q, r, k, v, position_keys and z."""
     q, r, k, v, position_keys, z, _ = inputs
     (B, h, T, dk), K, W, N = q.shape, k.size(2), position_keys.size(-2), tile.N
     inputs = (*inputs, dy.contiguous(), lse, (dy.to(lse.dtype) * y).sum(-1))
@@ -108,7 +108,7 @@ def _backward(inputs, y: Tensor, lse: Tensor, dy: Tensor, sizes: tuple, drop: fl
 
 
 def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
-    """The tile in which this work takes the least time; lengths count up to the next power of two."""
+    """Find the tile in which this work takes the least time; lengths count up to the next power of two."""
     q, v, W = inputs[0], inputs[3], inputs[4].size(-2)
     if q.device.type != "cuda":
         return tuning.TILES[q.element_size()][0]
@@ -125,7 +125,7 @@ def _fastest(inputs, sizes: tuple, drop: float, backward: bool) -> Tile:
 
 
 def _shapes(q: Tensor, v: Tensor, tile: Tile) -> dict:
-    """What a kernel is compiled for and how it is started.
+    """Say what a kernel is compiled for and how it is started.
 
     Widths are padded to powers of two, and to 16 at least: tensor cores take no less.
     """
@@ -135,7 +135,7 @@ def _shapes(q: Tensor, v: Tensor, tile: Tile) -> dict:
 
 
 def _columns(parts: Tensor, W: int) -> Tensor:
-    """.. diagonals 2N dk -> .. dk W: a diagonal's far stretch has the distances of the next one's near stretch."""
+    """Add up .. diagonals 2N dk to .. dk W: a diagonal's far stretch has the distances of the next one's near."""
     far, near = parts.chunk(2, -2)
     x_falls = (far[..., :-1, :, :] + near[..., 1:, :, :]).flip(-3).flatten(-3, -2)  # x = (n + 1) N .. n N + 1
     return x_falls[..., -W:, :].mT

@@ -35,7 +35,7 @@ def forward(
     h, T, K, W, offset, ramp, head_stride, seed,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Writes y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without a visible key."""
+    """Write y: (B h) T dv and lse: (B h) T, the log of each row's sum; both are 0 for a row without a visible key."""
     acc: tl.constexpr = lse.dtype.element_ty
     t0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
     queries, positions = rows(q + bh * T * dk, t0, T, dk, DK, N), rows(r + bh * T * dk, t0, T, dk, DK, N)
@@ -69,7 +69,7 @@ def query_gradients(
     h, T, K, W, offset, ramp, head_stride, seed,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradients of q and r: (B h) T dk, and of z: (B h) T.
+    """Write the gradients of q and r: (B h) T dk, and of z: (B h) T.
 
     d log m / dz = 1 / (R m) for keys with 0 < m <= 1, the derivative from the left (as `spans/_ramp.py`).
     """
@@ -108,7 +108,7 @@ def key_gradients(
     h, T, K, W, offset, ramp, head_stride, seed,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see the tile."""
+    """Write the gradients of k: (B h) K dk, and of v: (B h) K dv, walking over the queries that see the tile."""
     acc: tl.constexpr = lse.dtype.element_ty
     j0, bh = tl.program_id(0) * N, tl.program_id(1).to(tl.int64)
     own_reach, own_keys = tl.load(reach + bh % h), position_keys + bh % h * head_stride
@@ -136,7 +136,7 @@ def position_gradients(
     h, T, K, W, offset, ramp, head_stride, seed, Bh,
     dk: tl.constexpr, dv: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, N: tl.constexpr, drop: tl.constexpr,
 ):  # fmt: skip
-    """Writes the gradient of the position keys in parts: groups diagonals 2N dk.
+    """Write the gradient of the position keys in parts: groups diagonals 2N dk.
 
     Diagonal n has the rows x = (n + 1) N .. (n - 1) N + 1, the far stretch before the near one.
     Query tiles start at multiples of N, so that each query meets each x on one diagonal alone. The number of groups is

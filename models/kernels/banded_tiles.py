@@ -20,54 +20,54 @@ NUMBERS = ("h", "T", "K", "W", "offset", "ramp", "head_stride", "seed", "Bh")
 
 @triton.jit
 def product(a, b, acc: tl.constexpr):
-    """a b, added up in `acc`; 32-bit numbers are multiplied as they are, not shortened."""
+    """Multiply a b, added up in `acc`; 32-bit numbers are multiplied as they are, not shortened."""
     return tl.dot(a, b, out_dtype=acc, input_precision="ieee")
 
 
 @triton.jit
 def rows(matrix, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
-    """Rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
+    """Load rows start .. start + N - 1 of a (count, width) matrix as N PADDED, 0 outside it."""
     row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
     return tl.load(matrix + row * width + column, (row >= 0) & (row < count) & (column < width), 0.0)
 
 
 @triton.jit
 def put_rows(matrix, tile, start, count, width: tl.constexpr, PADDED: tl.constexpr, N: tl.constexpr):
-    """The inverse of `rows`."""
+    """Store what `rows` loads."""
     row, column = start + tl.arange(0, N)[:, None], tl.arange(0, PADDED)[None, :]
     tl.store(matrix + row * width + column, tile.to(matrix.dtype.element_ty), (row < count) & (column < width))
 
 
 @triton.jit
 def row_numbers(vector, t0, T, N: tl.constexpr):
-    """Numbers t0 .. t0 + N - 1 of a vector of T, 0 beyond."""
+    """Load numbers t0 .. t0 + N - 1 of a vector of T, 0 beyond."""
     t = t0 + tl.arange(0, N)
     return tl.load(vector + t, t < T, 0.0)
 
 
 @triton.jit
 def stretches(position_keys, first, W, dk: tl.constexpr, DK: tl.constexpr, N: tl.constexpr):
-    """The near and the far position keys of a tile, N DK each, from position_keys: W dk, rows x = W .. 1."""
+    """Load the near and far position keys of a tile, N DK each, from position_keys: W dk, rows x = W .. 1."""
     near = rows(position_keys, W - first + 1, W, dk, DK, N)
     return near, rows(position_keys, W - first + 1 - N, W, dk, DK, N)
 
 
 @triton.jit
 def is_far(N: tl.constexpr):
-    """Where a row of stretch columns takes from the far stretch: N N."""
+    """Mark where a row of stretch columns takes from the far stretch: N N."""
     return tl.arange(0, N)[:, None] + tl.arange(0, N)[None, :] >= N - 1
 
 
 @triton.jit
 def skew(near, far, N: tl.constexpr):
-    """Products of queries with both stretches, N N each, brought to key columns: N N."""
+    """Bring products of queries with both stretches, N N each, to key columns: N N."""
     source = (tl.arange(0, N)[None, :] - tl.arange(0, N)[:, None] - 1) & (N - 1)
     return tl.gather(tl.where(is_far(N), far, near), source, 1)
 
 
 @triton.jit
 def unskew(ds, N: tl.constexpr):
-    """The transpose of `skew`: near and far parts of gradients in key columns."""
+    """Undo `skew`: part gradients in key columns into near and far."""
     source = (tl.arange(0, N)[None, :] + tl.arange(0, N)[:, None] + 1) & (N - 1)
     turned = tl.gather(ds, source, 1)
     return tl.where(is_far(N), 0.0, turned), tl.where(is_far(N), turned, 0.0)
@@ -75,19 +75,19 @@ def unskew(ds, N: tl.constexpr):
 
 @triton.jit
 def distances(first, N: tl.constexpr):
-    """x of every query and key of a tile: N N."""
+    """Compute x of every query and key of a tile: N N."""
     return first + tl.arange(0, N)[:, None] - tl.arange(0, N)[None, :]
 
 
 @triton.jit
 def ramp_at(x, z, ramp, acc: tl.constexpr):
-    """(R + z - (x - 1)) / R, not clamped (Adaptive Attention Span, equation 4)."""
+    """Compute (R + z - (x - 1)) / R, not clamped (Adaptive Attention Span, equation 4)."""
     return ((ramp + z) - (x - 1).to(acc)) / ramp
 
 
 @triton.jit
 def farthest(reach, z, ramp):
-    """How many keys the queries of a tile see: fewer than their head's reach where each has a span z of its own."""
+    """Count the keys that a tile's queries see: fewer than their head's reach where each has a span z of its own."""
     if z is not None:
         reach = tl.minimum(reach, tl.ceil(tl.max(z, 0)).to(tl.int32) + ramp)
     return reach
@@ -95,7 +95,7 @@ def farthest(reach, z, ramp):
 
 @triton.jit
 def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: tl.constexpr):
-    """Scores of a tile with log m added, -inf where a query does not see a key: N N.
+    """Score a tile with log m added, -inf where a query does not see a key: N N.
 
     q, r, k: N DK; near, far: N DK, the tile's position keys; z: N, the queries' spans, or None; reach: the head's.
     Queries beyond the block are zeros here, as their dy is, and so add nothing to any gradient.
@@ -113,7 +113,7 @@ def scores(q, r, k, near, far, z, first, j0, reach, ramp, acc: tl.constexpr, N: 
 
 @triton.jit
 def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
-    """Factors of a tile's weights, each 0 or 1 / (1 - drop): N N.
+    """Draw the factors of a tile's weights, each 0 or 1 / (1 - drop): N N.
 
     They depend on the seed, the query t and the key j alone: every kernel draws the same ones, whatever its tiles.
     """
@@ -123,7 +123,7 @@ def dropout_factors(seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: t
 
 @triton.jit
 def slopes(score, v, dy, lse, delta, seed, t0, j0, K, drop: tl.constexpr, acc: tl.constexpr, N: tl.constexpr):
-    """Weights f p of a tile as the values meet them, f of dropout, and the gradient of its scores, each N N.
+    """Compute the weights f p of a tile, f its dropout factors, and the gradient of its scores, each N N.
 
     p = exp(score - lse)     ds = p (f dy . v - delta)     delta = sum_j p f dy . v_j = dy . y
 

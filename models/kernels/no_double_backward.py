@@ -6,7 +6,7 @@ import torch
 
 
 def no_double_backward(backward):
-    """Decorates the `backward` of an autograd function: under create_graph it raises RuntimeError.
+    """Decorate the `backward` of an autograd function: under create_graph it raises RuntimeError.
 
     torch's `once_differentiable` would let through the parts of a second derivative that do not lead back here.
     """

@@ -26,7 +26,7 @@ CHOSEN: dict[str, Tile] = {}  # by the work in words
 
 
 def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[Tile, Any]:
-    """What `run` gives for each tile that the memory of a GPU's processor holds; `OutOfResources` if it holds none."""
+    """Call `run` with each tile that the memory of a GPU's processor holds; `OutOfResources` if it holds none."""
     results = {}
     for tile in tiles:
         try:
@@ -39,7 +39,7 @@ def each_that_fits(tiles: tuple[Tile, ...], run: Callable[[Tile], Any]) -> dict[
 
 
 def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
-    """The tile with which `run` takes the least time on the GPU; work of one name is timed once."""
+    """Find the tile with which `run` takes the least time on the GPU; work of one name is timed once."""
     if work not in CHOSEN:
         times = each_that_fits(TILES[dtype.itemsize], lambda tile: milliseconds(lambda: run(tile)))
         first = next(iter(times))
@@ -49,7 +49,7 @@ def fastest(work: str, dtype: torch.dtype, run: Callable[[Tile], None]) -> Tile:
 
 
 def milliseconds(run: Callable[[], None]) -> float:
-    """The median time on the GPU; the first round compiles and is not counted.
+    """Measure the median time on the GPU; the first round compiles and is not counted.
 
     `triton.testing.do_bench` would ask for memory of its own, and records say how much a run needed.
     """

@@ -45,7 +45,7 @@ class FeedForward(nn.Sequential):
         super().__init__(Linear(d_model, d_ff), nn.ReLU(), nn.Dropout(dropout), Linear(d_ff, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        """.. d -> .. d"""
+        """Compute W2 relu(W1 x + b1) + b2: .. d -> .. d."""
         first, _, drop, last = self
         if not (compiles(x) and torch.is_grad_enabled()) or (self.training and drop.p):
             return super().forward(x)
@@ -66,7 +66,7 @@ class PositionalEncoding(nn.Module):
             raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned")
 
     def forward(self, start: int, count: int) -> Tensor:
-        """Vectors of the positions start .. start + count - 1: (count, d); ValueError beyond the last."""
+        """Return the vectors of positions start .. start + count - 1: (count, d); ValueError beyond the last."""
         if start + count > len(self.table):
             raise ValueError(f"a sentence of {start + count} tokens is longer than max_length = {len(self.table)}")
         return self.table[start : start + count]
@@ -85,7 +85,7 @@ class Residual(nn.LayerNorm):
         self.drop, self.post = nn.Dropout(dropout), norm == "post"
 
     def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
-        """The layer norm of x, or of x + y."""
+        """Compute the layer norm of x, or of x + y."""
         if compiles(x) and torch.is_grad_enabled():
             return add_and_norm(x, y, self.weight, self.bias, self.eps)
         return super().forward(x if y is None else x + y)
@@ -112,7 +112,7 @@ class Block(nn.Module):
         self.after_feed_forward = Residual(d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """x: B T d and the layer's cache -> B T d and the cache for the next block."""
+        """Read a block: x: B T d and the layer's cache -> B T d and the cache for the next block."""
         x, past = self.attend(x, past)
         return self.feed(x), past
 
@@ -128,7 +128,7 @@ class EncoderBlock(Block):
     """Self-attention of a sentence in both directions, then the feed-forward layer."""
 
     def forward(self, x: Tensor, visible: Tensor) -> Tensor:
-        """x: B N d, visible: B N -> B N d."""
+        """Read a whole sentence: x: B N d, visible: B N -> B N d."""
         y = self.attention.read(self.after_attention.enter(x), visible)
         return self.feed(self.after_attention.leave(x, y))
 
@@ -143,7 +143,7 @@ class DecoderBlock(Block):
         self.cross, self.after_cross = cross, Residual(attention.shape.d_model, residual_dropout, norm)
 
     def forward(self, x: Tensor, past: Past, source: Source, visible: Tensor) -> tuple[Tensor, Past]:
-        """x: R T d, R rows for B sentences, R / B side by side for each -> R T d and the cache for the next block.
+        """Read a block: x: R T d, R rows for B sentences, R / B side by side -> R T d and the cache for the next block.
 
         source: the projected sources of the B sentences; visible: B N, False at padding. The rows of a sentence share
         its source, and attend to it as if they were positions of a single row.
@@ -162,22 +162,22 @@ class AttentionNet(nn.Module):
         raise NotImplementedError
 
     def penalty(self):
-        """What the choices of all layers add to the loss, in nats."""
+        """Add up what the choices of all layers add to the loss, in nats."""
         return sum(choice.penalty() for layer in self.attentions for choice in layer.choices)
 
     def after_step(self) -> None:
-        """After an optimiser step, every choice brings its parameters back into range."""
+        """Let every choice bring its parameters back into range after an optimiser step."""
         for layer in self.attentions:
             for choice in layer.choices:
                 choice.after_step()
 
     def facts(self) -> dict:
-        """Facts of the choices of all layers; see `collect_facts`."""
+        """Collect the facts of the choices of all layers."""
         return collect_facts(choice for layer in self.attentions for choice in layer.choices)
 
 
 def collect_facts(choices: Iterable[Choice]) -> dict:
-    """Facts by layer; mean_span is the mean of the layers', max_span their maximum."""
+    """Collect facts by layer; mean_span is the mean of the layers', max_span their maximum."""
     facts: dict[str, list] = {}
     for choice in choices:
         for key, value in choice.facts().items():

@@ -16,8 +16,9 @@ class Captioner(Seq2Seq):
     """Reads pictures B 3 H W with values 0 .. 1, or features B N F; predicts the next token of a caption."""
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """As `Seq2Seq`; net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a region),
-        patch (side of a patch). ValueError unless patch is even and divides the side.
+        """Build as `Seq2Seq` does. ValueError unless patch is even and divides the side.
+
+        net besides: sees ("pixels" or "features"), size (side H = W of a picture, or F of a region), patch (its side).
         """
         super().__init__(symbols, attention, net)
         size, patch, d_model = net["size"], net["patch"], net["d_model"]
@@ -37,7 +38,7 @@ class Captioner(Seq2Seq):
         self.target = self.embedding  # the source has no words
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """Pictures -> their patches or regions B N d, and B N, all True: there is no padding."""
+        """Turn pictures into their patches or regions B N d, and B N, all True: there is no padding."""
         x = self.look(source)
         if self.sees == "pixels":
             x = x.transpose(1, 2)

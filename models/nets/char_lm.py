@@ -17,7 +17,7 @@ class CharLM(AttentionNet):
     attends_self = False
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """symbols V; attention and net as in job.json: four choices; layers, d_model, heads, d_ff, dropouts."""
+        """Build a net. attention: four choices; net: layers, d_model, heads, d_ff, dropouts, as in job.json."""
         super().__init__()
         shape = Shape(net["d_model"], net["heads"])
         settings = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
@@ -31,11 +31,11 @@ class CharLM(AttentionNet):
         return [block.attention for block in self.blocks]
 
     def start(self, batch: int) -> list[Past]:
-        """The caches of streams that have not begun, one per layer, for the mode the net is in."""
+        """Make the caches of streams that have not begun, one per layer, for the mode the net is in."""
         return [layer.start(batch) for layer in self.attentions]
 
     def forward(self, tokens: Tensor, past: list[Past]) -> tuple[Tensor, list[Past]]:
-        """tokens: B T -> logits for the next token: B T V, and the caches for the next block."""
+        """Read tokens: B T -> logits for the next token: B T V, and the caches for the next block."""
         x, caches = self.embed(tokens), []
         for block, cache in zip(self.blocks, past, strict=True):
             x, cache = block(x, cache)

@@ -40,11 +40,11 @@ class _State:
     length: int = 0
 
     def rows(self, index: Tensor) -> "_State":
-        """Row i continues row index[i] of the same sentence; all sentences get equally many rows."""
+        """Let row i continue row index[i] of the same sentence; all sentences get equally many rows."""
         return replace(self, past=streams(self.past, index))
 
     def sentences(self, index: Tensor) -> "_State":
-        """These sentences alone, with all their rows."""
+        """Keep some sentences alone, with all their rows."""
         beams = self.past[0][0].size(1) // len(self.visible)
         rows = (index[:, None] * beams + torch.arange(beams, device=index.device)).flatten()
         sources = [(keys[index], values[index]) for keys, values in self.sources]
@@ -58,7 +58,7 @@ class Seq2Seq(AttentionNet):
     """
 
     def __init__(self, symbols: int, attention: dict, net: dict):
-        """symbols V, of source and target together; attention and net as in job.json; ValueError for what cannot be.
+        """Build a net of V symbols, of source and target together; ValueError for settings that cannot be.
 
         attention: four choices and `apply_to`, those of `ATTENTIONS` to which span, selection and normaliser apply
         (elsewhere full, all and softmax). net: layers of encoder and of decoder, d_model, heads, d_k and d_v (None:
@@ -73,7 +73,8 @@ class Seq2Seq(AttentionNet):
         self.encoder = nn.ModuleList(EncoderBlock(layer, net["d_ff"], 0.0, drop, norm) for layer in encoder)
         pairs = zip(decoder, cross, strict=True)
         self.decoder = nn.ModuleList(DecoderBlock(*pair, net["d_ff"], drop, norm) for pair in pairs)
-        self.after_encoder, self.after_decoder = (_last_norm(norm, d_model) for _ in range(2))
+        last_norms = (nn.LayerNorm(d_model) if norm == "pre" else nn.Identity() for _ in range(2))
+        self.after_encoder, self.after_decoder = last_norms
         self.source_positions, self.target_positions = (
             PositionalEncoding(net["positional_encoding"], max_length, d_model) for _ in range(2)
         )
@@ -89,17 +90,17 @@ class Seq2Seq(AttentionNet):
         return own + [block.cross for block in self.decoder]
 
     def facts(self) -> dict:
-        """Facts of the choices, except of full spans: sentences are read whole."""
+        """Collect the facts of all choices but full spans: sentences are read whole."""
         choices = (choice for layer in self.attentions for choice in layer.choices)
         return collect_facts(choice for choice in choices if not isinstance(choice, Full))
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
-        """source: B N and target: B T, padded at their ends -> logits for the token after each of target's: B T V."""
+        """Read source: B N and target: B T, padded at their ends -> logits for each token's next: B T V."""
         x, _ = self._decode(target, self.encode(source))
         return self._read_out(x)
 
     def encode(self, source: Tensor) -> _State:
-        """B N -> the state in which B targets begin, a row each."""
+        """Read sources B N -> the state in which B targets begin, a row each."""
         x, visible = self.enter(source)
         for block in self.encoder:
             x = block(x, visible)
@@ -108,31 +109,31 @@ class Seq2Seq(AttentionNet):
         return _State(self._project(x), visible, past)
 
     def _project(self, x: Tensor) -> list[Source]:
-        """Keys and values of the read source, B N d, for every layer of the decoder."""
+        """Project keys and values of the read source, B N d, for every layer of the decoder."""
         layers = [block.cross for block in self.decoder]
         matrices = (matrix.weight for layer in layers for matrix in (layer.key, layer.value))
         projected = by_heads(x, layers[0].shape.heads, *matrices)
         return list(zip(projected[::2], projected[1::2], strict=True))
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        """B N -> the encoder's inputs, B N d, and B N, False at padding."""
+        """Embed sources B N -> the encoder's inputs, B N d, and B N, False at padding."""
         return self._embed(source, self.embedding, self.source_positions(0, source.size(1))), source != PAD
 
     def macs_to_enter(self, N: int) -> int:
-        """Multiply-accumulates of `enter` for a source of N."""
+        """Count the multiply-accumulates of `enter` for a source of N."""
         return 0
 
     def step(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """The last token of each row, R -> logits for the next, R V, and the state after reading it."""
+        """Read one more token of each row, R -> logits for the next, R V, and the state after it."""
         return self.read(tokens[:, None], state)
 
     def read(self, tokens: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """As `step` for several tokens of each row: R T."""
+        """Read several more tokens of each row, R T, as `step` does."""
         x, state = self._decode(tokens, state)
         return self._read_out(x[:, -1]), state
 
     def _decode(self, target: Tensor, state: _State) -> tuple[Tensor, _State]:
-        """R T tokens that follow those of the state -> R T d, and the state after reading them."""
+        """Read R T tokens that follow those of the state -> R T d, and the state after reading them."""
         x = self._embed(target, self.target, self.target_positions(state.length, target.size(1)))
         caches = []
         for block, past, source in zip(self.decoder, state.past, state.sources, strict=True):
@@ -149,7 +150,7 @@ class Seq2Seq(AttentionNet):
 
 
 def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
-    """The attention layers of the encoder, of the decoder, and from the decoder to the source."""
+    """Build the attention layers of the encoder, of the decoder, and from the decoder to the source."""
     shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"])
     full = {"span": {"name": "full", "cache": net["max_length"]}}
     encoder, decoder, cross = (
@@ -165,7 +166,7 @@ def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
 
 
 def _refuse(attention: dict, net: dict) -> None:
-    """ValueError, in one line, for settings that the net cannot be built from."""
+    """Raise ValueError, in one line, for settings that the net cannot be built from."""
     for part in attention["apply_to"]:
         if part not in ATTENTIONS:
             raise ValueError(f"unknown part '{part}' in apply_to; valid: {', '.join(ATTENTIONS)}")
@@ -175,12 +176,8 @@ def _refuse(attention: dict, net: dict) -> None:
         raise ValueError(f"span {span['name']} caches {min(caches)}, less than a sentence of max_length = {max_length}")
 
 
-def _last_norm(norm: str, d_model: int) -> nn.Module:
-    return nn.LayerNorm(d_model) if norm == "pre" else nn.Identity()
-
-
 def _initialise(module: nn.Module) -> None:
-    """Projections and feed-forward layers xavier-uniform with biases 0, embeddings from N(0, 1 / d)."""
+    """Draw projections and feed-forward layers xavier-uniform with biases 0, embeddings from N(0, 1 / d)."""
     if isinstance(module, nn.Linear):
         nn.init.xavier_uniform_(module.weight)
         if module.bias is not None:

@@ -39,7 +39,7 @@ class TransformerXLNet(CharLM):
 
 
 def _initialise(module: nn.Module) -> None:
-    """Weights N(0, .02), layer-norm weights N(1, .02), biases 0."""
+    """Draw weights from N(0, .02), layer-norm weights from N(1, .02); biases are 0."""
     if isinstance(module, nn.Linear | nn.Embedding | nn.LayerNorm):
         nn.init.normal_(module.weight, float(isinstance(module, nn.LayerNorm)), 0.02)
         if getattr(module, "bias", None) is not None:

@@ -3,8 +3,8 @@
     python -m tests.cluster.slurm snakemake --workflow-profile profiles/slurm --config scale=smoke device=cpu \\
         --cores 4 --slurm-status-command squeue --slurm-init-seconds-before-status-checks 5
 
-runs scale smoke whole through a scheduler. Debian's packages slurm-wlm and munge are needed. The daemons are of the
-user who starts them, keep everything in a temporary folder, and are stopped when the command has ended, however.
+runs scale smoke through a scheduler. Needs Debian's packages slurm-wlm and munge. The daemons belong to the user who
+starts them, keep everything in a temporary folder, and are stopped when the command has ended, however.
 """
 
 import os
@@ -56,7 +56,7 @@ PartitionName=first Nodes=ALL PriorityTier=2 PreemptMode=OFF
 
 
 def missing() -> str | None:
-    """What is not installed, in words; None where all is there."""
+    """Say what is not installed; None where all is there."""
     absent = [name for name in (*DAEMONS, "sbatch", "srun") if not shutil.which(name, path=PATH)]
     return f"not installed: {', '.join(absent)} (Debian: slurm-wlm, munge)" if absent else None
 
@@ -78,11 +78,10 @@ def one_node(folder: Path) -> Iterator[dict[str, str]]:
     srun = folder / "bin" / "srun"
     srun.write_text(f'#!/bin/sh\nSLURM_CONF={folder}/slurm.conf exec {shutil.which("srun", path=PATH)} "$@"\n')
     srun.chmod(0o755)
-    munge = [
-        f"--{name}={folder}/munge.{name.split('-')[0]}" for name in ("key-file", "socket", "pid-file", "seed-file")
-    ]
+    files = [f"--{name}={folder}/munge.{name[:-5]}" for name in ("key-file", "pid-file", "seed-file")]
+    munge = ["munged", "--foreground", f"--socket={folder}/munge.socket", *files]
     with ExitStack() as stack:
-        stack.enter_context(_daemon(["munged", "--foreground", *munge], folder, environment))
+        stack.enter_context(_daemon(munge, folder, environment))
         eventually((folder / "munge.socket").exists)
         for name in ("slurmctld", "slurmd"):
             stack.enter_context(_daemon([name, "-D"], folder, environment))

@@ -13,7 +13,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-import yaml
 
 from tests._copied import copied
 
@@ -27,13 +26,14 @@ pytestmark = [
 ]
 
 
-KUBECONFIG = {
-    "apiVersion": "v1",
-    "kind": "Config",
-    "current-context": "none",
-    "contexts": [{"name": "none", "context": {"cluster": "none", "user": "none"}}],
-    "users": [{"name": "none", "user": {}}],
-}
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: none
+contexts: [{name: none, context: {cluster: none, user: none}}]
+users: [{name: none, user: {}}]
+clusters: [{name: none, cluster: {server: "http://127.0.0.1:%s"}}]
+"""
 
 
 class Api(BaseHTTPRequestHandler):
@@ -53,12 +53,10 @@ class Api(BaseHTTPRequestHandler):
         self.answer({"kind": "Status", "status": "Success"})
 
     def answer(self, content: dict) -> None:
-        body = json.dumps(content).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body)
+        self.wfile.write(json.dumps(content).encode())
 
     def log_message(self, *words) -> None:
         pass
@@ -66,19 +64,18 @@ class Api(BaseHTTPRequestHandler):
 
 @contextmanager
 def no_cluster(folder: Path) -> Iterator[tuple[dict[str, str], list[dict]]]:
-    """The environment in which the plugin finds the server, and the jobs that it has sent."""
+    """Give the environment in which the plugin finds the server, and the jobs that it has sent."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Api) as server:
         server.jobs = []
         Thread(target=server.serve_forever, daemon=True).start()
-        cluster = {"name": "none", "cluster": {"server": f"http://127.0.0.1:{server.server_port}"}}
-        (folder / "kubeconfig").write_text(yaml.safe_dump(KUBECONFIG | {"clusters": [cluster]}))
+        (folder / "kubeconfig").write_text(KUBECONFIG % server.server_port)
         yield {**os.environ, "KUBECONFIG": str(folder / "kubeconfig")}, server.jobs
         server.shutdown()
 
 
 @pytest.fixture(scope="module")
 def sent(tmp_path_factory):
-    """The jobs of three trainings on a GPU: the plan is made here, their text lies in the store."""
+    """Send the jobs of three trainings on a GPU: the plan is made here, their text lies in the store."""
     folder, store = copied(tmp_path_factory.mktemp("suite")), tmp_path_factory.mktemp("store")
     (store / "results" / "data").mkdir(parents=True)
     (store / "results" / "data" / "words.npz").touch()
@@ -94,22 +91,16 @@ def sent(tmp_path_factory):
     return trainings
 
 
-def test_each_run_is_a_job_with_its_own_command_in_the_image(sent):
+def test_each_run_is_a_job_with_its_own_command_limits_and_the_volume_that_all_share(sent):
     containers = [spec["containers"][0] for spec in sent]
     assert {each["image"] for each in containers} == {"registry.example.org/attention-ledger:0.6.0"}
     commands = [each["args"][1] for each in containers]
     assert len(set(commands)) == 3 and all("--target-jobs 'train:digest=" in each for each in commands)
     assert all("--default-storage-provider 'fs'" in each for each in commands)
-
-
-def test_it_asks_for_what_is_estimated_as_its_limit_and_for_a_gpu(sent):
-    resources = sent[0]["containers"][0]["resources"]
+    resources = containers[0]["resources"]
     assert resources["limits"]["nvidia.com/gpu"] == resources["requests"]["nvidia.com/gpu"] == "1"
     assert resources["limits"]["memory"] == "8000M" and resources["limits"]["cpu"] == "1000m"
     assert sent[0]["tolerations"][0]["key"] == "nvidia.com/gpu"
-
-
-def test_the_volume_that_all_share_is_mounted(sent):
-    mounts = {mount["name"]: mount["mountPath"] for mount in sent[0]["containers"][0]["volumeMounts"]}
+    mounts = {mount["name"]: mount["mountPath"] for mount in containers[0]["volumeMounts"]}
     claims = [each["persistentVolumeClaim"] for each in sent[0]["volumes"] if "persistentVolumeClaim" in each]
     assert mounts["attention-store"] == "/store" and [each["claimName"] for each in claims] == ["attention-store"]

@@ -1,6 +1,5 @@
 """Peak memory in a process of its own: what counts, and what does not."""
 
-import os
 import signal
 
 import pytest
@@ -10,33 +9,21 @@ from tests._training import CPU
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 
 
-def _allocate(megabytes):
+def _measure(megabytes: int, loaded: int = 0, budget: int | None = None) -> dict:
+    """Measure a step that keeps so many MB each time, of a net of `loaded` MB."""
+    kept = []
+
     def make():
+        kept.append(torch.ones(loaded << 18))
+        torch.ones(loaded << 18)  # the file's copy, gone when the net stands
         return (lambda: kept.append(torch.ones(megabytes << 18))), 1
 
-    kept = []
-    return peak_memory(make, CPU, 1)
-
-
-def _load():
-    def make():
-        kept = torch.ones(64 << 18)
-        torch.ones(64 << 18)  # the file's copy, gone when the net stands
-        return (lambda: kept), 1
-
-    return peak_memory(make, CPU, 1)
-
-
-def _starve():
-    def make():
-        return (lambda: torch.ones(1 << 30)), 1
-
-    return peak_memory(make, CPU, 1, budget=64 << 20)
+    return peak_memory(make, CPU, 1, budget=budget)
 
 
 @pytest.fixture(autouse=True)
 def _freed():
-    """A process that keeps what it has freed, as one that has run many tests: a tensor of its child could lie in it."""
+    """Keep what is freed, as a process that has run many tests does: a tensor of its child could lie in it."""
     above = []
     for _ in range(4):  # each time the allocator asks the system for less and keeps more
         blocks = [torch.ones(1 << 18) for _ in range(256)]
@@ -47,23 +34,19 @@ def _freed():
 
 
 def test_memory_is_what_a_process_holds_above_the_libraries():
-    small, large = (in_fresh_process(_allocate, size)["bytes"] for size in (64, 128))
+    small, large = (in_fresh_process(_measure, size)["bytes"] for size in (64, 128))
     assert (large - small) / 2**20 == pytest.approx(2 * 64, rel=0.1)  # two steps, each keeps its tensor
 
 
 def test_the_net_itself_counts_and_what_loading_took_is_not():
-    assert in_fresh_process(_load)["bytes"] / 2**20 == pytest.approx(64, rel=0.1)
+    assert in_fresh_process(_measure, 0, 64)["bytes"] / 2**20 == pytest.approx(64, rel=0.1)
 
 
 def test_out_of_memory_is_a_status():
-    assert in_fresh_process(_starve)["status"] == "oom"
-
-
-def _die(number: int):
-    os.kill(os.getpid(), number)
+    assert in_fresh_process(_measure, 4096, 0, 64 << 20)["status"] == "oom"
 
 
 @pytest.mark.parametrize("number, status", [(signal.SIGKILL, "oom"), (signal.SIGTERM, "error")])
 def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
-    died = in_fresh_process(_die, number)
+    died = in_fresh_process(signal.raise_signal, number)
     assert died["status"] == status and died["reason"].startswith("the process was")

@@ -3,37 +3,29 @@
 import os
 import re
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests._copied import ROOT
+from tests._copied import ROOT, copied
 from tests._jobs import corpus
-from tests._training import write_job
+from tests._training import train_command, write_job
 from workflow.config.job import Job
 from workflow.tasks.char_lm import store
 
 
-def run(*words: str, at: Path = ROOT, limit: Callable | None = None, **variables: str) -> subprocess.CompletedProcess:
-    """`python -m words` to its end. limit: called in the process before it starts."""
-    environment = {**os.environ, "PYTHONPATH": str(at), **variables}
-    command = [sys.executable, "-m", *words]
-    return subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True, preexec_fn=limit)
-
-
-def train(job: Job, folder: Path, *more: str, **options) -> subprocess.CompletedProcess:
-    """The command of a run, on the small text of the tests."""
+def train(job: Job, folder: Path, at: Path = ROOT, **options) -> subprocess.CompletedProcess:
+    """Run the command of a run to its end, on the small text of the tests."""
     data = folder.parent / "toy.npz"
     store.write(data, corpus())
-    words = [str(write_job(job, folder)), "--data", str(data), "--device", "cpu", *more]
-    return run("workflow.scripts.train", *words, **options)
+    write_job(job, folder)
+    return subprocess.run(train_command(folder, data), cwd=at, capture_output=True, text=True, **options)
 
 
 def line_of(ended: subprocess.CompletedProcess, status: int) -> str:
-    """What a command that refuses says: one line."""
+    """Return the one line that a command that refuses says."""
     lines = ended.stderr.strip().splitlines()
     assert ended.returncode == status and len(lines) == 1, ended.stderr[-2000:]
     return lines[0]
@@ -41,7 +33,7 @@ def line_of(ended: subprocess.CompletedProcess, status: int) -> str:
 
 @contextmanager
 def mounted(folder: Path, *words: str) -> Iterator[Path]:
-    """Something mounted at a new folder while the block runs. The test is skipped where that is not allowed."""
+    """Mount something at a new folder while the block runs; the test is skipped where that is not allowed."""
     folder.mkdir()
     done = subprocess.run(["mount", *words, str(folder)], capture_output=True, text=True)
     if done.returncode:
@@ -61,8 +53,9 @@ def leave_free(disk: Path, count: int) -> None:
 
 
 def broken(suite: Path, statement: str) -> Path:
-    """A copy of the project whose compiled attention begins with a statement in C."""
-    file = suite / "models" / "kernels" / "compiled" / "attention.c"
+    """Copy the project; its compiled attention begins with a statement in C."""
+    suite.mkdir(exist_ok=True)
+    file = copied(suite) / "models" / "kernels" / "compiled" / "attention.c"
     head = re.compile(r"^void attend\(const attention \*a\) \{$", re.MULTILINE)
     text, count = head.subn(f"#include <signal.h>\n#include <unistd.h>\n\\g<0>\n    {statement}", file.read_text())
     assert count == 1

@@ -2,13 +2,11 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-from tests._copied import ROOT, copied, snakemake
-from tests.failures._real import mounted, run
+from tests._copied import ROOT, copied, ended, snakemake
+from tests.failures._real import mounted
 
 pytestmark = pytest.mark.slow
 NAME = "a b'c\"d ü $HOME [x] ;#&\ny"  # of a folder
@@ -23,19 +21,13 @@ WORDS = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[naive]", "--"
 POSIX = {"LC_ALL": "POSIX", "LANG": "POSIX", "LANGUAGE": "", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 
-def project(folder: Path) -> Path:
-    """A copy with a question of its own, whose text is not ASCII."""
-    folder.mkdir()
-    copied(folder)
+@pytest.mark.parametrize("name, variables", [(NAME, {}), ("plain", POSIX)], ids=["a folder's name", "no locale"])
+def test_a_question_is_trained_and_tabled(name, variables, tmp_path, monkeypatch):
+    (tmp_path / name).mkdir()
+    folder = copied(tmp_path / name)
     (folder / "studies" / "own" / "questions" / "naive.yaml").write_text(QUESTION, encoding="utf-8")
-    return folder
-
-
-@pytest.mark.parametrize("case", ["a folder's name", "no locale"])
-def test_a_question_is_trained_and_tabled(case, tmp_path, monkeypatch):
-    folder = project(tmp_path / (NAME if case == "a folder's name" else "plain"))
-    for name, value in POSIX.items() if case == "no locale" else ():
-        monkeypatch.setenv(name, value)
+    for variable, value in variables.items():
+        monkeypatch.setenv(variable, value)
     said = snakemake(folder, *WORDS, "results/smoke/tables/adaptive_span_table3.json")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     assert (folder / "results" / "smoke" / "tables" / "adaptive_span_table3.csv").stat().st_size
@@ -48,7 +40,7 @@ def test_a_text_with_an_odd_name(tmp_path):
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke", f"corpus=file:{text}")
     said = snakemake(tmp_path, *words, "tasks=[char_lm]", "ablations=[dynamic_span]", "-n", "--", "all")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
-    said = run("workflow.scripts.corpus", f"file:{text}", str(tmp_path / "text.npz"))
+    said = ended(ROOT, "workflow.scripts.corpus", f"file:{text}", str(tmp_path / "text.npz"))
     assert said.returncode == 0 and (tmp_path / "text.npz").stat().st_size, said.stderr
 
 
@@ -57,7 +49,7 @@ def test_a_checkout_that_cannot_be_written(tmp_path):
     with mounted(tmp_path / "checkout", "--bind", str(ROOT)) as checkout:
         subprocess.run(["mount", "-o", "remount,bind,ro", str(checkout)], check=True)
         assert not os.access(checkout, os.W_OK)
-        said = subprocess.run([sys.executable, "-m", "snakemake", "-c1"], cwd=checkout, capture_output=True, text=True)
+        said = ended(checkout, "snakemake", "-c1")
         assert said.returncode and f"config error: {checkout}: this folder is not writable" in said.stderr
         assert "Traceback" not in said.stderr
         (tmp_path / "elsewhere").mkdir()

@@ -3,6 +3,7 @@
 import json
 from contextlib import suppress
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -21,7 +22,7 @@ MEASURE = {"passes": 1, "seconds": 0.01, "memory_mb": 64, "longest_S": 24, "laye
 
 @pytest.fixture
 def cuda(monkeypatch):
-    """The calls of torch.cuda in their order; its counters say what is told here."""
+    """Keep the calls of torch.cuda in their order; its counters say what is told here."""
     calls, told = [], {"max_memory_allocated": 7, "max_memory_reserved": 9}
 
     def stand_in(name):
@@ -50,10 +51,9 @@ def test_the_memory_of_a_step_is_limited_and_counted_once_the_net_is_there(cuda)
 
 @pytest.mark.parametrize("budget, share", [(250, 0.25), (5000, 1.0)])
 def test_a_budget_is_a_share_of_the_gpu(budget, share, cuda, monkeypatch):
-    given = []
-    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", given.append)
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", limit := Mock())
     hardware.limit_more_memory(budget, CUDA)
-    assert given == [share]
+    limit.assert_called_once_with(share)
 
 
 def test_a_timing_begins_and_ends_when_the_gpu_has_done_what_it_was_given(cuda):
@@ -76,29 +76,21 @@ def test_the_gpus_random_numbers_go_on_after_an_interruption(monkeypatch):
     assert torch.equal(torch.rand(3), drawn[0]) and not torch.equal(torch.rand(3, generator=its_own), drawn[1])
 
 
-class _Touched(Exception):
-    """A script asks for its device."""
-
-
 @pytest.mark.parametrize("script", [costs, layers, longest_span], ids=lambda each: each.__name__)
 def test_what_forks_has_not_asked_for_a_gpu_before(script, tmp_path, monkeypatch):
     """A process that has asked CUDA for anything cannot use it in a fork."""
-    asked, forked = [], []
-
-    def available() -> bool:
-        asked.append(True)
-        raise _Touched
+    asked, forked = Mock(side_effect=ZeroDivisionError), []
 
     def fork(work, *given, **settings) -> dict:
-        forked.append(bool(asked))
+        forked.append(asked.called)
         return {"status": "ok", "reason": None, "bytes": 1}
 
-    monkeypatch.setattr(torch.cuda, "is_available", available)
+    monkeypatch.setattr(torch.cuda, "is_available", asked)
     monkeypatch.setattr(script, "in_fresh_process", fork)
     weights = str(write_weights(job(**VARIANTS["fixed"]), tmp_path / "run", build_net(job(), CPU, 7).state_dict()))
     out, measure = str(tmp_path / "out.json"), ["--measure", json.dumps(MEASURE)]
     words = {costs: [weights, "--flops", out, "--memory", out], layers: [out, *measure]}
-    with suppress(_Touched):
+    with suppress(ZeroDivisionError):
         script.main(words.get(script, [weights, out, *measure]))
     assert forked and not any(forked)
-    assert asked or script is not layers  # the others compute nothing on a GPU in their own process
+    assert asked.called or script is not layers  # the others compute nothing on a GPU in their own process

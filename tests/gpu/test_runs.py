@@ -1,9 +1,11 @@
 """What a run does on a GPU, with stand-ins for what torch.cuda says and takes."""
 
 from types import SimpleNamespace
+from unittest.mock import Mock, call
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
@@ -32,6 +34,9 @@ CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 def test_a_gpu_is_taken_where_there_is_one(there, picked, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
     assert {name: pick_device(name).type for name in picked} == picked
+    if not there:
+        with pytest.raises(ConfigError, match="torch sees none; valid here: auto, cpu"):
+            pick_device("cuda")
 
 
 def test_a_record_names_the_gpu_its_driver_and_16_bits_and_promises_no_bits(monkeypatch):
@@ -51,23 +56,16 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
         refuse_too_many(3, CUDA)
 
 
-@pytest.mark.parametrize("device, taken, backend", [(CUDA, [3], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
+@pytest.mark.parametrize("device, taken, backend", [(CUDA, [call(3)], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
 def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
-    took, began = [], []
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    monkeypatch.setattr(torch.cuda, "set_device", took.append)
-    distributed = SimpleNamespace(
-        init_process_group=lambda kind, timeout: began.append(kind),
-        get_world_size=lambda: 4,
-        get_rank=lambda: 3,
-        destroy_process_group=lambda: None,
-    )
-    monkeypatch.setattr(torch, "distributed", distributed)
+    monkeypatch.setattr(torch.cuda, "set_device", took := Mock())
+    monkeypatch.setattr(torch, "distributed", distributed := Mock())
     with devices.join_devices(device) as joined:
-        assert (joined.count, joined.rank) == (4, 3)
-    assert (took, began) == (taken, [backend])
+        assert (joined.count, joined.rank) == (distributed.get_world_size(), distributed.get_rank())
+    assert took.mock_calls == taken and distributed.init_process_group.call_args.args == (backend,)
 
 
 def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(monkeypatch):
@@ -77,57 +75,37 @@ def test_a_plan_asks_for_a_gpu_where_the_driver_lists_one(monkeypatch):
     assert [Config(device=name).gpus for name in ("auto", "cuda", "cpu")] == [0, 1, 0]
 
 
-class _Event:
-    """Of a GPU on which the n-th piece of work takes n milliseconds."""
-
-    clock, waits = 0.0, 0
-
-    def __init__(self, enable_timing: bool):
-        assert enable_timing
-
-    def record(self) -> None:
-        self.at = _Event.clock
-
-    def synchronize(self) -> None:
-        _Event.waits += 1
-
-    def elapsed_time(self, end: "_Event") -> float:
-        return end.at - self.at
-
-
 def test_a_tile_is_timed_by_the_gpus_own_clock_and_the_first_round_is_left_out(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "Event", _Event)
-    rounds = iter([100.0, 5.0, 1.0, 2.0, 4.0, 3.0])
+    rounds, clock, waits = iter([100.0, 5.0, 1.0, 2.0, 4.0, 3.0]), [0.0], Mock()
 
-    def run() -> None:
-        _Event.clock += next(rounds)
+    class Event:
+        """An event on a GPU on which the n-th piece of work takes n milliseconds."""
 
-    assert tuning.milliseconds(run) == 3.0 and _Event.waits == tuning.ROUNDS
+        synchronize = waits
+
+        def record(self) -> None:
+            self.at = clock[-1]
+
+        def elapsed_time(self, end) -> float:
+            return end.at - self.at
+
+    monkeypatch.setattr(torch.cuda, "Event", lambda enable_timing: Event())
+    assert tuning.milliseconds(lambda: clock.append(clock[-1] + next(rounds))) == 3.0
+    assert waits.call_count == tuning.ROUNDS
 
 
-@pytest.mark.parametrize("backward", [False, True])
-def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(backward, monkeypatch):
-    worked, asked = [], []
-
-    class Somewhere(SimpleNamespace):
-        def size(self, axis):
-            return self.shape[axis]
-
-    q = Somewhere(shape=(2, 4, 100, 24), device=CUDA, dtype=torch.bfloat16)
-    inputs = (q, None, None, Somewhere(shape=(2, 4, 300, 40)), Somewhere(shape=(24, 200, 24)))
-    monkeypatch.setattr(banded, "_forward", lambda *given: worked.append("forward") or ("y", "lse"))
-    monkeypatch.setattr(banded, "_backward", lambda *given: worked.append("backward"))
-
-    def fastest(work, dtype, run):
-        run("a tile")
-        asked.append((work, dtype))
-        return "a tile"
-
-    monkeypatch.setattr(tuning, "fastest", fastest)
-    assert banded._fastest(inputs, (), 0.0, backward) == "a tile"
-    assert worked == ["forward", "backward"][: 1 + backward]
-    direction = "backward" if backward else "forward"
-    assert asked == [(f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}", torch.bfloat16)]
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_on_a_gpu_the_tile_is_the_fastest_for_the_work_at_hand(direction, monkeypatch):
+    with FakeTensorMode():
+        sizes = (2, 4, 100, 24), (), (), (2, 4, 300, 40), (200, 24)
+        inputs = [torch.empty(size, device="cuda", dtype=torch.bfloat16) for size in sizes]
+    monkeypatch.setattr(banded, "_forward", forward := Mock(return_value=("y", "lse")))
+    monkeypatch.setattr(banded, "_backward", backward := Mock())
+    monkeypatch.setattr(tuning, "fastest", fastest := Mock(side_effect=lambda work, dtype, run: run("a tile")))
+    banded._fastest(inputs, (), 0.0, direction == "backward")
+    assert forward.called and backward.called == (direction == "backward")
+    work = f"cuda bfloat16: dk 24, dv 40, reach <= 256, T <= 128, {direction}"
+    assert fastest.call_args.args[:2] == (work, torch.bfloat16)
 
 
 @pytest.mark.parametrize("device, word", [("NVIDIA H100 80GB HBM3", "cuda"), ("cpu: AMD EPYC, 2 cores", "cpu")])
@@ -141,11 +119,10 @@ def test_a_page_says_how_to_run_it_again_on_such_a_device(device, word):
 @pytest.mark.parametrize("device, limits", [(CPU, 1), (CUDA, 0)])
 def test_the_memory_of_the_host_is_limited_on_a_cpu_alone(device, limits, monkeypatch, tmp_path):
     """CUDA maps more addresses than the machine has memory."""
-    limited = []
     task = SimpleNamespace(read=lambda path: SimpleNamespace(checksum="sha256:toy"))
-    monkeypatch.setattr(train, "load", lambda name: task)
-    monkeypatch.setattr(train, "limit_memory", limited.append)
-    monkeypatch.setattr(train, "describe", lambda *given: origin().model_dump())
-    monkeypatch.setattr(train, "Run", lambda *given: 1 / 0)
+    monkeypatch.setattr(train, "limit_memory", limit := Mock())
+    for name, stand_in in {"load": task, "describe": origin().model_dump()}.items():
+        monkeypatch.setattr(train, name, Mock(return_value=stand_in))
+    monkeypatch.setattr(train, "Run", Mock(side_effect=ZeroDivisionError))
     train.train(job(), tmp_path / "data", tmp_path, device)
-    assert read_record(tmp_path / "record.json").status == "error" and len(limited) == limits
+    assert read_record(tmp_path / "record.json").status == "error" and limit.call_count == limits

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -10,46 +11,35 @@ from tests._copied import ROOT
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 
 
-@pytest.fixture
-def make(tmp_path):
-    """Runs make in a folder that has nothing but the Makefile, with these programs besides the system's own."""
-    shutil.copy(ROOT / "Makefile", tmp_path)
-    programs = tmp_path / "programs"
-    programs.mkdir()
+def make(folder: Path, *words: str, **programs: str) -> subprocess.CompletedProcess:
+    """Run make where there is nothing but the Makefile, with these programs besides a few of the system's own."""
+    shutil.copy(ROOT / "Makefile", folder)
+    (folder / "programs").mkdir()
     for name in ("make", "sh", "grep", "test", "echo"):
         if found := shutil.which(name):
-            (programs / name).symlink_to(found)
+            (folder / "programs" / name).symlink_to(found)
+    for name, script in programs.items():
+        program = folder / "programs" / name.replace("_", "-")
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    command, env = ["make", "--no-print-directory", "--silent", *words], {"PATH": str(folder / "programs")}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
-    def run(*words: str) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            ["make", *words], cwd=tmp_path, env={"PATH": str(programs)}, capture_output=True, text=True
-        )
 
-    return run
-
-
-def test_without_a_gpu_it_ends_at_once_in_one_line(make, tmp_path):
-    ended = make("gpu")
-    assert ended.returncode and ended.stdout.splitlines() == [
-        "make gpu: no GPU is seen here, for nvidia-smi lists none"
-    ]
-    assert not (tmp_path / ".venv").exists()
+def test_without_a_gpu_it_ends_at_once_in_one_line(tmp_path):
+    ended = make(tmp_path, "gpu")
+    assert ended.returncode and ended.stdout == "make gpu: no GPU is seen here, for nvidia-smi lists none\n"
 
 
 @pytest.mark.parametrize(
     "words, scale, device", [((), "small", "cuda"), (("SCALE=smoke", "DEVICE=cpu"), "smoke", "cpu")]
 )
-def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, device, make, tmp_path):
-    listing = tmp_path / "programs" / "nvidia-smi"
-    listing.write_text("#!/bin/sh\necho 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)'\n")
-    listing.chmod(0o755)
+def test_it_looks_at_the_machine_first_and_ends_with_the_bundle(words, scale, device, tmp_path):
     (tmp_path / ".venv").mkdir()
     for name in ("pyproject.toml", "constraints.txt", ".venv/installed"):
         (tmp_path / name).touch()
-    for name in ("python", "snakemake"):
-        (tmp_path / "programs" / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
-        (tmp_path / "programs" / name).chmod(0o755)
-    ended = make("--no-print-directory", "--silent", "gpu", *words)
+    said = {name: f'echo {name} "$@"' for name in ("python", "snakemake")}
+    ended = make(tmp_path, "gpu", *words, nvidia_smi="echo 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)'", **said)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines()[-3:] == [
         f"python -m workflow.cli.doctor --device {device}",

@@ -6,10 +6,11 @@ import torch
 pytest.importorskip("triton", reason="triton has no build for this platform")
 
 from models.kernels import banded, tuning
-from tests._banded import DEVICE, TILE, assert_same, by_definition, by_kernel, drawn, results, small_tiles
+from tests._banded import DEVICE, TILE, by_definition, by_kernel, drawn, results, small_tiles
+from tests._nets import assert_same
 
 pytestmark = pytest.mark.slow
-CASES = {  # T, K, heads' z or their reach, S
+CASES = {  # T, K, heads' z or their reach, S, streams: groups that add up position keys have one stream and two
     "a stream begins": (21, 21, {"z": [0.0, 3.0, 7.3]}, 24),
     "several tiles, the last not full": (37, 70, {"z": [12.0, 30.25]}, 40),
     "the cache is shorter than the reach": (19, 25, {"z": [0.0, 40.0]}, 40),
@@ -17,9 +18,10 @@ CASES = {  # T, K, heads' z or their reach, S
     "fixed spans": (20, 50, {"reach": [1, 16, 33]}, 33),
     "one key": (1, 1, {"reach": [1]}, 1),
     "a span of each query": (37, 70, {"z_by_query": 2}, 40),
+    "streams do not mix": (18, 30, {"z": [0.0, 9.5]}, 24, 3),
+    "streams do not mix with a span of each query": (18, 30, {"z_by_query": 2}, 24, 3),
     "a span of each query as a stream begins": (21, 21, {"z_by_query": 2}, 24),
 }
-each_table = pytest.mark.parametrize("by_head", [False, True], ids=["shared", "by head"])
 
 
 @pytest.fixture(autouse=True)
@@ -34,46 +36,6 @@ def test_output_and_gradients_are_the_definitions(case, attends_self, by_head):
     inputs, reach = drawn(*CASES[case], by_head=by_head)
     ours, oracle = (results(attend, inputs, reach, attends_self) for attend in (by_kernel, by_definition))
     assert_same(ours, oracle)
-
-
-def test_a_query_that_sees_no_key_gives_0_and_no_gradient():
-    inputs, reach = drawn(*CASES["a stream begins"])
-    ours = results(by_kernel, inputs, reach, attends_self=False)
-    assert (ours["y"][:, :, 0] == 0).all() and (ours["q"][:, :, 0] == 0).all()
-    assert (ours["y"][:, :, 1] != 0).all()
-
-
-@each_table
-@pytest.mark.parametrize("spans", [{"z": [0.0, 9.5]}, {"z_by_query": 2}], ids=["z", "z_by_query"])
-def test_streams_do_not_mix(spans, by_head):
-    """Three streams of two heads: the groups that add up position keys have one stream and two."""
-    inputs, reach = drawn(18, 30, spans, 24, by_head=by_head, B=3)
-    assert_same(*(results(attend, inputs, reach, True) for attend in (by_kernel, by_definition)))
-
-
-def test_content_and_position_queries_may_be_the_same():
-    inputs, reach = drawn(18, 30, {"z": [0.0, 9.5]}, 24)
-    del inputs["r"]
-    ours, oracle = (
-        results(lambda q, by=attend, **others: by(q, q, **others), inputs, reach, True)
-        for attend in (by_kernel, by_definition)
-    )
-    assert_same(ours, oracle)
-
-
-@each_table
-@pytest.mark.parametrize("spans", [{"z": [3.0, 40.0]}, {"z_by_query": 2}], ids=["z", "z_by_query"])
-def test_dropout_is_the_same_in_the_backward_pass(spans, by_head):
-    """One-hot values show the weights with dropout; the definition gets the factors that they show."""
-    inputs, reach = drawn(21, 45, spans, 40, by_head=by_head, B=2)
-    one_hot = inputs | {"v": torch.eye(45).to(inputs["v"]).expand(2, 2, -1, -1)}
-    dropout = {"drop": 0.3, "seed": 1 << 61}
-    weights = by_definition(**one_hot, reach=reach, attends_self=True)
-    dropped = by_kernel(**one_hot, reach=reach, attends_self=True, **dropout)
-    factors = (dropped != 0).double() / (1 - 0.3)
-    torch.testing.assert_close(dropped, weights * factors)
-    ours = results(by_kernel, inputs, reach, True, **dropout)
-    assert_same(ours, results(by_definition, inputs, reach, True, factors=factors))
 
 
 def test_the_tile_does_not_alter_what_dropout_leaves_out():
@@ -107,14 +69,22 @@ def test_dropout_zeroes_its_share_independently():
     assert torch.equal(first, kept_weights(0.3, 1)) and not torch.equal(first[:, 0], first[:, 1])
 
 
-def test_tiles_beyond_a_heads_own_reach_are_not_visited():
-    inputs, reach = drawn(20, 90, {"z": [0.0, 30.0]}, 40)
-    beyond = 90 - 20 - reach - TILE
-    oracle = results(by_definition, inputs, reach, attends_self=True)
+@pytest.mark.parametrize(
+    "case, attends_self, unseen, compared",
+    [
+        ((20, 90, {"z": [0.0, 30.0]}, 40), True, lambda reach: [slice(90 - 20 - far - TILE) for far in reach], ...),
+        ((40, 40, {"reach": [40, 40]}, 40), False, lambda reach: 2 * [slice(2 * TILE, None)], slice(TILE)),
+    ],
+    ids=["beyond a head's own reach", "of the future"],
+)
+def test_tiles_that_hold_nothing_to_see_are_not_visited(case, attends_self, unseen, compared):
+    inputs, reach = drawn(*case)
+    oracle = results(by_definition, inputs, reach, attends_self)
     with torch.no_grad():
-        for head, first in enumerate(beyond.tolist()):
-            inputs["k"][:, head, :first] = inputs["v"][:, head, :first] = torch.nan
-    assert_same(results(by_kernel, inputs, reach, attends_self=True), oracle)
+        for head, keys in enumerate(unseen(reach.tolist())):
+            inputs["k"][:, head, keys] = inputs["v"][:, head, keys] = torch.nan
+    ours = results(by_kernel, inputs, reach, attends_self)
+    assert_same(*({name: each[name][:, :, compared] for name in ("y", "q")} for each in (ours, oracle)))
 
 
 @pytest.mark.filterwarnings("ignore:All-NaN")  # numpy's, of the first tile
@@ -130,29 +100,6 @@ def test_tiles_beyond_a_querys_own_span_are_not_visited():
         inputs["k"][:, :, :first] = inputs["v"][:, :, :first] = torch.nan
     ours = results(by_kernel, inputs, reach, attends_self=True)
     assert_same(*({name: tensors[name][:, :, TILE:] for name in ("y", "q", "r", "z")} for tensors in (ours, oracle)))
-
-
-def test_tiles_of_the_future_are_not_visited():
-    inputs, reach = drawn(40, 40, {"reach": [40, 40]}, 40)
-    oracle = results(by_definition, inputs, reach, attends_self=False)
-    with torch.no_grad():
-        inputs["k"][:, :, 2 * TILE :] = inputs["v"][:, :, 2 * TILE :] = torch.nan
-    ours = results(by_kernel, inputs, reach, attends_self=False)
-    assert_same(*({name: tensors[name][:, :, :TILE] for name in ("y", "q")} for tensors in (ours, oracle)))
-
-
-def test_in_z_the_gradient_is_the_derivative_from_the_left():
-    """One head, one query, two keys: at z = 1 both have m = 1, and x = 2 alone has just reached it.
-
-    d log m(2) / dz = 1 / R, so dy / dz = p_2 (v_2 - y) / R = (1/2) (v_2 - y) / R where all scores are equal.
-    """
-    q, position_keys = torch.zeros(1, 1, 1, 16), torch.zeros(16, 2)
-    k, v = torch.zeros(1, 1, 2, 16), torch.tensor([3.0, 1.0]).view(1, 1, 2, 1)  # x = 2, x = 1
-    z = torch.ones(1, 1, 1, device=DEVICE, requires_grad=True)
-    tensors = [tensor.to(DEVICE) for tensor in (q, k, v, position_keys)]
-    y = banded.attend(tensors[0], *tensors, z, torch.tensor([2], device=DEVICE), ramp=4, attends_self=True)
-    assert y.item() == pytest.approx(2.0)
-    assert torch.autograd.grad(y.sum(), z)[0].item() == pytest.approx(0.5 * (3 - 2) / 4)
 
 
 def test_projections_as_a_layer_has_them():

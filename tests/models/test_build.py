@@ -1,34 +1,36 @@
-"""Where there is a compiler and where there is none: nothing breaks, and records say why."""
+"""Which code computes a run: compiled where there is a compiler, forced by name, or refused; records say why."""
 
 import ctypes
+import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
 import pytest
 import torch
 
+from models.attention.engine import backend
 from models.attention.engine.equivalence import Mismatch
 from models.kernels.compiled import build
 from models.kernels.compiled.attention import AttentionStruct
 from models.kernels.compiled.dense import DenseStruct, linear
+from tests._jobs import VARIANTS, job
 from tests._nets import make
+from tests._training import run_script
+from workflow.config import environment
+from workflow.config.choices import backend_names
 from workflow.training import backends
 from workflow.training.backends import chosen, prepare
 
 CPU = torch.device("cpu")
-FIXED = {
-    "span": {"name": "fixed", "limit": 6},
-    "selection": {"name": "all"},
-    "normaliser": {"name": "softmax"},
-    "position": {"name": "relative", "limit": 6},
-}
+FIXED = {"span": {"name": "fixed", "limit": 6}, "position": {"name": "relative", "limit": 6}}
+FIXED |= {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
 compiler = pytest.mark.skipif(build.obstacle() is not None, reason="no C compiler")
 
 
 @pytest.fixture
 def fresh(monkeypatch, tmp_path):
-    """A cache of its own, and nothing tried yet in this process."""
+    """Give a cache of its own, with nothing tried yet in this process."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     build._attempt.cache_clear()
     yield tmp_path / "attention-suite"
@@ -36,7 +38,7 @@ def fresh(monkeypatch, tmp_path):
 
 
 def described() -> list[str]:
-    """What the record of a small net says."""
+    """Return what the record of a small net says."""
     net, tokens = make(FIXED), torch.zeros(2, 7, dtype=torch.long)
     prepare(net, "auto", CPU, torch.float64)
     net(tokens, net.start(2))
@@ -68,10 +70,7 @@ def test_a_cache_that_cannot_be_written_is_a_reason_too(fresh, monkeypatch):
 
 @compiler
 def test_wrong_numbers_are_a_reason_too(monkeypatch):
-    def differs(*arguments):
-        raise Mismatch("it differs in the output")
-
-    monkeypatch.setattr(backends, "check_equivalence", differs)
+    monkeypatch.setattr(backends, "check_equivalence", Mock(side_effect=Mismatch("it differs in the output")))
     monkeypatch.setattr(build, "_REFUSED", {})
     backends._check_compiled.cache_clear()
     lines = described()
@@ -96,15 +95,47 @@ def test_where_there_is_a_compiler_it_is_used():
 @pytest.mark.slow
 @compiler
 def test_processes_that_build_at_once_do_each_other_no_harm(fresh):
-    script = "from models.kernels.compiled import build; print(build.obstacle())"
-
-    def run(_):
-        return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
-
-    with ThreadPoolExecutor(3) as pool:
-        done = list(pool.map(run, range(3)))
-    assert {process.stdout.split()[0] for process in done} == {"None"}, done[0].stderr
+    script = [sys.executable, "-c", "from models.kernels.compiled import build; print(build.obstacle())"]
+    processes = [subprocess.Popen(script, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert {process.communicate()[0].strip() for process in processes} == {"None"}
     assert [path.suffix for path in fresh.iterdir()] == [".so"]
     built = next(fresh.iterdir()).stat().st_mtime_ns
-    run(0)
+    subprocess.run(script, check=True, capture_output=True)
     assert next(fresh.iterdir()).stat().st_mtime_ns == built  # found, not built again
+
+
+def record_of(tmp_path, name: str, variant: str = "adaptive"):
+    """Train a small run with this backend; return its record."""
+    small = job(**VARIANTS[variant], net={"dropout": 0.0, "attention_dropout": 0.0})
+    return run_script(small, tmp_path / name, backend=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["adaptive", "top_k"])
+def test_the_definition_gives_the_engines_numbers(variant, tmp_path):
+    oracle, *others = (record_of(tmp_path, name, variant) for name in ("definition", "auto", "band"))
+    assert oracle.cost.backends == ["definition"], oracle.reason
+    for ours, expected in zip(others, ("compiled", "band"), strict=True):
+        assert oracle.metrics == pytest.approx(ours.metrics, rel=1e-4)
+        assert any(f"backward: {expected} (" in line for line in ours.cost.backends)
+        assert oracle.cost.macs == ours.cost.macs  # what is counted is what the engine would compute
+
+
+def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
+    record = record_of(tmp_path, "triton")
+    assert (record.status, record.cost) == ("error", None)
+    assert record.reason == "ValueError: backend 'triton' cannot compute this layer: it needs a GPU"
+
+
+def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
+    monkeypatch.setenv(environment.ALLOCATOR, "glibc.malloc.hugetlb=0")
+    assert record_of(tmp_path, "auto").origin.allocator == "glibc.malloc.hugetlb=0"
+    assert environment.environment()[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
+    monkeypatch.delenv(environment.ALLOCATOR)
+    assert "mmap_threshold=33554432" in environment.environment()[environment.ALLOCATOR]
+    assert environment.ALLOCATOR not in os.environ
+
+
+def test_the_names_of_backends_stand_once_and_are_what_computes():
+    assert backend_names() == backend.BACKENDS
+    assert set(backend.BACKENDS) == {"auto", "definition", *backend.ATTEND}

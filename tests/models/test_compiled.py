@@ -12,7 +12,8 @@ from models.attention.layers import CHOICES
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
 from models.kernels.compiled.dense import Product, add_and_norm, by_heads, linear, multiply, of_heads
-from tests._equivalence import assert_same, inputs, layer_of, sequence_layer
+from tests._equivalence import check_stream, inputs, layer_of, results, sequence_layer
+from tests._nets import assert_same
 
 pytestmark = pytest.mark.skipif(build.obstacle(torch.float64) is not None, reason="no C compiler")
 
@@ -24,43 +25,21 @@ anywhere = settings(max_examples=120, deadline=None, derandomize=True)
 
 
 @anywhere
-@given(combination, width, width, limit, length, draw.integers(0, 220), kept, draw.booleans(), draw.integers(0, 99))
-def test_a_stream_equals_the_definition(names, d_k, d_v, S, T, M, k, attends_self, seed):
-    layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))
-    assert_same(layer, *inputs(layer, T, M, 1 + seed % 3), "compiled")
-
-
-def read(layer, implementation, x, source, visible, direction) -> list[torch.Tensor]:
-    """The output and all gradients; a source of None: x itself, projected at once."""
-    layer.implementation, x = implementation, x.clone().requires_grad_()
-    source = None if source is None else source.clone().requires_grad_()
-    y = layer.read(x, visible) if source is None else layer(x, layer.project(source), visible)
-    leaves = [leaf for leaf in (x, source, *layer.parameters()) if leaf is not None]
-    gradients = torch.autograd.grad((y * direction).sum(), leaves, allow_unused=True)
-    return [y, *(torch.zeros_like(leaf) if g is None else g for leaf, g in zip(leaves, gradients, strict=True))]
-
-
-@anywhere
 @given(combination, width, width, limit, length, draw.integers(1, 40), kept, draw.booleans(), draw.integers(0, 99))
 def test_a_sequence_equals_the_definition(names, d_k, d_v, S, N, T, k, reads_itself, seed):
     """Padded to different lengths, one of them perhaps all padding."""
     layer, B = sequence_layer(names, S, N, k, Shape(6, 3, d_k, d_v), reads_itself, seed), 1 + seed % 3
     visible = torch.arange(N)[None] < torch.randint(N + 1, (B, 1))
     x = torch.randn(B, N if reads_itself else T, 6).double()
-    source = None if reads_itself else torch.randn(B, N, 6).double()
-    direction = torch.randn(*x.shape).double()
-    oracle, ours = (read(layer, by, x, source, visible, direction) for by in (Definition(), Engine("compiled")))
-    torch.testing.assert_close(ours, oracle, rtol=1e-9, atol=1e-9)
+    given = (x,) if reads_itself else (x, torch.randn(B, N, 6).double())
+    direction, found = torch.randn(*x.shape).double(), []
 
+    def read(x, source=None):
+        return layer.read(x, visible) if source is None else layer(x, layer.project(source), visible)
 
-def test_equal_scores_stay_however_many_there_are():
-    """The k-th score is found by halving a range, which must end where scores are equal."""
-    layer = sequence_layer(("full", "top_k", "softmax", "none"), 1, 40, 3, Shape(6, 3), False, 0)
-    layer.query.weight.data.zero_()
-    x, source, visible = torch.randn(2, 5, 6).double(), torch.randn(2, 40, 6).double(), torch.ones(2, 40).bool()
-    layer.implementation = Engine("compiled")
-    expected = layer.merge(layer.split(layer.value(source)).mean(2, keepdim=True).expand(-1, -1, 5, -1))
-    torch.testing.assert_close(layer(x, layer.project(source), visible), expected)
+    for layer.implementation in (Engine("compiled"), Definition()):
+        found.append(results(read, layer, direction, *given))
+    assert_same(*found)
 
 
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (13, 7, 5), (97, 70, 33), (200, 64, 600), (5, 131, 1030)])
@@ -109,15 +88,14 @@ def test_inputs_may_lie_in_memory_as_they_like():
     assert (nothing == 0).all()
 
 
-@pytest.mark.parametrize("b, message", [((6, 3), "no product of these"), ((5, 3), "no product of these")])
-def test_products_that_do_not_fit_are_refused(b, message):
-    out = torch.empty(2, 3).double() if b[0] == 6 else torch.empty(2, 3)  # a wrong size, a wrong type
-    with pytest.raises(ValueError, match=message):
-        multiply(Product(torch.zeros(2, 5).double(), torch.zeros(*b).double(), out))
+@pytest.mark.parametrize("rows, dtype", [(6, torch.float64), (5, torch.float32)], ids=["a size", "a type"])
+def test_products_that_do_not_fit_are_refused(rows, dtype):
+    with pytest.raises(ValueError, match="no product of these"):
+        multiply(Product(torch.zeros(2, 5).double(), torch.zeros(rows, 3).double(), torch.empty(2, 3, dtype=dtype)))
 
 
-@pytest.mark.parametrize("normaliser", ["softmax", "sparsemax", "entmax15", "entmax_alpha"])
-@pytest.mark.parametrize("selection", ["all", "top_k"])
+@pytest.mark.parametrize("normaliser", CHOICES["normaliser"])
+@pytest.mark.parametrize("selection", CHOICES["selection"])
 def test_what_is_not_a_number_stays_so(selection, normaliser):
     """A run whose weights diverge must not look as if it saw nothing."""
     layer = layer_of(("fixed", selection, normaliser, "none"), 40, 2, True, 0)
@@ -141,22 +119,6 @@ def test_a_choice_that_it_does_not_know_is_left_to_other_code():
     layer = layer_of(("fixed", "all", "softmax", "relative"), 6, 1, False, 0)
     layer.selection = Louder(layer.shape, k=2)
     x, past = inputs(layer, 5, 4, 2)
-    assert_same(layer, x, past)
+    check_stream(layer, x, past)
     with pytest.raises(ValueError, match="backend 'compiled' cannot compute this layer: it does not know Louder"):
         Engine("compiled").attend(layer, x, past)
-
-
-def test_dropout_leaves_out_its_share_and_makes_the_rest_larger():
-    """Values that name their keys tell the weights; gradients by finite differences are in test_engine.py."""
-    layer = sequence_layer(("full", "all", "softmax", "none"), 1, 64, 1, Shape(6, 3, 4, 64), False, 0)
-    x, source, visible = torch.randn(2, 50, 6).double(), torch.randn(2, 64, 6).double(), torch.ones(2, 64).bool()
-    keys, values = layer.project(source)[0], torch.eye(64).double().expand(2, 3, 64, 64)
-    layer.merge = lambda y: y
-    plain = layer(x, (keys, values), visible)
-    layer.dropout = 0.25
-    torch.manual_seed(1)
-    first, second = (layer(x, (keys, values), visible) for _ in range(2))
-    torch.testing.assert_close(first, torch.where(first > 0, plain / 0.75, 0.0))
-    assert (first > 0).double().mean() == pytest.approx(0.75, abs=0.01) and not torch.equal(first, second)
-    both = ((first > 0) & (second > 0)).double().mean()
-    assert both == pytest.approx(0.75**2, abs=0.01)  # one draw tells nothing about the other

@@ -8,7 +8,7 @@ import torch
 from models.attention import formula
 from models.attention.engine import band
 from models.attention.layers import CHOICES, public_class
-from tests._nets import COMBINATIONS, by_definition, label, make, read
+from tests._nets import COMBINATIONS, assert_same, by_definition, label, make, read, with_gradients
 from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings
 from workflow.config.errors import ConfigError
@@ -43,33 +43,19 @@ def test_a_file_without_one_public_class_is_no_choice(name, source, tmp_path, mo
 
 
 def stream(length=23, batch=2):
-    """No token comes twice in a stream: equal keys without positions tie, and rounding would choose among them."""
+    """Draw streams in which no token comes twice: equal keys would tie, and rounding would choose among them."""
     generator = torch.Generator().manual_seed(5)
     return torch.stack([torch.randperm(SYMBOLS, generator=generator)[:length] for _ in range(batch)])
 
 
 @each_net
 @each_combination
-def test_engine_equals_definition_with_gradients(attention, net, monkeypatch):
+def test_engine_equals_definition_with_gradients_to_every_parameter(attention, net, monkeypatch):
     monkeypatch.setattr(band, "QUERIES", 3)  # several chunks to a block
-    fast, slow = make(attention, net, SYMBOLS), by_definition(make(attention, net, SYMBOLS))
-    tokens = stream()
-    ours, oracle = read(fast, tokens, 7), read(slow, tokens, 7)
-    torch.testing.assert_close(ours, oracle, rtol=1e-9, atol=1e-10)
-    direction = torch.randn(ours.shape, dtype=ours.dtype, generator=torch.Generator().manual_seed(1))
-    ((ours * direction).sum() + fast.penalty()).backward()
-    ((oracle * direction).sum() + slow.penalty()).backward()
-    for (name, ours), oracle in zip(fast.named_parameters(), slow.parameters(), strict=True):
-        torch.testing.assert_close(ours.grad, oracle.grad, rtol=1e-7, atol=1e-9, msg=lambda m, n=name: f"{n}: {m}")
-
-
-@each_net
-@each_combination
-def test_gradients_reach_every_parameter(attention, net):
-    model = make(attention, net, SYMBOLS)
-    (read(model, stream(), 7).square().sum() + model.penalty()).backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None and parameter.grad.abs().sum() > 0, name
+    nets = make(attention, net, SYMBOLS), by_definition(make(attention, net, SYMBOLS))
+    ours, oracle = (with_gradients(each, read(each, stream(), 7)) for each in nets)
+    assert_same(ours, oracle)
+    assert all(gradient.abs().sum() > 0 for gradient in ours.values())
 
 
 @each_net

@@ -10,15 +10,16 @@ SMALL = {"layers": 12, "d_model": 512, "heads": 8, "d_ff": 2048}
 LARGE = {"layers": 24, "d_model": 768, "heads": 8, "d_ff": 4096}
 
 
-def count(net, span, position, V, **sizes):
-    attention = {"span": span, "selection": {"name": "all"}, "normaliser": {"name": "softmax"}, "position": position}
+def parameters(V: int, attention: dict, **net) -> int:
+    choices = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}, **attention}
     with torch.device("meta"):
-        model = build({"name": net, "dropout": 0.0, "attention_dropout": 0.0, **sizes}, attention, V)
+        model = build({"dropout": 0.0, "attention_dropout": 0.0, **net}, choices, V)
     return sum(parameter.numel() for parameter in model.parameters())
 
 
 def span_model(name, V, S, **sizes):
-    return count("char_lm", {"name": name, "limit": S}, {"name": "relative", "limit": S}, V, **sizes)
+    attention = {"span": {"name": name, "limit": S}, "position": {"name": "relative", "limit": S}}
+    return parameters(V, attention, name="char_lm", **sizes)
 
 
 @pytest.mark.parametrize(
@@ -40,17 +41,7 @@ def test_adaptive_span_models(sizes, V, S, expected):
     assert by_formula == expected
 
 
-@pytest.mark.parametrize(
-    "S, expected",
-    [
-        (256, 37_848_091),
-        (512, 37_864_475),
-        (1024, 37_897_243),
-        (2048, 37_962_779),
-        (4096, 38_093_851),
-        (8192, 38_355_995),
-    ],
-)
+@pytest.mark.parametrize("S, expected", [(256, 37_848_091), (1024, 37_897_243), (8192, 38_355_995)])
 def test_fixed_span_models(S, expected):
     assert span_model("fixed", 27, S, **SMALL) == expected
     assert formulas()["as_params"](27, 512, 8, 12, S, 2048, adaptive=False) == expected
@@ -70,8 +61,8 @@ def test_dynamic_spans_add_a_vector_and_a_bias_per_head():
     ],
 )
 def test_transformer_xl_models(sizes, dh, V, expected):
-    span, position = {"name": "full", "cache": 512}, {"name": "transformer_xl"}
-    assert count("transformer_xl", span, position, V, **sizes) == expected
+    attention = {"span": {"name": "full", "cache": 512}, "position": {"name": "transformer_xl"}}
+    assert parameters(V, attention, name="transformer_xl", **sizes) == expected
     assert formulas()["txl_params"](V, sizes["d_model"], sizes["heads"], dh, sizes["layers"], sizes["d_ff"]) == expected
 
 
@@ -95,20 +86,18 @@ ROWS = {
 }
 
 
+NET = {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, "max_length": 256, "norm": "post"}
+ATTENTION = {
+    "span": {"name": "full", "cache": 256},
+    "selection": {"name": "top_k", "k": 8},
+    "position": {"name": "none"},
+    "apply_to": ["encoder", "decoder", "cross"],
+}
+
+
 def seq2seq(N, d, ff, h, dk, dv, V, **net):
-    sizes = {"layers": N, "d_model": d, "d_ff": ff, "heads": h, "d_k": dk, "d_v": dv, "max_length": 256, "norm": "post"}
-    attention = {
-        "span": {"name": "full", "cache": 256},
-        "selection": {"name": "top_k", "k": 8},
-        "normaliser": {"name": "softmax"},
-        "position": {"name": "none"},
-        "apply_to": ["encoder", "decoder", "cross"],
-    }
-    rates = {"dropout": 0.1, "attention_dropout": 0.0}
-    with torch.device("meta"):
-        net = {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, **rates, **sizes, **net}
-        model = build(net, attention, V)
-    return sum(parameter.numel() for parameter in model.parameters())
+    sizes = {"layers": N, "d_model": d, "d_ff": ff, "heads": h, "d_k": dk, "d_v": dv}
+    return parameters(V, ATTENTION, **{**NET, **sizes, **net})
 
 
 @pytest.mark.parametrize("row", ROWS)

@@ -9,7 +9,8 @@ from models.attention.choice import Shape
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.attention.spans.adaptive import Adaptive
 from models.attention.spans.dynamic import Dynamic
-from tests._nets import make, read
+from tests import _nets
+from tests._nets import make, read, with_gradients
 
 SHAPE = Shape(16, 8)
 FIXED = {"name": "fixed", "limit": 8}
@@ -22,34 +23,19 @@ def stream(length=23):
 
 
 def assert_same(model, other):
-    """Equal outputs and equal gradients of all shared parameters."""
-    tokens = stream()
-    a, b = read(model, tokens, 7), read(other, tokens, 7)
-    torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-9)
-    a.square().sum().backward()
-    b.square().sum().backward()
-    theirs = dict(other.named_parameters())
-    for name, parameter in model.named_parameters():
-        if name in theirs:
-            torch.testing.assert_close(parameter.grad, theirs[name].grad, rtol=1e-6, atol=1e-8)
+    """Give both nets the same weights; outputs and gradients of all parameters that they share are equal."""
+    model.load_state_dict(other.state_dict(), strict=False)
+    ours, theirs = (with_gradients(net, read(net, stream(), 7)) for net in (model, other))
+    shared = ours.keys() & theirs.keys()
+    _nets.assert_same(*({name: each[name] for name in shared} for each in (ours, theirs)))
 
 
-def copied(target, source):
-    target.load_state_dict(source.state_dict(), strict=False)
-    return target
-
-
-def test_at_z_0_the_mask_keeps_32_keys():
-    x = torch.arange(1, 101)
-    m = log_ramp(x, torch.zeros(1), 32).exp()
-    assert (m > 0).sum() == 32
-    assert m[0] == 1 and m[31] == pytest.approx(1 / 32)
-
-
-def test_the_mask_is_the_clamped_ramp():
-    m = log_ramp(torch.tensor([1, 64, 65, 66, 80, 96, 97]), torch.tensor(64.0), 32).exp()
-    expected = [1, 1, 1, 31 / 32, 17 / 32, 1 / 32, 0]
-    torch.testing.assert_close(m, torch.tensor(expected))
+@pytest.mark.parametrize(
+    "z, x, expected",
+    [(0, [1, 2, 32, 33], [1, 31 / 32, 1 / 32, 0]), (64, [1, 65, 66, 80, 96, 97], [1, 1, 31 / 32, 17 / 32, 1 / 32, 0])],
+)
+def test_the_mask_is_the_clamped_ramp(z, x, expected):
+    torch.testing.assert_close(log_ramp(torch.tensor(x), torch.tensor(float(z)), 32).exp(), torch.tensor(expected))
 
 
 @pytest.mark.parametrize("z, reach", [(0.0, 32), (0.2, 33), (1.0, 33), (81.92, 114), (8000.0, 8032), (8192.0, 8192)])
@@ -61,18 +47,16 @@ def test_reach_counts_the_keys_with_weight(z, reach):
 def test_the_gradient_at_a_whole_z_is_the_derivative_from_the_left():
     """Below a whole z, the key at m = 1 has begun to lose weight and the key at m = 0 has not begun to gain any."""
     x = torch.arange(1, 7, dtype=torch.float64)
-    values = torch.linspace(1, 2, 6, dtype=torch.float64)
+    z = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
 
     def mean(z):
-        return (log_ramp(x, z, 3).exp() * values).sum() / log_ramp(x, z, 3).exp().sum()
+        m = log_ramp(x, z, 3).exp()
+        return (m * x).sum() / m.sum()
 
-    z = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
     mean(z).backward()
     h = 1e-6
-    left = (mean(torch.tensor(2.0, dtype=torch.float64)) - mean(torch.tensor(2.0 - h, dtype=torch.float64))) / h
-    right = (mean(torch.tensor(2.0 + h, dtype=torch.float64)) - mean(torch.tensor(2.0, dtype=torch.float64))) / h
-    assert z.grad == pytest.approx(left.item(), rel=1e-4)
-    assert z.grad != pytest.approx(right.item(), rel=1e-2)
+    left, right = ((mean(z + step) - mean(z)).item() / step for step in (-h, h))
+    assert z.grad == pytest.approx(left, rel=1e-4) and z.grad != pytest.approx(right, rel=1e-2)
 
 
 def test_penalty_and_its_gradient():
@@ -91,13 +75,6 @@ def test_the_window_and_cache_follow_the_span():
     span.fraction.data.fill_(0.01)
     reach = int(span.reach(span.extent(None)).max())
     assert (reach, span.cache_length(reach)) == (114, 192)
-
-
-def test_after_a_step_the_fraction_lies_between_0_and_1():
-    span = Adaptive(SHAPE, limit=64)
-    span.fraction.data[0], span.fraction.data[1] = -0.5, 1.5
-    span.after_step()
-    assert span.fraction.min() == 0 and span.fraction.max() == 1
 
 
 def test_facts_are_the_papers_average_and_maximum():
@@ -120,7 +97,7 @@ def test_adaptive_at_z_S_equals_fixed():
     adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
     for layer in adaptive.attentions:
         layer.span.fraction.data.fill_(1.0)
-    assert_same(copied(make(PLAIN), adaptive), adaptive)
+    assert_same(make(PLAIN), adaptive)
 
 
 def test_dynamic_reports_the_farthest_reach_of_all_it_evaluated():
@@ -135,43 +112,11 @@ def test_dynamic_reports_the_farthest_reach_of_all_it_evaluated():
 def test_dynamic_with_a_constant_span_equals_adaptive():
     dynamic = make({**PLAIN, "span": {"name": "dynamic", "limit": 8, "ramp": 3, "penalty_weight": 0.0, "start": 0.0}})
     adaptive = make({**PLAIN, "span": {"name": "adaptive", "limit": 8, "ramp": 3, "penalty_weight": 0.0}})
-    adaptive = copied(adaptive, dynamic)
     for learned, computed in zip(adaptive.attentions, dynamic.attentions, strict=True):
         learned.span.fraction.data.fill_(0.4375)  # z = 3.5: at whole numbers the two sides of a derivative differ
         computed.span.weight.data.zero_()
         computed.span.bias.data.fill_(math.log(0.4375 / 0.5625))
     assert_same(adaptive, dynamic)
-
-
-@pytest.mark.parametrize("k", [8, 9, 1000])
-def test_top_k_with_k_at_least_the_keys_equals_all(k):
-    plain = make(PLAIN)
-    assert_same(copied(make({**PLAIN, "selection": {"name": "top_k", "k": k}}), plain), plain)
-
-
-def test_transformer_xl_without_a_cache_equals_the_plain_transformer_on_each_block():
-    """With nothing cached, a block does not know the ones before it."""
-    attention = {**PLAIN, "span": {"name": "full", "cache": 7}, "position": {"name": "transformer_xl"}}
-    net = make(attention, "transformer_xl").eval()
-    tokens = stream(14)
-    alone = torch.cat([net(tokens[:, :7], net.start(2))[0], net(tokens[:, 7:], net.start(2))[0]], 1)
-    together = read(net, tokens, 7)
-    torch.testing.assert_close(alone[:, :7], together[:, :7])
-    assert not torch.allclose(alone[:, 7:], together[:, 7:])
-
-
-def test_top_k_never_leaves_a_head_without_keys():
-    """Selection comes after the mask: the winners lie inside the head's own span."""
-    span = {"name": "adaptive", "limit": 8, "ramp": 2, "penalty_weight": 0.0}
-    net = make({**PLAIN, "span": span, "selection": {"name": "top_k", "k": 1}})
-    for layer in net.attentions:
-        layer.span.fraction.data.copy_(torch.tensor([0.0, 0.0, 1.0]).view(3, 1, 1))
-    layer = net.attentions[0]
-    x = torch.randn(2, 20, 12, dtype=torch.float64)
-    layer.value.weight.data.copy_(torch.eye(12))
-    layer.out.weight.data.copy_(torch.eye(12))
-    y, _ = layer(x, net.start(2)[0])
-    assert (y[:, 1:].abs().sum(-1) > 0).all()
 
 
 @pytest.mark.parametrize("settings", [{"limit": 8, "ramp": 9}, {"limit": 31}])

@@ -2,19 +2,50 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 
-from tests.much.asked import write_config
-from tests.much.plan import read_all
-from tests.much.reports import rows
+from tests._runs import run
+from workflow.config.files import ROOT
 from workflow.plan.labels import digests, pattern
+from workflow.plan.targets import Targets
 from workflow.report.pages.pivot import pivot_page
 from workflow.results.runs_table import as_frame
 
+S, K = [8, 16, 24, 32], [1, 2, 4, 8, 16]
+QUESTION = {"question": "How much is too much?", "paper": "adaptive_span", "corpora": ["text8"]}
+QUESTION["variants"] = {
+    name: {"span": name, "selection": "top_k", "S": "all", "k": "all"} for name in ("fixed", "adaptive")
+}
+CONFIG = {"scale": "smoke", "ablations": ["much"], "train": "everything", "device": "cpu"}
 
-def calls(work) -> int:
-    """How many calls of functions some work takes, those of C included."""
+
+def write_config(folder: Path, runs: int) -> None:
+    """Write a question that asks for so many runs, in whole seeds."""
+    scale = yaml.safe_load((ROOT / "config" / "scales" / "smoke" / "char_lm.yaml").read_text(encoding="utf-8"))
+    scale |= {"S": S, "k": K, "seeds": list(range(1, 1 + runs // 40)), "ablations": ["much"]}
+    files = {"studies/own/questions/much": QUESTION, "config/scales/smoke/char_lm": scale, "config/config": CONFIG}
+    for place, content in files.items():
+        path = folder / f"{place}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(content), encoding="utf-8")
+
+
+def plan() -> None:
+    """Plan, and compute all that the rules ask of the plan."""
+    targets = Targets.of(CONFIG)
+    runs = targets.runs
+    asked = [targets.all_files, targets.all_rows, targets.named, targets.precomputed.missing]
+    asked += [runs.digest, runs.without_job_file, runs.records, digests(runs.trained, runs.precomputed)]
+    asked += [(runs.data_of(each), targets.code.of_run(each), runs.labels.run(each)) for each in runs.jobs]
+    asked += [(targets.costs_of(name), runs.groups_of(name)) for name in targets.ablations]
+    asked += [(runs.nets_of(group), targets.code.of_throughput(group)) for group in runs.groups]
+
+
+def calls(work, *given) -> int:
+    """Count the calls of functions that some work takes, those of C included."""
     count = 0
 
     def seen(frame, event, argument):
@@ -23,30 +54,30 @@ def calls(work) -> int:
 
     sys.setprofile(seen)
     try:
-        work()
+        work(*given)
     finally:
         sys.setprofile(None)
     return count
 
 
-@pytest.fixture
-def planned(tmp_path, monkeypatch):
-    """Calls that a plan of so many runs takes."""
-    monkeypatch.chdir(tmp_path)
-    return lambda runs: calls(lambda: read_all(write_config(tmp_path, runs)))
-
-
 @pytest.mark.slow
-def test_a_plan_grows_with_its_runs(planned):
-    planned(40)  # what is read once
-    half, whole = planned(500), planned(1000)
-    assert half > 500 * 10 and whole < 2.1 * half
+def test_a_plan_grows_with_its_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    counts = []
+    for runs in (40, 520, 1040):  # the first reads what is read once
+        write_config(tmp_path, runs)
+        counts.append(calls(plan))
+    assert counts[1] > 520 * 10 and counts[2] < 2.1 * counts[1]
 
 
 @pytest.mark.slow
 def test_a_pivot_table_grows_with_its_runs():
-    frames = [as_frame(rows(count)) for count in (16, 504, 1000)]
-    _, half, whole = (calls(lambda frame=frame: pivot_page(frame)) for frame in frames)
+    seeds = (range(2), range(63), range(125))
+    rows = [
+        [run("span_limit", name, seed, s) for name in ("fixed", "adaptive") for s in S for seed in each]
+        for each in seeds
+    ]
+    _, half, whole = (calls(pivot_page, as_frame(each)) for each in rows)
     assert whole < 2.1 * half
 
 

@@ -17,17 +17,11 @@ from workflow.training.processes import in_processes
 
 STEPS = 20
 QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
-STREAMS = {"steps": STEPS, "evaluate_every": 10, "checkpoint_every": 10, **QUIET}
-XL = {
-    "span": {"name": "full", "cache": 16, "evaluation_cache": None},
-    "position": {"name": "transformer_xl", "clamp": None},
-    "net": {"name": "transformer_xl", **QUIET["net"]},
-    "optimiser": "adam",
-    "lr": 0.005,
-    "clip": 0.25,
-}
-SENTENCES = {"steps": STEPS, "evaluate_every": 10, "checkpoint_every": 10, "average": 1, "average_every": 1}
-SENTENCES |= {"net": {"dropout": 0.0}}
+PACE = {"steps": STEPS, "evaluate_every": 10, "checkpoint_every": 10}
+STREAMS = PACE | QUIET
+XL = {"span": {"name": "full", "cache": 16, "evaluation_cache": None}, "optimiser": "adam", "lr": 0.005, "clip": 0.25}
+XL |= {"position": {"name": "transformer_xl", "clamp": None}, "net": {"name": "transformer_xl", **QUIET["net"]}}
+SENTENCES = PACE | {"average": 1, "average_every": 1, "net": {"dropout": 0.0}}
 FAR = {"limit": 16, "ramp": 4, "penalty_weight": 0.02}
 CASES = {
     "adaptive": job(**{**STREAMS, "span": {**ADAPTIVE, "penalty_weight": 0.02}}),
@@ -39,7 +33,7 @@ CASES = {
     "adaptive encoder": translation(**SENTENCES, tokens=30, span={**FAR, "name": "adaptive"}),
     "dynamic encoder": translation(**SENTENCES, accumulate=3, span={**FAR, "name": "dynamic", "start": -1.0}),
 }
-DROPPING = job(steps=STEPS, evaluate_every=10, checkpoint_every=10)  # in 32 bits, with dropout
+DROPPING = job(**PACE)  # in 32 bits, with dropout
 
 
 @contextmanager
@@ -52,7 +46,7 @@ def in_64_bits():
 
 
 def start(case: Job, folder: Path, devices: Devices = ALONE) -> Run:
-    """A case at its first step, or where the checkpoint in `folder` stands."""
+    """Begin a case, at its first step or where the checkpoint in `folder` stands."""
     folder.mkdir(parents=True, exist_ok=True)
     text = corpus() if case.task == "char_lm" else bitext()
     run = Run(case, load(TASKS[case.task].runner), text, folder, torch.device("cpu"), devices=devices)
@@ -64,7 +58,7 @@ def start(case: Job, folder: Path, devices: Devices = ALONE) -> Run:
 
 
 def train(case: Job, folder: Path, devices: Devices = ALONE) -> None:
-    """To the end; the checkpoint of the middle is kept as half.pt, what came out as end.pt."""
+    """Train a case to its end; keep the checkpoint of the middle as half.pt, what came out as end.pt."""
     run = start(case, folder, devices)
 
     def keep() -> None:
@@ -77,7 +71,7 @@ def train(case: Job, folder: Path, devices: Devices = ALONE) -> None:
 
 
 def main(folder: Path) -> None:
-    """FOLDER/begun/NAME: checkpoints of single processes, with which two go on. FOLDER/two/NAME: trained anew."""
+    """Train all cases anew in FOLDER/two, and from the checkpoints of single processes in FOLDER/begun."""
     torch.set_num_threads(1)
     with join_devices(torch.device("cpu")) as devices:
         with in_64_bits():

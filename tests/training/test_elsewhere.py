@@ -9,6 +9,7 @@ from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, tran
 from tests._training import CPU, assert_same, interrupt
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
+from tests.training._several import QUIET
 from workflow.scripts import train
 from workflow.tasks.captioning import scores as caption_scores
 from workflow.tasks.sequence_job import SequenceEvaluation
@@ -18,7 +19,6 @@ from workflow.training.backends import prepare
 from workflow.training.loop import Run
 
 SHORT = {"steps": 4, "evaluate_every": 2, "checkpoint_every": 2}
-EXACT = {"dropout": 0.0, "attention_dropout": 0.0}
 SPAN = {"name": "adaptive", "limit": 6, "ramp": 2, "penalty_weight": 1e-3}
 TEXTS = {"char_lm": lambda: corpus(length=800), "translation": lambda: bitext(80), "parsing": lambda: trees(60)}
 TEXTS |= {"captioning": lambda: coloured(40)}
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow  # every task and choice is trained
 
 
 def short(variant: dict):
-    return job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}})
+    return job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **QUIET["net"]}})
 
 
 JOBS = {name: short(VARIANTS[name]) for name in ("dynamic", "top_k", "entmax_alpha", "transformer_xl")}
@@ -42,7 +42,7 @@ JOBS = {name: each if each.task == "char_lm" else each.model_copy(update=FEW) fo
 
 @pytest.fixture(autouse=True)
 def in_memory(monkeypatch):
-    """Checkpoints are kept, not written: a tensor that lies elsewhere has no bytes for a file."""
+    """Keep checkpoints in memory: a tensor that lies elsewhere has no bytes for a file."""
     kept = {}
     monkeypatch.setattr(checkpoint, "save", lambda path, state: kept.update({path: to_cpu(state)}) or path.touch())
     monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
@@ -52,7 +52,7 @@ def in_memory(monkeypatch):
 
 
 def copy_into(net, weights: dict) -> None:
-    """torch's own does nothing for this one device."""
+    """Copy weights into a net; torch's own does nothing for this one device."""
     for name, tensor in net.state_dict().items():
         tensor.copy_(weights[name])
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from models.kernels.compiled import build
-from tests._jobs import VARIANTS, corpus, job, parsing
+from tests._jobs import VARIANTS, corpus, parsing
 from tests._training import CPU
 from tests.tasks.test_parsing import trees
-from tests.training.test_elsewhere import EXACT, FEW
+from tests.training.test_elsewhere import FEW, SHORT, short
 from workflow.tasks import batches, sequences
 from workflow.tasks.char_lm import runner as char_lm
 from workflow.tasks.char_lm import streams
@@ -18,13 +18,12 @@ from workflow.training import update
 from workflow.training.backends import prepare
 from workflow.training.loop import Run
 
-SHORT = {"steps": 3, "evaluate_every": 3, "checkpoint_every": 3, "precision": "bf16"}
 GPU = torch.device("cuda")
 
 
 @pytest.fixture
 def sixteen_bits(monkeypatch):
-    """What `precision` gives on a GPU, on the CPU; nothing is compiled for these numbers."""
+    """Give on the CPU what `precision` gives on a GPU; nothing is compiled for these numbers."""
     autocast = partial(torch.autocast, "cpu")
     monkeypatch.setattr(torch, "autocast", lambda device, dtype: autocast(dtype) if device == "cuda" else None)
     for module in (char_lm, batches, sequences, streams):
@@ -33,7 +32,7 @@ def sixteen_bits(monkeypatch):
 
 
 def score(job, text, folder, backend: str) -> float:
-    """Of the training text, after three updates."""
+    """Train a job; return its last score on the training text."""
     run = Run(job, load(TASKS[job.task].runner), text, folder, CPU)
     prepare(run.net, backend, CPU, torch.float32)
     with build.without():
@@ -46,22 +45,19 @@ def score(job, text, folder, backend: str) -> float:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_choice_trains_in_16_bits(name, tmp_path, sixteen_bits):
     """Near the numbers of 32, forward and backward."""
-    variant = VARIANTS[name]
-    small, text = job(**{**variant, **SHORT, "net": {**variant.get("net", {}), **EXACT}}), corpus(length=800)
-    ours = score(small, text, tmp_path, "band")
-    in_32 = small.model_copy(update={"training": small.training.model_copy(update={"precision": "fp32"})})
-    oracle = score(in_32, text, tmp_path, "band")
+    in_32, text = short(VARIANTS[name]), corpus(length=800)
+    in_16 = in_32.model_copy(update={"training": in_32.training.model_copy(update={"precision": "bf16"})})
+    ours, oracle = (score(each, text, tmp_path, "band") for each in (in_16, in_32))
     assert ours == pytest.approx(oracle, rel=0.02) and ours != oracle
 
 
 @pytest.mark.parametrize("normaliser", ["softmax", "entmax_alpha"])
 def test_sentences_train_in_16_bits(normaliser, tmp_path, sixteen_bits):
-    small = parsing(normaliser={"name": normaliser}, selection={"name": "top_k", "k": 2}, **SHORT)
+    small = parsing(normaliser={"name": normaliser}, selection={"name": "top_k", "k": 2}, precision="bf16", **SHORT)
     assert score(small.model_copy(update=FEW), trees(60), tmp_path, "auto") > 1
 
 
-def test_bf16_is_asked_for_on_a_gpu_alone(monkeypatch):
-    training = job(**SHORT).training
-    assert update.number_type(training.precision, GPU) == torch.bfloat16
-    assert update.number_type(training.precision, CPU) == torch.float32
+def test_bf16_is_asked_for_on_a_gpu_alone():
+    assert update.number_type("bf16", GPU) == torch.bfloat16
+    assert update.number_type("bf16", CPU) == torch.float32
     assert update.number_type("fp32", GPU) == torch.float32

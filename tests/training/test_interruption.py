@@ -3,19 +3,18 @@
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests._copied import ROOT
 from tests._jobs import bitext, corpus, job, translation
-from tests._training import CPU, write_job
+from tests._training import CPU, train_command, write_job
 from workflow.results.record import read_record
 from workflow.tasks import store as pairs
 from workflow.tasks.char_lm import store
 from workflow.training import checkpoint
-from workflow.training.guard import AGAIN
+from workflow.training.guard import AGAIN, stopped_by_signals
 
 # backends: how often each computed
 OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
@@ -23,13 +22,12 @@ OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, 
 
 
 def begun(folder: Path, data: Path) -> subprocess.Popen:
-    words = [sys.executable, "-m", "workflow.scripts.train", str(folder / "job.json"), "--data", str(data)]
-    words += ["--device", "cpu"]
+    words = train_command(folder, data)
     return subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1, start_new_session=True)
 
 
 def interrupted(folder: Path, data: Path, number: int, to_all: bool) -> int:
-    """The exit status of a run that is told to stop after the first point of its curve. to_all: all its processes."""
+    """Tell a run to stop after the first point of its curve; return its exit status. to_all: all its processes."""
     with begun(folder, data) as run:
         assert "step 20 " in run.stdout.readline()
         (os.killpg if to_all else os.kill)(run.pid, number)
@@ -38,7 +36,7 @@ def interrupted(folder: Path, data: Path, number: int, to_all: bool) -> int:
 
 
 def outcome(folder: Path) -> tuple[dict, bytes]:
-    """Record and weights."""
+    """Read record and weights."""
     record = read_record(folder / "record.json").model_dump(exclude=OF_A_SITTING)
     return record, (folder / "weights.pt").read_bytes()
 
@@ -68,3 +66,16 @@ def test_an_interrupted_run_ends_with_the_same_bits(number, to_all, status, tmp_
     assert outcome(tmp_path / "stopped") == outcome(tmp_path / "whole")
     left = [{path.name for path in (tmp_path / name).iterdir()} for name in ("stopped", "whole")]
     assert left[0] == left[1]
+
+
+def test_a_second_signal_does_not_break_off_what_is_being_saved():
+    saved = []
+
+    def save() -> None:
+        signal.raise_signal(signal.SIGTERM)
+        saved.append(1)
+
+    with pytest.raises(SystemExit), stopped_by_signals(save) as check:
+        signal.raise_signal(signal.SIGUSR1)
+        check()
+    assert saved == [1]

@@ -1,38 +1,39 @@
-"""A run on two devices as the workflow starts it: it ends as a record, whatever happens to one of its processes."""
+"""Two processes that train one net give the numbers of one, and end as a record, whatever happens to one of them."""
 
+import shutil
 import signal
 import subprocess
-import sys
 import time
 
 import psutil
 import pytest
+import torch
 
+from tests._copied import ROOT, ended
 from tests._jobs import corpus, job
-from tests._training import write_job
-from workflow.config.files import ROOT
+from tests._training import train_command, write_job
+from tests.training._several import CASES, QUIET, in_64_bits, train
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
 
 pytestmark = pytest.mark.slow
-QUIET = {"net": {"dropout": 0.0, "attention_dropout": 0.0}}
 
 
 def begin(folder, case, *words: str) -> subprocess.Popen:
     store.write(folder / "toy.npz", corpus())
-    words = ("--data", str(folder / "toy.npz"), "--device", "cpu", *words)
-    command = [sys.executable, "-m", "workflow.scripts.train", str(write_job(case, folder)), *words]
+    write_job(case, folder)
+    command = train_command(folder, folder / "toy.npz", *words)
     return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
 
 
 def end(run: subprocess.Popen) -> tuple[int, list[str]]:
-    """Its exit status and what it said of errors."""
+    """Return its exit status and what it said of errors."""
     errors = run.communicate(timeout=90)[1]
     return run.returncode, errors.splitlines()
 
 
 def wait_for_checkpoint(run: subprocess.Popen, folder) -> list[psutil.Process]:
-    """The two processes that train, once there is a checkpoint."""
+    """Return the two processes that train, once there is a checkpoint."""
     while not (folder / "checkpoint.pt").exists() or len(children := psutil.Process(run.pid).children()) < 2:
         assert run.poll() is None
         time.sleep(0.1)
@@ -50,19 +51,22 @@ def test_the_job_says_on_how_many_devices_and_one_record_is_written(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
-@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGKILL])
-def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, tmp_path):
+@pytest.mark.parametrize(
+    "number, times, outcome",
+    [
+        (signal.SIGABRT, 1, ("error", "one of 2 processes was ended by SIGABRT")),
+        (signal.SIGKILL, 3, ("oom", "the process was killed 3 times, as the system does when memory ends")),
+    ],
+)
+def test_a_crash_is_a_record_with_what_was_saved_and_a_killed_process_begins_again(number, times, outcome, tmp_path):
     run = begin(tmp_path, job(steps=100_000), "--devices", "2")
-    for _ in range(3 if number == signal.SIGKILL else 1):
+    for _ in range(times):
         processes = wait_for_checkpoint(run, tmp_path)
         processes[1].send_signal(number)
         assert not psutil.wait_procs(processes, timeout=30)[1]
     assert end(run)[0] == 0
     record = read_record(tmp_path / "record.json")
-    expected = ("oom", "the process was killed 3 times, as the system does when memory ends")
-    if number == signal.SIGABRT:
-        expected = ("error", "one of 2 processes was ended by SIGABRT")
-    assert (record.status, record.reason) == expected
+    assert (record.status, record.reason) == outcome
     assert record.curve and not (tmp_path / "checkpoint.pt").exists()
 
 
@@ -84,3 +88,50 @@ def test_what_cannot_be_divided_is_refused_in_a_line(tmp_path):
     status, errors = end(begin(tmp_path, job(batch=4), "--devices", "3"))
     line = "train.py: devices: accumulate x devices = 1 x 3 must divide the batch of 4 streams"
     assert (status, errors) == (2, [line]) and not (tmp_path / "record.json").exists()
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """Return a function that reads what a case ended with at a place.
+
+    one, two: processes from the start; half: begun by two, gone on with by one; begun: the other way round.
+    """
+    folder = tmp_path_factory.mktemp("devices")
+    with in_64_bits():
+        for name, case in CASES.items():
+            train(case, folder / "one" / name)
+            (folder / "begun" / name).mkdir(parents=True)
+            shutil.copy(folder / "one" / name / "half.pt", folder / "begun" / name / "checkpoint.pt")
+        done = ended(ROOT, "tests.training._several", str(folder))
+        assert done.returncode == 0, done.stderr[-3000:]
+        for name, case in CASES.items():
+            (folder / "half" / name).mkdir(parents=True)
+            shutil.copy(folder / "two" / name / "half.pt", folder / "half" / name / "checkpoint.pt")
+            train(case, folder / "half" / name)
+    return lambda *place: torch.load(folder.joinpath(*place, "end.pt"), weights_only=True)
+
+
+@pytest.mark.parametrize("place", ["two", "begun", "half"])
+@pytest.mark.parametrize("name", CASES)
+def test_two_processes_give_the_numbers_of_one(name, place, numbers):
+    """Also when the run changes from one process to two, or back, in its middle."""
+    one, other = numbers("one", name), numbers(place, name)
+    assert list(one["weights"]) == list(other["weights"])
+    for key, weight in one["weights"].items():
+        torch.testing.assert_close(other["weights"][key], weight, rtol=0, atol=1e-9, msg=key)
+    for point, counterpart in zip(one["curve"], other["curve"], strict=True):
+        del point["tokens_per_s"], counterpart["tokens_per_s"]
+        assert counterpart == pytest.approx(point, abs=1e-9, rel=0)
+
+
+def test_interrupted_with_dropout_two_end_as_two_never_interrupted(numbers):
+    whole, again = numbers("whole"), numbers("again")
+    assert again["log"][-2] == "resumed at step 10"
+    assert all(torch.equal(again["weights"][key], weight) for key, weight in whole["weights"].items())
+
+
+def test_learned_spans_moved(numbers):
+    """Else the equality of their penalties would say nothing."""
+    weights = numbers("two", "adaptive")["weights"]
+    fractions = [weight for name, weight in weights.items() if name.endswith("span.fraction")]
+    assert len(fractions) == 2 and all((fraction < 0.49).all() for fraction in fractions)

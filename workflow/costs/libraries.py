@@ -22,8 +22,8 @@ from models.attention.normalisers.sparsemax import Sparsemax
 from models.kernels.compiled import build
 
 
-def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
-    """Count net(*arguments): multiply-accumulates by torch and by fvcore, and the operators fvcore does not count.
+def count_by_libraries(net: torch.nn.Module, arguments: tuple, tokens: int) -> dict:
+    """Count net(*arguments): multiply-accumulates per token by torch and by fvcore, and operators fvcore leaves out.
 
     torch counts with gradients on: without them its counter stops at a module that returns a weight.
     """
@@ -35,8 +35,8 @@ def count_by_libraries(net: torch.nn.Module, arguments: tuple) -> dict:
     with build.without(), FlopCounterMode(display=False) as counter:
         net(*arguments)
     return {
-        "macs_torch": counter.get_total_flops() / 2,
-        "macs_fvcore": fvcore,
+        "macs_torch": counter.get_total_flops() / 2 / tokens,
+        "macs_fvcore": fvcore / tokens,
         "unsupported": sorted(analysis.unsupported_ops()),
     }
 

@@ -10,9 +10,10 @@ import torch
 from models import macs
 from models.nets.seq2seq import BOS, EOS
 from workflow.costs.libraries import count_by_libraries
+from workflow.costs.trained_net import update_step
 from workflow.tasks.batches import losses
 from workflow.tasks.spec import TASKS, load
-from workflow.training.update import add_gradients, make_optimiser, precision
+from workflow.training.update import precision
 
 LENGTH = 24  # pieces of source and of target: about the mean of the papers' corpora
 
@@ -23,15 +24,7 @@ def training_step(job, net, device: torch.device) -> tuple[Callable[[], None], i
     batches = [
         _random_batch(job, net, max(1, training.tokens // length), length, device) for _ in range(training.accumulate)
     ]
-    optimiser = make_optimiser(training, list(net.parameters()))
-    optimiser.lr = 0.0  # the net stays what it is
-    net.train()
-
-    def step() -> None:
-        add_gradients(net, losses(net, training, batches))
-        optimiser.step()
-        optimiser.forget_gradients()
-
+    step = update_step(training, net, lambda: losses(net, training, batches))
     return step, sum(target[:, 1:].numel() for _, target in batches)
 
 
@@ -63,10 +56,8 @@ def count(job, net, device: torch.device) -> dict:
     net.train()
     source, target = _random_batch(job, net, 1, min(LENGTH, job.net.max_length), device)
     inputs = target[:, :-1]
-    counted = count_by_libraries(net, (source, inputs))
-    row = {"macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1))}
-    row |= {name: value / inputs.size(1) for name, value in counted.items() if name != "unsupported"}
-    return {**row, "unsupported": counted["unsupported"]}
+    counted = count_by_libraries(net, (source, inputs), inputs.size(1))
+    return {"macs_analytic": macs.pair(net, net.enter(source)[1].size(1), inputs.size(1)), **counted}
 
 
 def _random_batch(job, net, batch: int, length: int, device: torch.device):

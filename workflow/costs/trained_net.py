@@ -1,16 +1,18 @@
 """The net to be measured, in the state its training left it: what adaptive heads cost depends on what they learned."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job
+from workflow.config.job import Job, Training
 from workflow.results.precomputed import precomputed_costs
 from workflow.tasks.spec import read_job
 from workflow.training import checkpoint
 from workflow.training.loop import build_net
+from workflow.training.update import add_gradients, make_optimiser
 
 SPARSE = ("sparsemax", "entmax15", "entmax_alpha")  # normalisers that the entmax library has as well
 EMBEDDING = "embedding.weight"  # every net has one
@@ -81,6 +83,20 @@ def random_block(job: Job, symbols: int, device: torch.device, batch: int | None
     """Draw inputs B T; what a text says changes no cost."""
     shape = (batch or job.training.batch, block or job.training.block)
     return torch.randint(symbols, shape, generator=torch.Generator().manual_seed(0)).to(device)
+
+
+def update_step(training: Training, net, losses: Callable[[], Iterable]) -> Callable[[], None]:
+    """Make a function that makes a whole update at a rate of 0, so that the net stays what it is."""
+    optimiser = make_optimiser(training, list(net.parameters()))
+    optimiser.lr = 0.0
+    net.train()
+
+    def step() -> None:
+        add_gradients(net, losses())
+        optimiser.step()
+        optimiser.forget_gradients()
+
+    return step
 
 
 def raise_limit(job: Job, net, S: int, device: torch.device):

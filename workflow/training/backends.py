@@ -20,7 +20,7 @@ from models.kernels.compiled import build
 
 
 def prepare(net, name: str, device: torch.device, dtype: torch.dtype) -> None:
-    """All layers share one implementation. name: one of `backend.BACKENDS`.
+    """Let all layers share one implementation. name: one of `backend.BACKENDS`.
 
     On a GPU the kernel must first give the definition's numbers for what this net's layers are. Where it does not, or
     cannot be compiled, `auto` does without it, as `chosen` then says, and `triton` ends in `equivalence.Mismatch`.
@@ -48,7 +48,7 @@ def stream_layers(net) -> list[StreamAttention]:
 
 @cache
 def _check_compiled(dtype: torch.dtype) -> None:
-    """The compiled code must give the definition's numbers; else this process goes on without it, as `chosen` says."""
+    """Check that compiled code gives the definition's numbers; else go on without it, as `chosen` says."""
     shape = Shape(48, 2)
     try:
         for case in (Case(shape, Adaptive, 32, False), Case(shape, Dynamic, 32, True, drop=0.3)):
@@ -58,7 +58,7 @@ def _check_compiled(dtype: torch.dtype) -> None:
 
 
 def _check_kernel(layers: list[StreamAttention], device: torch.device, dtype: torch.dtype) -> None:
-    """Raises `Mismatch` unless the kernel gives the definition's numbers in every tile that fits this GPU.
+    """Raise `Mismatch` unless the kernel gives the definition's numbers in every tile that fits this GPU.
 
     In 32 bits too, in which the scores of a net trained in 16 are looked at.
     """
@@ -86,7 +86,7 @@ def _check_tiles(case, device: torch.device, dtype: torch.dtype) -> None:
 
 @contextmanager
 def computing(layers: Iterable[StreamAttention], implementation):
-    """These layers use another implementation for a while. It has `attend`, and `start` where streams begin."""
+    """Let these layers use another implementation for a while. It has `attend`, and `start` where streams begin."""
     before = [(layer, layer.implementation) for layer in layers]
     for layer, _ in before:
         layer.implementation = implementation
@@ -98,13 +98,13 @@ def computing(layers: Iterable[StreamAttention], implementation):
 
 
 def engine_of(net) -> Engine:
-    """The engine with which a net computes, or a new one where it computes the definition."""
+    """Return the engine with which a net computes, or a new one where it computes the definition."""
     engines = [layer.implementation for layer in stream_layers(net) if isinstance(layer.implementation, Engine)]
     return engines[0] if engines else Engine()
 
 
 def chosen(net) -> list[str]:
-    """Which backend computed what since `prepare`, the most frequent first.
+    """Say which backend computed what since `prepare`, the most frequent first.
 
     Lines before say why the kernel or the compiled code was not used, lines after in which tiles the kernel was.
     """
@@ -122,7 +122,7 @@ def chosen(net) -> list[str]:
 
 
 def _tiles(lines: Iterable[str]) -> list[str]:
-    """The tiles that the kernel worked in, where one of the lines says that it was used."""
+    """Name the tiles that the kernel worked in, where one of the lines says that it was used."""
     if not any(line.endswith(": triton") for line in lines):
         return []
     from models.kernels import tuning  # triton is not there on every machine

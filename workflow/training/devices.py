@@ -33,7 +33,7 @@ class Devices:
         return self.rank == 0
 
     def rows(self, whole: int) -> slice:
-        """This process's part of `whole` rows, which `count` divides."""
+        """Return this process's part of `whole` rows, which `count` divides."""
         size = whole // self.count
         return slice(self.rank * size, (self.rank + 1) * size)
 
@@ -49,7 +49,7 @@ class Devices:
                 gradient /= self.count
 
     def mean(self, number: Tensor) -> Tensor:
-        """The mean of a tensor over the processes, on the CPU."""
+        """Return the mean of a tensor over the processes, on the CPU."""
         mean = number.detach().to("cpu", copy=True)
         if self.count > 1:
             torch.distributed.all_reduce(mean)
@@ -57,7 +57,7 @@ class Devices:
         return mean
 
     def join(self, part: Tensor, dim: int) -> Tensor:
-        """The parts of all processes, of one shape, one after the other."""
+        """Join the parts of all processes, which have one shape, one after the other."""
         if self.count == 1:
             return part.clone()
         parts = [torch.empty_like(part, memory_format=torch.contiguous_format) for _ in range(self.count)]

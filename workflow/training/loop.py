@@ -43,7 +43,7 @@ class Run:
         source: str = "",
         devices: Devices = ALONE,
     ):
-        """task: the class of the job's task. devices: this process among those that train the net.
+        """Build the net. task: the class of the job's task. devices: this process among those that train the net.
 
         source: digest of the files that the numbers depend on; a checkpoint made by others is not resumed.
         """

@@ -18,14 +18,14 @@ LIBRARIES = ("torch", "numpy", "sympy")
 
 
 def pick_device(name: str) -> torch.device:
-    """auto: a GPU where there is one."""
+    """Return a device by its name; auto: a GPU where there is one. `ConfigError` for a GPU that is not there."""
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError("device 'cuda' was asked for and torch sees none; valid here: auto, cpu")
     return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:
-    """Say where a number that is computed now comes from: the fields of a record's `Origin`.
+    """Describe where a number that is computed now comes from: the fields of a record's `Origin`.
 
     code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind share the work.
     """

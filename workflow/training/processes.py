@@ -57,7 +57,7 @@ def _attempt(count: int, work: Callable[[], None]) -> int:
 
 
 def _variables(rank: int, count: int, port: int) -> dict[str, str]:
-    """The environment of one of several processes, as torchrun sets it and `join_devices` reads it."""
+    """Make the environment of one of several processes, as torchrun sets it and `join_devices` reads it."""
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
     store = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "TORCHELASTIC_RESTART_COUNT": 0}
     return {name: str(value) for name, value in {**place, **store, "TORCHELASTIC_USE_AGENT_STORE": True}.items()}

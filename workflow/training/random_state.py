@@ -10,18 +10,18 @@ APART = 1 << 40  # a device's seed is so far from another's
 
 
 def seed(devices: Devices, number: int) -> None:
-    """The first device goes on as a run on a single one does; the others must drop other numbers."""
+    """Seed all devices but the first, which goes on as a run on a single one: each must drop other numbers."""
     if not devices.first:
         torch.manual_seed(APART * devices.rank + number)
 
 
 def save(devices: Devices, device: torch.device) -> dict[str, Tensor]:
-    """By kind of generator, a row for each device."""
+    """Return the states by kind of generator, a row for each device."""
     return {kind: devices.join(each.get_state()[None], dim=0) for kind, each in generators(device).items()}
 
 
 def restore(states: dict[str, Tensor], devices: Devices, device: torch.device, number: int) -> None:
-    """A device that has no row is seeded anew."""
+    """Set the states that `save` returned; a device that has no row is seeded anew."""
     if devices.rank >= len(states["cpu"]):
         seed(devices, number)
         return

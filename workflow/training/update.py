@@ -13,7 +13,7 @@ from workflow.config.job import Training
 
 
 def number_type(precision: str, device: torch.device) -> torch.dtype:
-    """bf16 where the scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
+    """Return bf16 where a scale asks for it and there is a GPU; a CPU computes bf16 products 300 times slower."""
     return torch.bfloat16 if precision == "bf16" and device.type == "cuda" else torch.float32
 
 

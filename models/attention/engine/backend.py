@@ -32,7 +32,7 @@ class Backend:
     """Chooses the code for each group of heads, and counts what was chosen for what."""
 
     def __init__(self, name: str = "auto"):
-        """name: one of `ENGINE_BACKENDS`; ValueError for another. `kernel_fault`: why a check ruled the kernel out."""
+        """Take one of `ENGINE_BACKENDS`; ValueError for another. `kernel_fault`: why a check ruled the kernel out."""
         if name not in ENGINE_BACKENDS:
             raise ValueError(f"unknown backend '{name}'; valid: {', '.join(ENGINE_BACKENDS)}")
         self.name = name
@@ -40,7 +40,7 @@ class Backend:
         self.kernel_fault: str | None = None
 
     def choose(self, group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tensor | None) -> str:
-        """The name of the code for a group; ValueError where the forced one cannot compute it."""
+        """Return the name of the code for a group; ValueError where the forced one cannot compute it."""
         obstacles = {
             "compiled": compiled_obstacle(group, q),
             "triton": self.kernel_fault or _triton_obstacle(group, q, v, position_keys),

@@ -39,20 +39,20 @@ class Chunk:
         return self.queries.stop - self.queries.start
 
     def of_queries(self, x: Tensor) -> Tensor:
-        """B g T d -> n c d, the items n = streams x heads."""
+        """Take the chunk of B g T d: n c d, where n counts streams x heads."""
         return x[self.streams, :, self.queries].flatten(0, 1)
 
     def of_keys(self, x: Tensor) -> Tensor:
-        """K B g d -> n k d, a view."""
+        """View the chunk of K B g d: n k d."""
         return x[self.keys, self.streams].flatten(1, 2).transpose(0, 1)
 
     def by_head(self, x: Tensor) -> Tensor:
-        """n .. -> b g .."""
+        """Part streams and heads again: n .. -> b g .."""
         return x.unflatten(0, (self.streams.stop - self.streams.start, -1))
 
 
 def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, bytes_each: int) -> Iterator[Chunk]:
-    """The chunks of a block of T queries, the last T of K keys their own, none seeing beyond `reach`.
+    """Cut a block of T queries into chunks; the last T of K keys are the block's own, and none sees beyond `reach`.
 
     Where the queries of a chunk see no key at all, its window is the column x = 1, before the stream's first key.
     """
@@ -69,7 +69,7 @@ def chunks(T: int, K: int, B: int, heads: int, reach: int, attends_self: bool, b
 
 
 def band(scores: Tensor, window: int) -> Tensor:
-    """Columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores, as a view (.. c, W).
+    """View columns i .. i + W - 1 of each row i of contiguous (.. c, W + c - 1) scores as (.. c, W).
 
     Its row stride is one longer than the rows: nothing is copied to skew the scores or to undo it.
     """
@@ -78,7 +78,7 @@ def band(scores: Tensor, window: int) -> Tensor:
 
 
 def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """y: B g T dv of a block of queries.
+    """Compute the outputs of a block of queries: B g T dv.
 
     q, r: B g T dk, content and position queries, over sqrt(dk); r is None without position keys. k: K B g dk and
     v: K B g dv, the last T the block's own. position_keys: dk W or g dk W, W at least the group's reach, the last
@@ -95,7 +95,7 @@ def attend_band(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list
 
 
 def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, *parameters) -> Tensor:
-    """y of a chunk: b g c dv."""
+    """Compute the outputs of a chunk: b g c dv."""
     s = band(_content_scores(chunk, q, k), chunk.window)
     s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
     z = z[chunk.streams, :, chunk.queries] if z is not None and z.dim() == 4 else z
@@ -104,19 +104,19 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
 
 
 def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
-    """q k^T, n c (W + c - 1), contiguous, zeros before the stream's first key."""
+    """Compute q k^T: n c (W + c - 1), contiguous, zeros before the stream's first key."""
     s = torch.bmm(chunk.of_queries(q), chunk.of_keys(k).transpose(1, 2))
     return pad(s, (chunk.missing, 0)) if chunk.missing else s
 
 
 def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
-    """r p^T, n c W."""
+    """Compute r p^T: n c W."""
     nearest = position_keys[..., position_keys.size(-1) - chunk.window :]
     return (r[chunk.streams, :, chunk.queries] @ nearest).flatten(0, 1)
 
 
 def _weights(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parameters: tuple) -> Tensor:
-    """normalise(select(s + log m)), b g c W."""
+    """Compute normalise(select(s + log m)): b g c W."""
     x = torch.arange(chunk.window, 0, -1, device=s.device)
     log_m = group.span.log_mask(x, z)
     s = s if log_m is None else s + log_m
@@ -130,7 +130,7 @@ def _weights(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parame
 
 @contextmanager
 def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
-    """The choices compute with these parameters, those of some heads, in place of their own.
+    """Let the choices compute with the parameters of some heads in place of their own.
 
     (`torch.func.functional_call` cannot be traced.) One thread at a time may compute with a layer.
     """
@@ -147,6 +147,6 @@ def _substituted(parameters: tuple[Tensor, ...], *choices: nn.Module):
 
 
 def _unband(p: Tensor) -> Tensor:
-    """The transpose of `band`: .. c W onto zeros .. c (W + c - 1)."""
+    """Undo `band`: put .. c W onto zeros .. c (W + c - 1)."""
     *batch, c, W = p.shape
     return pad(p, (0, c)).flatten(-2)[..., : c * (W + c - 1)].view(*batch, c, W + c - 1)

@@ -15,14 +15,14 @@ SLACK = 4  # a new buffer has room for a quarter more rows, so that rows are sel
 
 
 def streams(past: list[Past], rows) -> list[Past]:
-    """The caches of these streams alone, by layer. rows: a slice or an index."""
+    """Keep the caches of some streams alone, by layer. rows: a slice or an index."""
     if isinstance(rows, Tensor):
         return [tuple(_selected(part, rows) for part in parts) for parts in past]
     return [tuple(part[:, rows] for part in parts) for parts in past]
 
 
 def _selected(part: Tensor, rows: Tensor) -> Tensor:
-    """These streams, copied, with room behind them that the next `append` takes over: beams move at every step."""
+    """Copy some streams, with room behind them that the next `append` takes over: beams move at every step."""
     buffer = part.new_empty(len(part) + len(part) // SLACK + 1, len(rows), *part.shape[2:])
     selected = torch.index_select(part, 1, rows, out=buffer[: len(part)])
     selected.room = buffer
@@ -40,7 +40,7 @@ class StreamCache:
         self.buffer, self.stop = torch.empty(0), 0
 
     def append(self, past: Tensor, new: Tensor) -> Tensor:
-        """past: K B c and new: T B c -> both, K + T B c, without gradient.
+        """Join past: K B c and new: T B c -> K + T B c, without gradient.
 
         Rows are copied only where `past` is not what was returned last, or the buffer is full.
         """
@@ -73,7 +73,7 @@ class Inputs:
         self.rows = layer.caches[0].append(past[0], self.x)
 
     def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        """Keys K B g dk and values K B g dv that the heads of group `number` reach."""
+        """Return the keys K B g dk and values K B g dv that the heads of group `number` reach."""
         rows = self.rows[-(len(self.x) + reach) :]
         past = rows[: len(rows) - len(self.x)].data  # its buffer is appended to, which is no change of these rows
         matrices = (matrix.T.to(rows.dtype) for matrix in _projection_matrices(self.layer, heads))
@@ -81,7 +81,7 @@ class Inputs:
         return [each.unflatten(-1, (len(heads), -1)) for each in projected]
 
     def next_past(self, groups: Partition) -> Past:
-        """The inputs that the layer keeps for the next block."""
+        """Return the inputs that the layer keeps for the next block."""
         return (self.rows[-self.layer.span.cache_length(max(reach for _, reach in groups)) :],)
 
 
@@ -93,19 +93,19 @@ class KeysAndValues:
         self.new = [linear(x).unflatten(-1, (layer.shape.heads, -1)) for linear in (layer.key, layer.value)]
 
     def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        """Keys K B g dk and values K B g dv that the heads of group `number` reach. Groups come in order."""
+        """Return the keys K B g dk and values K B g dv that the heads of group `number` reach. Groups come in order."""
         for part, new in enumerate(self.new, 2 * number):
             self.rows.append(self.layer.caches[part].append(self.past[part], pick_heads(new, heads, 2)))
         return [rows[-(len(self.new[0]) + reach) :] for rows in self.rows[-2:]]
 
     def next_past(self, groups: Partition) -> Past:
-        """A group keeps what it reaches, or what its span needs where reach depends on the input."""
+        """Keep for each group what it reaches, or what its span needs where reach depends on the input."""
         span = self.layer.span
         lengths = [span.cache_length(reach) if span.follows_input else reach for _, reach in groups for _ in range(2)]
         return tuple(rows[-length:] for rows, length in zip(self.rows, lengths, strict=True))
 
 
 def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """W_k and W_v of these heads: g dk d and g dv d, heads one below the other."""
+    """Return W_k and W_v of these heads: g dk d and g dv d, heads one below the other."""
     matrices = (linear.weight.unflatten(0, (layer.shape.heads, -1)) for linear in (layer.key, layer.value))
     return tuple(pick_heads(matrix, heads, 0).flatten(0, 1) for matrix in matrices)

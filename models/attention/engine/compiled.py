@@ -82,7 +82,7 @@ def _by_head(weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int,
 
 
 def project_by_head(x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries B h T dk of x: T B d, and keys and values of the last counts[i] of rows: K B d for head i.
+    """Project queries B h T dk from x: T B d, and for head i keys and values from the last counts[i] of rows: K B d.
 
     Keys and values are numbers in a row, laid out as `by_head` says.
     """
@@ -93,7 +93,7 @@ def project_by_head(x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]) -> 
 
 @lru_cache(maxsize=4096)
 def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
-    """How keys or values of `width` numbers lie in what `project_by_head` gives, rows of time first."""
+    """Describe how keys or values of `width` numbers lie in what `project_by_head` gives, rows of time first."""
     h, starts = len(counts), (0, *accumulate(counts))
     if len(set(counts)) == 1:
         return Layout(width, tuple(range(0, h * width, width)), (h * width,) * h, (B * h * width,) * h)
@@ -132,25 +132,21 @@ def _layout(x: Tensor, stream: int, head: int, row: int) -> Layout:
     return Layout(x.size(3), first, (x.stride(stream),) * h, (x.stride(row),) * h)
 
 
-def time_first(x: Tensor) -> Layout:
-    """Describe x: K B g d."""
-    return _layout(x, stream=1, head=2, row=0)
-
-
 def rows_first(x: Tensor) -> Layout:
     """Describe x: B h N d."""
     return _layout(x, stream=0, head=1, row=2)
 
 
 def attend_compiled(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
-    """As `band.attend_band`."""
+    """Compute what `band.attend_band` does."""
     alpha = alpha_of(group.normaliser, group.heads, parameters, q)
-    pattern = pattern_of(group, (len(k),) * group.heads, time_first(k), time_first(v), alpha)
+    layouts = (_layout(x, stream=1, head=2, row=0) for x in (k, v))
+    pattern = pattern_of(group, (len(k),) * group.heads, *layouts, alpha)
     return attend(pattern, q, r, k, v, position_keys, z, alpha)
 
 
 def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[int, ...]) -> Tensor:
-    """All heads of a layer in training, y: B h T dv; head i has keys and values of its own last counts[i] rows.
+    """Attend in training with all heads of a layer -> B h T dv; head i has keys and values of its last counts[i] rows.
 
     tensors: of `BlockQueries.of`, with the keys and values of `project_by_head`.
     """
@@ -162,7 +158,7 @@ def attend_layer(group: HeadGroup, tensors: tuple, shape: Shape, counts: tuple[i
 
 
 def attend_sequence(group: HeadGroup, tensors: tuple, visible: Tensor, reads_itself: bool) -> Tensor:
-    """All heads of a layer that reads a whole sequence, itself or another, y: B h T dv.
+    """Attend with all heads of a layer to a whole sequence, its own or another -> B h T dv.
 
     tensors: of `BlockQueries.of`, keys and values B h N d. visible: B N, False at padding, which stands at the end.
     """
@@ -191,7 +187,7 @@ def side_by_side(x: Tensor) -> Tensor:
 
 
 def pattern_of(group: HeadGroup, counts, keys: Layout, values: Layout, alpha, kind=STREAM, scale=1.0) -> Pattern:
-    """Which keys the heads of a group see; counts: how many keys there are, by head."""
+    """Describe which keys the heads of a group see; counts: how many keys there are, by head."""
     span, kept = group.span, getattr(group.selection, "k", 0)
     ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad
     bounds = (group.reach, group.attends_self, ramp, limit, kept)

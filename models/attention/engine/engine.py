@@ -29,11 +29,11 @@ class Engine:
     """Computes layers of attention over streams; several layers may share one, so that choices are counted together."""
 
     def __init__(self, backend: str = "auto"):
-        """backend: a name of `backend.ENGINE_BACKENDS`; ValueError for another."""
+        """Take a name of `backend.ENGINE_BACKENDS`; ValueError for another."""
         self.backend = Backend(backend)
 
     def start(self, layer, batch: int) -> Past:
-        """The cache of streams that have not begun.
+        """Make the cache of streams that have not begun.
 
         In training it holds inputs (0 B d), in evaluation keys and values (0 B g c) of each group of heads. In
         evaluation the groups of this moment stay those of the layer until the next start.
@@ -48,7 +48,7 @@ class Engine:
         return tuple(weight.new_empty(0, batch, len(heads), c) for heads in layer.partition for c in widths)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
-        """x: B T d and the cache before it -> y: B T h dv before the output projection, and the cache after it.
+        """Attend with x: B T d and the cache -> B T h dv before the output projection, and the next block's cache.
 
         No gradient reaches the cache. In evaluation it holds keys and values.
         """
@@ -72,7 +72,7 @@ class Engine:
         return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(groups)
 
     def _attend_layer(self, layer, x: Tensor, past: Past, z: Tensor | None, at_hand: int) -> tuple[Tensor, Past]:
-        """In training by the compiled library: no groups, each head has keys of its own reach."""
+        """Attend, in training, by the compiled library: no groups, each head has keys of its own reach."""
         reaches = [min(reach, at_hand) for reach in head_reaches(layer, z)]
         heads, widest = tuple(range(len(reaches))), max(reaches)
         cache = Inputs(layer, x, past)
@@ -84,7 +84,7 @@ class Engine:
         return y.transpose(1, 2), cache.next_past([(heads, widest)])
 
     def attend_sequence(self, layer, x: Tensor, projected: Projected, visible: Tensor) -> Tensor:
-        """As `Definition.attend_sequence`, which computes it where nothing is compiled."""
+        """Compute what `Definition.attend_sequence` does, by it where nothing is compiled."""
         if not self.backend.takes_layer(layer, x):
             return Definition().attend_sequence(layer, x, projected, visible)
         z, reach = layer.span.extent(x), min([*layer.bounds(), visible.size(1)])
@@ -96,7 +96,7 @@ class Engine:
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
-    """In evaluation, keys and values of cache and block, B h K d; zeros where a group has cached less than another."""
+    """Return keys and values of cache and block in evaluation: B h K d; zeros where a group cached less."""
     groups = head_groups(layer, layer.span.extent(x))
     cache, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
     pairs = [cache.keys_and_values(number, heads, longest) for number, (heads, _) in enumerate(groups)]
@@ -108,12 +108,12 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
 
 
 def _padded(rows: Tensor, length: int) -> Tensor:
-    """K .. -> length .., zeros before the first."""
+    """Put zeros before the first row: K .. -> length .."""
     return torch.cat([rows.new_zeros(length - len(rows), *rows.shape[1:]), rows])
 
 
 def _in_order(parts: list[Tensor], groups: list[tuple[int, ...]]) -> Tensor:
-    """B g T dv of each group -> B h T dv."""
+    """Put the heads of all groups into their order: B g T dv of each group -> B h T dv."""
     if len(parts) == 1:
         return parts[0]
     heads = [head for group in groups for head in group]

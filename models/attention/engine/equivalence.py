@@ -31,7 +31,7 @@ class Case:
 
     @property
     def limit(self) -> int:
-        """S of the inputs."""
+        """Return the limit S of the inputs."""
         return BEYOND + (self.ramp or 0)
 
     def span_of(self) -> Span:
@@ -40,7 +40,7 @@ class Case:
 
 
 def cases_of(layer) -> set[Case]:
-    """The cases of a layer over streams, in training and in evaluation; none where the kernel is not made for it."""
+    """List the cases of a layer over streams, in training and evaluation; none where the kernel is not made for it."""
     if kernel_obstacle(layer, layer.position.needs_distance, layer.shape.d_k, layer.shape.d_v):
         return set()
     span, ramp = Fixed if isinstance(layer.span, Full) else type(layer.span), getattr(layer.span, "ramp", None)
@@ -72,7 +72,7 @@ class _Choices(NamedTuple):
 
 
 def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z=None) -> Tensor:
-    """y by the formula: B h T dv. q, r: over sqrt(dk). factors: B h T K, of dropout on the weights, or 1."""
+    """Compute y by the formula: B h T dv. q, r: over sqrt(dk). factors: B h T K, of dropout on the weights, or 1."""
     scale, shape = sqrt(case.shape.d_k), case.shape
     position = _Position(r * scale, position_keys)
     choices = _Choices(position, case.span_of(), All(shape), Softmax(shape), case.attends_self)
@@ -80,7 +80,7 @@ def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z
 
 
 def inputs_of(case: Case, T: int, K: int, by_head: bool, dtype: torch.dtype) -> dict[str, Tensor]:
-    """Numbers that `dtype` holds exactly, in 64 bits; spans off the whole numbers, whole, 0 and S.
+    """Draw numbers that `dtype` holds exactly, in 64 bits; spans off the whole numbers, whole, 0 and S.
 
     by_head: each head has position keys of its own. Values drift along the stream and dy leans the same way, so that
     the many parts of z's gradient do not cancel and leave the rounding of 16 bits alone to be compared.
@@ -115,7 +115,7 @@ class Mismatch(RuntimeError):
 
 
 def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None:
-    """Raises `Mismatch` unless `twin` agrees with `formula.attend` on small random inputs, output and all gradients.
+    """Raise `Mismatch` unless `twin` agrees with `formula.attend` on small random inputs, output and all gradients.
 
     twin: called as `attend` of `models/kernels/banded.py`; under dropout the definition gets the mask that the twin
     drew. The definition is computed in 64 bits from the rounded inputs, and an error is measured against the largest
@@ -139,7 +139,7 @@ def check_equivalence(twin, device: str, dtype: torch.dtype, case: Case) -> None
 
 
 def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
-    """y by the twin: B h T dv."""
+    """Compute y by the twin: B h T dv."""
     reach = case.span_of().reach(z)
     position_keys = position_keys[..., case.limit - int(reach.max()) :]
     dropout = {"drop": case.drop, "seed": SEED if case.drop else 0}
@@ -147,7 +147,7 @@ def call(case: Case, twin, q, r, k, v, position_keys, z=None) -> Tensor:
 
 
 def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
-    """The factors, 0 or 1 / (1 - drop), that the twin gives the weights: B h T K in 64 bits.
+    """Find the factors, 0 or 1 / (1 - drop), that the twin gives the weights: B h T K in 64 bits.
 
     With a one-hot value for each key the outputs are the weights themselves, as many keys at a time as a value is wide.
     """
@@ -159,7 +159,7 @@ def dropout_factors(twin, case: Case, inputs: dict[str, Tensor]) -> Tensor:
 
 
 def results(attend, case: Case, given, inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The output of `attend(case, given, ...)`, and the gradient of every input."""
+    """Compute the output of `attend(case, given, ...)` and the gradient of every input."""
     leaves = {name: nn.Parameter(tensor) for name, tensor in inputs.items() if name != "dy"}
     y = attend(case, given, **leaves)
     gradients = torch.autograd.grad(y, list(leaves.values()), inputs["dy"])

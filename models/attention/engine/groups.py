@@ -19,7 +19,7 @@ Partition = list[tuple[tuple[int, ...], int]]  # heads of each group and the far
 
 
 def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
-    """The groups of a layer's heads for a block whose span has the extent z.
+    """Group a layer's heads for a block whose span has the extent z.
 
     queries: of the block in all streams. In evaluation the groups are those for which `Engine.start` made the cache.
     """
@@ -30,21 +30,21 @@ def head_groups(layer, z: Tensor | None, queries: int = 0) -> Partition:
 
 
 def evaluation_groups(layer) -> list[tuple[int, ...]]:
-    """The groups that a layer keeps while it evaluates; all heads together where reach depends on the input."""
+    """Group heads for the time that a layer evaluates; all together where reach depends on the input."""
     if layer.span.follows_input:
         return [tuple(range(layer.shape.heads))]
     return [heads for heads, _ in partition(head_reaches(layer, layer.span.extent(None)), GROUP_COST_IN_EVALUATION)]
 
 
 def head_reaches(layer, z: Tensor | None) -> tuple[int, ...]:
-    """How many keys each head can see now, by its span and by the layer's bounds."""
+    """Count the keys that each head can see now, by its span and by the layer's bounds."""
     bound = min(layer.bounds(), default=torch.iinfo(torch.int64).max)
     return tuple(min(bound, reach) for reach in layer.span.reach(z).tolist())
 
 
 @lru_cache(maxsize=4096)
 def partition(reaches: tuple[int, ...], cost: int) -> Partition:
-    """The partition of the heads, in the order of their reach, of the least sum of cost + heads x farthest reach."""
+    """Part the heads, in the order of their reach, so that the sum of cost + heads x farthest reach is least."""
     order = sorted(range(len(reaches)), key=reaches.__getitem__)
     best: list[tuple[int, list]] = [(0, [])]  # cost and groups of the first n heads
     for stop in range(1, len(order) + 1):
@@ -61,7 +61,7 @@ def head_index(heads: tuple[int, ...], device: torch.device) -> Tensor:
 
 
 def pick_heads(x: Tensor, heads: tuple[int, ...], axis: int) -> Tensor:
-    """These heads alone; all of them are not copied."""
+    """Pick these heads along an axis; where they are all, nothing is copied."""
     return x if len(heads) == x.size(axis) else x.index_select(axis, head_index(heads, x.device))
 
 
@@ -87,7 +87,7 @@ class BlockQueries:
     """content and position: queries B h T dk over sqrt(dk); position_keys: dk W or h dk W. None without positions."""
 
     def __init__(self, layer, q: Tensor, z: Tensor | None, widest: int, *, scaled: bool = True):
-        """q: B h T dk, as projected. widest: the most keys that any head sees. scaled: whether by 1 / sqrt(dk)."""
+        """Take q: B h T dk as projected; widest: the most keys that any head sees; scaled: whether by 1 / sqrt(dk)."""
         self.layer, self.z, axis = layer, z, layer.position
         # 16 bits where q has been made so, whatever a position adds in 32
         content, position = axis.content(q).to(q.dtype), axis.query(q).to(q.dtype) if axis.needs_distance else None
@@ -101,7 +101,7 @@ class BlockQueries:
             self.position = self.content if position is content else position * scale if scaled else position
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[HeadGroup, tuple]:
-        """The group of these heads, and the tensors that `attend_band` takes."""
+        """Return the group of these heads, and the tensors that `attend_band` takes."""
         layer = self.layer
         q, r, z = (
             None if tensor is None else pick_heads(tensor, heads, -3)
@@ -124,6 +124,6 @@ class BlockQueries:
         return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
-        """A choice's parameter for these heads: a row each, or one that all share."""
+        """Pick a choice's parameter for these heads: a row each, or one that all share."""
         by_head = parameter.dim() and parameter.size(0) == self.layer.shape.heads
         return pick_heads(parameter, heads, 0) if by_head else parameter

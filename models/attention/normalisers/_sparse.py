@@ -13,13 +13,13 @@ FAR = -2.0  # tau >= max - 1, so a scaled score this far below the maximum is of
 
 
 def centre(scaled: Tensor) -> Tensor:
-    """Scaled scores with their row's maximum at 0; everything surely off the support at `FAR`."""
+    """Shift scaled scores so that a row's maximum is 0; everything surely off the support is `FAR`."""
     scaled = scaled.float() if scaled.element_size() < 4 else scaled
     return (scaled - scaled.amax(-1, keepdim=True)).clamp(min=FAR)
 
 
 def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tensor:
-    """x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it.
+    """Find x = [z - tau]_+ at the tau where `step` of x is 0, z as `centre` makes it.
 
     Newton's method from tau = -1, below the root; a row that has converged stays as it is. Measured: 6 steps as a rule,
     12 for 4,096 scores.
@@ -37,5 +37,5 @@ def climb(z: Tensor, step: Callable[[Tensor], Tensor], steps: int = 50) -> Tenso
 
 
 def through_jacobian(s: Tensor, gradient: Tensor) -> Tensor:
-    """The gradient in z from the gradient in p."""
+    """Compute the gradient in z from the gradient in p."""
     return s * (gradient - (s * gradient).sum(-1, keepdim=True) / s.sum(-1, keepdim=True))

@@ -5,13 +5,13 @@ from torch import Tensor
 
 
 def halves(position: Tensor, width: int) -> Tensor:
-    """Sines in the first half of the channels, cosines in the second, as Transformer-XL has them: (n, width)."""
+    """Put sines in the first half of the channels, cosines in the second, as Transformer-XL does: (n, width)."""
     angles = _angles(position, width)
     return torch.cat([angles.sin(), angles.cos()], -1)[:, :width]
 
 
 def interleaved(position: Tensor, width: int) -> Tensor:
-    """Sines in the even channels, cosines in the odd ones, as printed: (n, width)."""
+    """Put sines in the even channels, cosines in the odd ones, as printed: (n, width)."""
     angles = _angles(position, width)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[:, :width]
 

@@ -22,5 +22,5 @@ class NoPosition(Choice):
         return q
 
     def keys(self, window: int) -> None:
-        """There are no position keys, and so no query for them."""
+        """Return None: there are no position keys, and so no query for them."""
         return None

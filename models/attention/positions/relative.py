@@ -28,5 +28,5 @@ class Relative(Choice):
         return q
 
     def keys(self, window: int) -> Tensor:
-        """Position keys for x = window .. 1: (dk, window)."""
+        """Return the position keys for x = window .. 1: (dk, window)."""
         return self.table[:, self.limit - window :]

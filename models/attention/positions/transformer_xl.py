@@ -26,7 +26,7 @@ class TransformerXL(Choice):
         self.dropout = 0.0  # on the sinusoids; Transformer-XL's net sets its own
 
     def for_next_layer(self) -> "TransformerXL":
-        """Its own W_r, the same u and v."""
+        """Make a position with a W_r of its own and the same u and v."""
         other = TransformerXL(self.shape, clamp=self.clamp)
         other.u, other.v = self.u, self.v
         return other
@@ -38,7 +38,7 @@ class TransformerXL(Choice):
         return q + self.v
 
     def keys(self, window: int) -> Tensor:
-        """Position keys for x = window .. 1: (h, dk, window)."""
+        """Compute the position keys for x = window .. 1: (h, dk, window)."""
         weight = self.project.weight
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
-    """log m(x), -inf where m = 0. Broadcasts x with z.
+    """Compute log m(x), -inf where m = 0. Broadcasts x with z.
 
     In z the gradient is the derivative from the left: it counts the key that has just reached m = 1 and not the
     key still at m = 0. For z off the whole numbers the two sides agree.
@@ -24,5 +24,5 @@ def log_ramp(x: Tensor, z: Tensor, ramp: int) -> Tensor:
 
 
 def ramp_reach(z: Tensor, ramp: int, limit: int) -> Tensor:
-    """The number of keys with m > 0, elementwise in z."""
+    """Count the keys with m > 0, elementwise in z."""
     return (z.detach().ceil().long() + ramp).clamp(max=limit)

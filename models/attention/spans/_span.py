@@ -17,23 +17,23 @@ class Span(Choice):
         self.heads = shape.heads
 
     def extent(self, inputs: Tensor) -> Tensor | None:
-        """z for a block of layer inputs (B T d): (h 1 1), or (B h T 1) if it depends on the query; None: no mask."""
+        """Compute z for a block of inputs (B T d): (h 1 1), or (B h T 1) if it depends on the query; None: no mask."""
         return None
 
     def log_mask(self, x: Tensor, z: Tensor | None) -> Tensor | None:
-        """log m at the ranks x (any shape that broadcasts with z's last two axes); None where m = 1 up to the limit."""
+        """Compute log m at x (any shape that broadcasts with z's last two axes); None where m = 1 up to the limit."""
         return None
 
     def reach(self, z: Tensor | None) -> Tensor:
-        """How many past keys each head can see now: (h,) whole numbers. The engine computes no more."""
+        """Count the past keys that each head can see now: (h,) whole numbers. The engine computes no more."""
         return torch.full((self.heads,), self.limit if self.limit is not None else torch.iinfo(torch.int64).max)
 
     def cache_length(self, window: int) -> int:
-        """How many past inputs a layer keeps for the next block, given the window it just used."""
+        """Count the past inputs that a layer keeps for the next block, given the window it just used."""
         return self.limit
 
     def facts(self) -> dict:
-        """spans of the heads, their mean and the farthest reach, in characters, R included (the paper's convention)."""
+        """Return the heads' spans, their mean and the farthest reach, in keys, R included as in the paper."""
         return {
             "spans": [float(self.limit)] * self.heads,
             "mean_span": float(self.limit),

@@ -52,7 +52,7 @@ class Dynamic(Span):
         return block * self.weight.numel()
 
     def facts(self) -> dict:
-        """Means and the farthest reach over what was evaluated since the last call; else those of the bias."""
+        """Return means and the farthest reach over what was evaluated since the last call; else those of the bias."""
         z = self.limit * torch.sigmoid(self.bias.detach().double())
         start, reach = (z + self.ramp).clamp(max=self.limit), ramp_reach(z, self.ramp, self.limit)
         spans = torch.stack(self._seen).mean(0) if self._seen else start

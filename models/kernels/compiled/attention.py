@@ -44,7 +44,7 @@ class AttentionStruct(ctypes.Structure):
 
 
 def numbers(*values: int):
-    """An array for C."""
+    """Make an array of 64-bit integers for C."""
     return (I * len(values))(*values)
 
 
@@ -92,7 +92,7 @@ class Pattern:
 
 
 def _rows_of(x: Tensor | None) -> _RowsOf:
-    """B H T d, its last axis contiguous."""
+    """Describe the rows of x: B H T d, its last axis contiguous."""
     if x is None:
         return _RowsOf()
     strides = [stride if size > 1 else 0 for size, stride in zip(x.shape[:3], x.stride()[:3], strict=True)]
@@ -124,7 +124,7 @@ class _Call:
             self._positions(p)
 
     def _positions(self, p: Tensor) -> None:
-        """p: dk columns, or H dk columns."""
+        """Hand over the position keys p: dk columns, or H dk columns."""
         c, lanes = self.struct, library(p.dtype).lanes()
         self.p, self.pt = pad(p, (0, lanes)), p.transpose(-1, -2).contiguous()
         c.p, c.pt, c.p_row = self.p.data_ptr(), self.pt.data_ptr(), self.p.size(-1)
@@ -182,7 +182,7 @@ class _Attend(torch.autograd.Function):
 
 
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
-    """y: B H T dv.
+    """Attend with the compiled library -> B H T dv.
 
     q, r: B H T dk, the content and position queries; r is None without positions. k, v: of any shape whose last axis is
     dk and dv, laid out as `pattern` says. p: dk W or H dk W, the last column x = 1; of a sentence read both ways

@@ -61,7 +61,7 @@ def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
 
 
 def refuse(dtype: torch.dtype, reason: str) -> None:
-    """From now on this process computes without the library for numbers of this type."""
+    """Compute without the library for numbers of this type from now on in this process."""
     _REFUSED[dtype] = reason
 
 
@@ -78,7 +78,7 @@ def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
 
 
 def library(dtype: torch.dtype) -> ctypes.CDLL:
-    """The functions for 32 or 64 bits, compiled where they are not in the cache; `CannotCompile` says why not."""
+    """Load the functions for 32 or 64 bits, compiled where they are not in the cache; `CannotCompile` says why not."""
     result = _attempt(dtype)
     if isinstance(result, CannotCompile):
         raise result
@@ -117,7 +117,7 @@ def _built(real: str) -> Path:
 
 
 def _compiler() -> list[str]:
-    """The command of the compiler: `CC`, or the first that is there."""
+    """Find the command of the compiler: `CC`, or the first that is there."""
     named = os.environ.get("CC")
     for command in [named] if named is not None else ["cc", "gcc", "clang"]:
         if (words := shlex.split(command)) and shutil.which(words[0]):

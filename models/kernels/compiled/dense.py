@@ -41,8 +41,10 @@ class Product(NamedTuple):
 
 
 def multiply(*products: Product) -> None:
-    """All of them, each by all threads, which do not wait for one another: a product may read, as its `a`, what one
-    before it wrote for the same rows, and nothing else that these products write.
+    """Compute the products one after the other, each by all threads.
+
+    Threads do not wait for one another: a product may read, as its `a`, what one before it wrote for the same rows, and
+    nothing else that these products write.
 
     ValueError for sizes or types that do not fit, and where rows of c are not contiguous.
     """
@@ -144,12 +146,12 @@ def _pays(x: Tensor) -> bool:
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """x W^T + b, as torch's, by products compiled for this machine where there is a compiler."""
+    """Compute x W^T + b, as torch's, by products compiled for this machine where there is a compiler."""
     return _Linear.apply(x, weight, bias) if _pays(x) else nn.functional.linear(x, weight, bias)
 
 
 def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
-    """x W^T for several matrices, cut into heads: B N d -> B h N c each."""
+    """Compute x W^T for several matrices, cut into heads: B N d -> B h N c each."""
     if _pays(x):
         return _ByHeads.apply(x, heads, *weights)
     parts = (nn.functional.linear(x, weight) for weight in weights)
@@ -157,7 +159,7 @@ def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
 
 
 def of_heads(y: Tensor, weight: Tensor) -> Tensor:
-    """B h T c -> B T d: heads side by side, times W^T."""
+    """Put heads side by side and multiply by W^T: B h T c -> B T d."""
     if _pays(y):
         return _OfHeads.apply(y, weight)
     return nn.functional.linear(y.transpose(1, 2).flatten(2), weight)
@@ -199,5 +201,5 @@ class _Normed(torch.autograd.Function):
 
 
 def add_and_norm(x: Tensor, y: Tensor | None, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:
-    """The layer norm of x + y, .. d, with its weight and bias d; y None: of x alone."""
+    """Compute the layer norm of x + y, .. d, with its weight and bias d; y None: of x alone."""
     return _Normed.apply(x, y, weight, bias, epsilon)

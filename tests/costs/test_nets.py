@@ -1,4 +1,4 @@
-"""Our counts and our normalisers beside those of public libraries, and a count by hand."""
+"""What is measured of a net: steps, full caches, a raised limit, and counts beside those of public libraries."""
 
 import pytest
 import torch
@@ -7,9 +7,49 @@ from models import macs
 from tests._jobs import VARIANTS, corpus, job, translation
 from tests._training import CPU
 from workflow.costs.libraries import use_library
-from workflow.costs.streams import count
-from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.costs.streams import count, evaluation, full_caches, prediction, training_step
+from workflow.costs.trained_net import TrainedRun, build_net, raise_limit, random_block
 from workflow.tasks.char_lm.streams import cut
+
+
+def test_raising_the_limit_keeps_the_spans_and_the_numbers_of_the_engine():
+    small = job()
+    net = build_net(small, CPU, 7)
+    for layer in net.attentions:
+        layer.span.fraction.data.fill_(0.5)
+    longer = raise_limit(small, net, 240, CPU)
+    for raised, trained in zip(longer.attentions, net.attentions, strict=True):
+        reaches = (layer.span.reach(layer.span.extent(None)).tolist() for layer in (raised, trained))
+        assert len(set(map(tuple, reaches))) == 1
+
+
+def test_a_training_step_updates_nothing_but_does_the_whole_work():
+    small = job(net={"dropout": 0.0})
+    net = build_net(small, CPU, 7)
+    before = {name: weight.clone() for name, weight in net.state_dict().items()}
+    step, characters = training_step(small, net, CPU)
+    step()
+    assert characters == 64
+    assert all(torch.equal(weight, before[name]) for name, weight in net.state_dict().items())
+    assert prediction(small, net, CPU, 3)[1] == 3
+    assert evaluation(small, net, CPU)[1] == small.evaluation.streams * small.evaluation.block
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
+    small = job(**VARIANTS[variant])
+    net = build_net(small, CPU).train(training)
+    past, block = net.start(small.training.batch), random_block(small, 128, CPU)
+    for _ in range(8):
+        _, past = net(block, past)
+    caches = full_caches(small, net, CPU)
+    shapes = [[part.shape for part in parts] for parts in caches]
+    assert shapes == [[part.shape for part in parts] for parts in past]
+    lengths = {shape[0] for layer in shapes for shape in layer}
+    reach = 4 if not training and small.attention.span["name"] == "adaptive" else 9  # a bucket keeps what it reaches
+    assert min(lengths) >= reach
 
 
 @pytest.mark.slow
@@ -38,8 +78,11 @@ def test_executed_follows_the_span_and_dense_does_not():
 
 
 def test_executed_by_hand():
-    """One layer, width 4, fixed S = 2, T = 2: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, scores
-    and values 2 x 2 x 3 x 4, positions 2 x 2 x 4; per character half of it, and 2 x 4 x 8 + 4 x 3 outside."""
+    """One layer, width 4, S = 2, blocks of T = 2; per token half a block, and 2 x 4 x 8 + 4 x 3 outside of attention.
+
+    A block: 2 x 2 x 16 for q and out, 2 x 4 x 16 for k and v of 2 + 2 rows, 2 x 2 x 3 x 4 scores and values, 2 x 2 x 4
+    for positions.
+    """
     sizes = {"layers": 1, "d_model": 4, "heads": 1, "d_ff": 8}
     small = job(span={"name": "fixed", "limit": 2}, position={"name": "relative", "limit": 2}, net=sizes, block=2)
     tokens = torch.zeros(1, 12, dtype=torch.long)
