@@ -17,7 +17,7 @@ SHARED = {80: 163_000, 90: 227_000}  # bytes of fast memory that a program may a
 
 
 def source(kernel, dtype: str, shapes: dict, absent: tuple[str, ...]) -> ASTSource:
-    """The kernel at its types; the arguments that are `absent` are None, which triton compiles in."""
+    """Write the kernel's source at its types; `absent` arguments are None, which triton compiles in."""
     constants = shapes | {name: None for name in kernel.arg_names if name in absent}
     types = {"reach": "*i32", **dict.fromkeys(SUMS, "*fp32"), **dict.fromkeys(NUMBERS, "i32"), "seed": "i64"}
     signature = {n: "constexpr" if n in constants else types.get(n, f"*{dtype}") for n in kernel.arg_names}

@@ -13,7 +13,7 @@ PARTS = (*FILES, "benchmarks", "config", "models", "profiles", "studies", "workf
 
 
 def copied(folder: Path, *more: str) -> Path:
-    """What a workflow needs, and `more`, in `folder`."""
+    """Copy what a workflow needs, and `more`, into `folder`."""
     for name in (*PARTS, *more):
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, folder / name)  # compiled files too: they need not be made again
@@ -23,7 +23,7 @@ def copied(folder: Path, *more: str) -> Path:
 
 
 def with_examples(folder: Path, part: str) -> Path:
-    """The same folder with the files of studies/ or models/ that README and docs tell a reader to write."""
+    """Write into a copy the files of studies/ or models/ that README and docs tell a reader to write."""
     texts = [(ROOT / name).read_text() for name in ("README.md", "docs/variant.md", "docs/claim.md")]
     shown = [each for text in texts for each in re.findall(r"Write `([^`]+)`:\n\n```\w+\n(.*?)```", text, re.DOTALL)]
     places = {place: content for place, content in shown if place.startswith(f"{part}/")}
@@ -35,7 +35,7 @@ def with_examples(folder: Path, part: str) -> Path:
 
 
 def ended(folder: Path, *words: str, **options) -> subprocess.CompletedProcess:
-    """`python -m words`, to its end."""
+    """Run `python -m words` to its end."""
     return subprocess.run([sys.executable, "-m", *words], cwd=folder, capture_output=True, text=True, **options)
 
 

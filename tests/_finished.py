@@ -13,7 +13,7 @@ def finished(job, seconds=10.0, **metrics):
 
 
 def timed(job, seconds=10.0, *, here=True, device="cpu: a processor, 2 cores"):
-    """A run whose process took so many seconds."""
+    """Make a run whose process took so many seconds."""
     record = finished(job, seconds - START)
     origin = record.origin.model_copy(update={"device": device})
     return Timed(record.model_copy(update={"origin": origin}), here)

@@ -19,7 +19,7 @@ SIDES = ("encoder", "decoder", "cross")
 
 
 def corpus(length=6000, symbols=7, seed=0) -> Corpus:
-    """A text with something to learn: each symbol is often followed by the next."""
+    """Make a text with something to learn: each symbol is often followed by the next."""
     generator = np.random.default_rng(seed)
     steps = generator.choice([1, 2], size=length, p=[0.8, 0.2])
     ids = (np.cumsum(steps) % symbols).astype(np.uint16)
@@ -62,7 +62,7 @@ def bitext(count=400, longest=7, seed=0) -> Pairs:
 
 
 def sequences(task, selection=None, normaliser=None, apply_to=SIDES, net=None, seed=1, span=None, **training):
-    """A job of a task with a source and a target."""
+    """Make a job of a task with a source and a target."""
     sizes = {"layers": 2, "d_model": 16, "heads": 2, "d_k": 8, "d_v": 8, "d_ff": 32, "dropout": 0.1, "max_length": 16}
     given = {"tokens": 80, "steps": 6, "optimiser": "adam_2017", "lr": 0.01, "warmup": 4, "schedule": "inverse_sqrt"}
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}

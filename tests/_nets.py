@@ -28,7 +28,7 @@ def label(attention: dict) -> str:
 
 
 def build(net: dict, attention: dict, symbols: int):
-    """A net by its name; net, attention: as in job.json."""
+    """Build a net by its name; net, attention: as in job.json."""
     return public_class(f"models.nets.{net['name']}")(symbols, attention, net)
 
 

@@ -32,7 +32,7 @@ def label_of(ablation: str, variant: str) -> str:
 
 
 def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes) -> dict:
-    """One row of the runs table, with every cost; numbers chosen, not measured."""
+    """Make one row of the runs table, with every cost; numbers chosen, not measured."""
     place = f"{ablation}-{variant}-{S}-{k}"
     row = dict.fromkeys(names("metric", "fact", "run"))
     row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
@@ -56,7 +56,7 @@ BROKEN |= {"maps": None, "counts": None, "looks": None}
 
 
 def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_corpus="iwslt14-deen", **changes):
-    """One row of the runs table for a translation; numbers chosen, not measured."""
+    """Make one row of the runs table for a translation; numbers chosen, not measured."""
     row = run(ablation, variant, seed, None, k, paper_corpus=paper_corpus, paper="explicit_sparse")
     row |= dict.fromkeys(("train_bpc", "dev_bpc", "test_bpc", "mean_span", "max_span", "spans", "macs_paper"))
     row |= dict.fromkeys(("attention_by_distance", "fragment"))
@@ -79,7 +79,7 @@ TREES = {"recall": 70.0, "precision": 80.0, "complete": 30.0, "tagging": 90.0, "
 
 
 def parsed(ablation="parsing", variant="softmax", seed=1, k=None, paper_corpus="ptb", **changes) -> dict:
-    """One row of the runs table for a parser: 3 of 4 right brackets among the 4 written, with top-k one fewer."""
+    """Make one row of the runs table for a parser: 3 of 4 right brackets among the 4 written, with top-k one fewer."""
     row = translated(ablation, variant, seed, k, paper_corpus, paper="aiayn", task="parsing", maps=None)
     row |= {name: None for name in row if "bleu" in name or "chrf" in name} | {"corpus": "statements"}
     row |= {f"test_{name}": value for name, value in TREES.items()} | {"test_f1": 75.0 + seed, "dev_f1": 74.0}
@@ -123,7 +123,7 @@ PLANNED += [("quality_against_cost", v, 64, None, "text8") for v in COMPARED]
 
 
 def everything(make=run, costs: Iterable[str] = COSTS) -> pd.DataFrame:
-    """A frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
+    """Make a frame in which every ablation has every variant, two seeds each. costs: the kinds whose columns it has."""
     return _frame(make, tuple(costs)).copy()
 
 
@@ -133,7 +133,7 @@ def _frame(make, costs: tuple[str, ...]) -> pd.DataFrame:
 
 
 def every_run(make=run) -> list[dict]:
-    """The rows of `everything`, each with all its costs. make: run | failed."""
+    """Make the rows of `everything`, each with all its costs. make: run | failed."""
     rows = [
         make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
     ]
@@ -145,7 +145,7 @@ MAKERS = {"translation": translated, "captioning": described, "parsing": parsed}
 
 
 def _sequences(make) -> list[dict]:
-    """A row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
+    """Make a row per variant, corpus and k of the ablations of tasks with a source and a target, two seeds each."""
     rows = []
     for name, ablation in ((name, load_ablation(name)) for name in known_ablations()):
         if ablation.task not in MAKERS:
@@ -163,7 +163,7 @@ def all_frames(make=run, costs: Iterable[str] = COSTS) -> Frames:
 
 
 def best_reader() -> pd.DataFrame:
-    """What the best reader of a text reaches that sees its word alone, 32 or 64 characters, or all of the past."""
+    """Make what the best reader of a text reaches that sees its word alone, 32 or 64 characters, or all of the past."""
     bpc = {0: 3.2, 32: 2.205, 64: 2.2, None: 2.0}
     rows = [{"corpus": "topics", "window": window, "bpc": each, "characters": 1000} for window, each in bpc.items()]
     return pd.DataFrame(rows, columns=list(BEST_READER)).astype({"window": float})
@@ -179,7 +179,7 @@ def topic_borders() -> pd.DataFrame:
 
 
 def as_rows(frame: pd.DataFrame) -> list[dict]:
-    """As a file of rows holds them: what is missing is null."""
+    """Write rows as a file holds them: what is missing is null."""
     return frame.astype(object).where(frame.notna(), None).to_dict("records")
 
 
@@ -188,7 +188,7 @@ def of_texts() -> dict[str, list[dict]]:
 
 
 def write_inputs(folder: Path, rows: list[dict] | None = None) -> list[Path]:
-    """The files that a table or figure is made from: runs, each kind of cost, and what belongs to no run."""
+    """Write the files that a table or figure is made from: runs, each kind of cost, and what belongs to no run."""
     runs, costs = split_costs(every_run() if rows is None else rows)
     kinds = {"runs": runs, **costs, "layers": as_rows(layers()), **of_texts()}
     folder.mkdir(parents=True, exist_ok=True)

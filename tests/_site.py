@@ -45,7 +45,7 @@ NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_by
 
 
 def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[dict]:
-    """The runs of a scale with their costs. broken: one variant failed, and its reason is an attack."""
+    """Make the runs of a scale with their costs. broken: one variant failed, and its reason is an attack."""
     rows = [row for row in every_run() if ablations is None or row["ablation"] in ablations]
     rows = [row for row in rows if row["task"] == "char_lm" or row["seed"] == 1]  # a page a run: half of them will do
     rows = [row | COUNTED | {"macs_executed": EXECUTED.get(row["variant"], 6e4)} for row in rows]
@@ -57,7 +57,7 @@ def rows_of(ablations: list[str] | None = None, broken: bool = False) -> list[di
 
 
 def write_results(folder: Path, rows: list[dict]) -> None:
-    """All that the rules write before the pages, under folder/results."""
+    """Write all that the rules write before the pages, under folder/results."""
     scale, names = folder / "results" / SCALE, dict.fromkeys(row["ablation"] for row in rows)
     write_text(scale / "plan.json", json.dumps([planned(row) for row in rows]))
     for row in rows:
@@ -95,7 +95,7 @@ def write_rows_of(scale: Path, rows: list[dict]) -> None:
 
 
 def inputs(scale: Path, ablation: str, wanted: tuple[str, ...] = ("runs", *COSTS)) -> list[Path]:
-    """The files of rows that something about an ablation stands on."""
+    """Name the files of rows that something about an ablation stands on."""
     runs = scale / "ablations" / f"{ablation}.json"
     configurations = dict.fromkeys(row["configuration"] for row in json.loads(runs.read_text())["rows"])
     places = {kind: [scale / kind / f"{name}.json" for name in configurations] for kind in COSTS}
@@ -114,7 +114,7 @@ def write_artefacts(scale: Path, name: str, ablation: Ablation) -> None:
 
 
 def save_svg(drawing, out: Path, title: str, origin: str, trace: str) -> None:
-    """One format of three: pages show it, and only copy the other two."""
+    """Save one format of three: pages show it, and only copy the other two."""
     with atomic_write(out) as file:
         drawing.savefig(file, format="svg", metadata=provenance.metadata(title, origin, trace)["svg"])
     for ending in (".pdf", ".png"):
@@ -145,7 +145,7 @@ def write_question(folder: Path, name: str) -> None:
 
 
 def write_report(folder: Path, *names: str) -> None:
-    """The ledger, all runs as one table, and the pages that these questions share."""
+    """Write the ledger, all runs as one table, and the pages that these questions share."""
     scale = folder / "results" / SCALE
     rows = dict.fromkeys(path for name in names for path in inputs(scale, name, ("runs", *COSTS, "layers")))
     evidence = [path for kind in ("claims", "evidence") for path in sorted((scale / kind).glob("*.json"))]
@@ -158,7 +158,7 @@ def where(folder: Path) -> list[str]:
 
 
 def write_pages(folder: Path) -> None:
-    """Every page of the scale, in the order of the rules, and the root index."""
+    """Write every page of the scale, in the order of the rules, and the root index."""
     scale, papers = folder / "results" / SCALE, defaultdict(list)
     for path in sorted((scale / "ablations").glob("*.json")):
         write_question(folder, path.stem)

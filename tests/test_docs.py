@@ -66,7 +66,7 @@ API = [name for page in (DOCS / "api").glob("*.md") for name in re.findall(r"aut
 
 @pytest.mark.parametrize("name", API)
 def test_what_the_api_pages_name_is_there_and_says_what_it_is(name):
-    """Of a schema that does not, the site would show what pydantic says of its models."""
+    """A schema without a docstring would show what pydantic says of its models."""
     module, _, kind = name.rpartition(".")
     shown = getattr(import_module(module), kind)
     assert shown.__module__ == module

@@ -137,7 +137,7 @@ def _misplaced(axes) -> list[str]:
 
 
 def _few_ticks(axes) -> list[str]:
-    """Of an axis upwards whose ticks follow the numbers: a value is read between two of them, and a third tells how."""
+    """Find vertical axes with too few ticks: a value is read between two of them, and a third tells how."""
     low, high = sorted(axes.get_ylim())
     ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
     free = axes.axison and not isinstance(axes.yaxis.get_major_locator(), FixedLocator | NullLocator)

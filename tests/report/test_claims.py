@@ -232,7 +232,7 @@ def test_a_ratio_is_weighed_in_logarithms():
 
 
 def test_a_pair_that_lacks_a_cell_of_the_grid_is_left_out():
-    """Of seed 1 the run with the smaller S broke: its mean over S would be another's."""
+    """The run of seed 1 with the smaller S broke: its mean over S would be another's."""
     places = product(("adaptive", "fixed"), (32, 64), (1, 2, 3))
     rows = [run(variant=name, seed=seed, S=S) for name, S, seed in places]
     rows[0] |= {"status": "timeout", "reason": "late"}

@@ -33,7 +33,7 @@ TAG = re.compile(r"<[^>]+>")
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory) -> dict:
-    """By scale: the folder of its results, with its ledger beside the evidence of the other scales."""
+    """Judge every scale: the folder of its results, with its ledger beside the evidence of the others."""
     folders = {scale: tmp_path_factory.mktemp("results") / scale for scale in SCALES}
     for scale, folder in folders.items():
         evidence.main([scale, str(PRECOMPUTED / scale), str(folder / "evidence.json")])
@@ -75,7 +75,7 @@ def said_of_questions(runs) -> list[tuple]:
 
 
 def said_of_claims(lines: list[dict], configurations: dict[str, str]) -> list[tuple]:
-    """The same of every claim on a difference, text by text; of several texts their claim gives no interval."""
+    """List the same for every claim on a difference, text by text; over several texts it gives no interval."""
     said = []
     for line in lines:
         by_text = defaultdict(list)
@@ -91,7 +91,7 @@ def said_of_claims(lines: list[dict], configurations: dict[str, str]) -> list[tu
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged):
-    """Of the same two configurations, which name the text, by the same measure: the number, its pairs, its interval."""
+    """Two configurations, which name the text, and a measure have one number, one count of pairs and one interval."""
     runs = recorded(scale).runs
     configurations = dict(zip(runs["digest"], runs["configuration"], strict=True))
     said, shared = {}, 0
@@ -111,14 +111,14 @@ def test_two_pages_that_speak_of_the_same_difference_say_the_same(scale, judged)
 
 
 def ledger_of(folder) -> tuple[dict, str]:
-    """What the page of the ledger is made of, and the page."""
+    """Build what the page of the ledger is made of, and the page."""
     context = ledger_page(Site(folder, folder / "pages"), read_ledger(folder / "ledger.json"), [])
     return context, render("ledger.html.j2", "ledger.html", shared=[], **context)
 
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, judged, monkeypatch):
-    """Of the set that speaks, whichever it is, in the same digits; and its pairs, by which they can be made again."""
+    """Digit by digit, whichever set of results speaks."""
     monkeypatch.setattr(headlines, "MOST", 1000)
     rows = {row.partition('"')[0]: row for row in ledger_of(judged[scale])[1].split('<tr id="claim-')[1:]}
     findings = headlines.list_findings(lines_of(judged[scale]))

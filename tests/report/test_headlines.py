@@ -60,7 +60,7 @@ def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_s
     ],
 )
 def test_a_row_of_the_forest_plot_says_what_its_interval_is_over(on, of, basis, strongest):
-    """Of the set that speaks, whether that is this report's own or another; marks lie in order along the axis."""
+    """The set that speaks may be this report's own or another; marks lie in order along the axis."""
     told, pairs = line("a", "reproduced", -0.16), [{"text": text} for text, number in on.items() for _ in range(number)]
     sets = [told["sets"][0] | {"set": strongest, "pairs": pairs, "of": of, "texts": [*on]}]
     (paper,) = forest_of(Ledger("laptop", [], [told | {"strongest": strongest, "sets": sets}]))

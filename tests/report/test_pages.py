@@ -133,7 +133,7 @@ def test_the_index_opens_with_what_was_found(site):
 
 
 def test_the_ledger_leads_to_the_runs_behind_each_claim(suite, site):
-    """Of what was run here; of other results it names the runs, which have no page here."""
+    """Runs of other results are named, for they have no page here."""
     lines = _site.json.loads((suite / "results" / _site.SCALE / "ledger.json").read_text())["claims"]
     rows = {row.partition('"')[0]: row for row in (site / "ledger.html").read_text().split('<tr id="claim-')[1:]}
     assert {_site.SCALE, "overnight"} == {line["strongest"] for line in lines if line["name"] in rows}

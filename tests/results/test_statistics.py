@@ -11,7 +11,7 @@ from workflow.results import statistics
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [3, 6, 9])
 def test_an_interval_of_few_values_holds_the_truth_as_often_as_it_says(n):
-    """Of 400 samples of a normal distribution 95 in a hundred, within what chance allows."""
+    """95 % of 400 samples of a normal distribution, within what chance allows."""
     samples = np.random.default_rng(0).normal(1.0, 2.0, (400, n))
     held = [low <= 1.0 <= high for _, low, high in map(statistics.mean_interval, samples)]
     assert 0.92 <= np.mean(held) <= 0.98

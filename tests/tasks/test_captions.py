@@ -43,7 +43,7 @@ def write_data(tmp_path, captions=None) -> str:
 
 
 def test_images_are_cut_to_their_middle_and_scaled(tmp_path):
-    """Of 8 x 4 pixels the middle 4 x 4: half of each colour."""
+    """The middle 4 x 4 of 8 x 4 pixels: half of each colour."""
     corpus = build_captions(CATALOGUE, write_data(tmp_path), None)
     assert corpus.pictures.shape == (5, 3, 48, 48) and corpus.pictures.dtype == np.uint8
     assert (corpus.pictures[2][:, :, :22] == 20).all() and (corpus.pictures[2][:, :, 26:] == 255).all()

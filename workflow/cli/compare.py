@@ -118,7 +118,7 @@ def _values(rows: pd.DataFrame, quantity: str) -> list[float]:
 
 
 def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
-    """moved: None where one value on a side leaves the noise unknown. p: of Welch's t test, where there is noise."""
+    """Test two sides. moved: None where one value leaves the noise unknown. p: Welch's t test, where there is noise."""
     difference, varies = abs(np.mean(b) - np.mean(a)), bool(np.std(a) + np.std(b))
     if difference <= SAME * abs(np.mean(a)) and (a == b or not varies):
         return {"p": None, "moved": False, "why": "the same"}

@@ -24,7 +24,7 @@ KINDS |= {"ablation": "studies/own/questions/{}.yaml", "claim": "studies/own/cla
 
 
 def begin(root: Path, kind: str, name: str) -> Path:
-    """The file that was written; `ConfigError` for a name that cannot be one, or is one already."""
+    """Write the file, and return its path; `ConfigError` for a name that cannot be one, or is one already."""
     path = root / KINDS[kind].format(name)
     home = path.parent if kind in CHOICES else root / "studies" / "own"
     if not home.is_dir():

@@ -36,7 +36,7 @@ class CannotWrite(OSError):
 
 
 def check_writable(root: Path) -> None:
-    """`ConfigError` where a folder that the workflow writes to cannot be written, or the disk is as good as full.
+    """Raise `ConfigError` where a folder to write to cannot be written, or the disk is as good as full.
 
     And where a folder's name has braces, in which Snakemake looks for the names of variables.
     """
@@ -52,7 +52,7 @@ def check_writable(root: Path) -> None:
 
 
 def user_path(word: str, what: str) -> Path:
-    """A path as its user wrote it, ~ for a home. what: begins the line where there is no such home."""
+    """Read a path as its user wrote it, ~ for a home. what: begins the line where there is no such home."""
     try:
         return Path(word.strip()).expanduser()
     except RuntimeError:
@@ -60,13 +60,13 @@ def user_path(word: str, what: str) -> Path:
 
 
 def config_file(place: str) -> Path:
-    """A file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
+    """Find a file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
     own = Path("config", place)
     return own if own.exists() else ROOT / "config" / place
 
 
 def config_names(folder: str) -> list[str]:
-    """The names of the YAML files of a folder under config/, the suite's and those where it is run."""
+    """Name the YAML files of a folder under config/, the suite's and those where it is run."""
     names = sorted({path.stem for base in (ROOT, Path()) for path in (base / "config" / folder).glob("*.yaml")})
     for name in names:
         if not re.fullmatch(r"\w[\w-]*", name):
@@ -76,7 +76,7 @@ def config_names(folder: str) -> list[str]:
 
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to write that takes its place when all of it is on the disk; until then what stood there stands.
+    """Open a file that takes its place once all of it is on the disk; until then what stood there stands.
 
     `CannotWrite` where the disk is full, or the file system refuses in another way.
     """

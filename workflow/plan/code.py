@@ -28,7 +28,7 @@ class Code:
         return sources.digest(sources.of_run(self.runs.jobs[digest]))
 
     def of_cost(self, kind: str, configuration: str) -> str:
-        """What measures a configuration, and what it measures."""
+        """Digest what measures a configuration, and what it measures."""
         return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
 
     def of_reference(self) -> str:
@@ -50,12 +50,12 @@ class Code:
         return sources.digest(sources.of_script("layers"))
 
     def of_engine(self) -> str:
-        """What computes attention, and what times it."""
+        """Digest what computes attention, and what times it."""
         models = sources.files_under("models/**/*.py", "benchmarks/test_engine.py")
         return sources.digest(sources.of_script("engine") | models)
 
     def of_question(self, name: str) -> str:
-        """The code and config behind the tables, figures, claims and pages of a question."""
+        """Digest the code and config behind the tables, figures, claims and pages of a question."""
         ablation = load_ablation(name)
         builders = [study_file(kind, each) for kind in ("tables", "figures") for each in getattr(ablation, kind)]
         asked = [*_files("questions", [name]), *_files("claims", claims_about(name))]
@@ -65,11 +65,11 @@ class Code:
         return self._of_report("evidence", [], _files("claims", known_claims()))
 
     def of_report(self, ablations: Iterable[str]) -> str:
-        """The same of what stands on all questions."""
+        """Digest the same of what stands on all questions."""
         return self._of_report("report", [], [*_files("questions", ablations), *_files("claims", known_claims())])
 
     def of_page(self, *ablations: str) -> str:
-        """The same of a page that stands on some questions."""
+        """Digest the same of a page that stands on some questions."""
         return self._of_report("paper", [], _files("questions", ablations))
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:

@@ -107,7 +107,7 @@ def file_in_suite(path: Path) -> str:
 
 
 def file_of(dotted: str) -> str:
-    """The file of what a task names: "package.module" or "package.module:attribute"."""
+    """Find the file of what a task names: "package.module" or "package.module:attribute"."""
     return f"{dotted.partition(':')[0].replace('.', '/')}.py"
 
 

@@ -6,5 +6,5 @@ norms are not counted, and keys and values of the past are taken as stored.
 
 
 def mac(L: int, d: int, ff: int, S: float) -> float:
-    """The #FLOPS columns of Adaptive Attention Span, Tables 1 and 2; S is the average span."""
+    """Compute the #FLOPS columns of Adaptive Attention Span, Tables 1 and 2; S is the average span."""
     return L * (4 * d**2 + 2 * d * ff + 2 * S * d)
