@@ -35,7 +35,7 @@ def describe(targets: Targets) -> dict[str, str]:
     for name, ablation in targets.ablations.items():
         lines[name].append(f"Ablation. {ablation.question}")
     for name in targets.papers:
-        lines[name].append(f"Paper. {title_of_paper(name)}")
+        lines[name].append(f"Study. {title_of_paper(name)}")
     return {name: "; ".join(said) for name, said in lines.items()}
 
 

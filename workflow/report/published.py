@@ -109,11 +109,8 @@ class Study(StrictModel):
 @cache
 def studies() -> dict[str, Study]:
     """Read what every study says of itself."""
-    return {name: parse(Study, read_yaml(path), shown_path(path)) for name, path in _files().items()}
-
-
-def _files():
-    return {name: part_of(name, "study.yaml") for name in known_studies()}
+    paths = {name: part_of(name, "study.yaml") for name in known_studies()}
+    return {name: parse(Study, read_yaml(path), shown_path(path)) for name, path in paths.items()}
 
 
 @cache
@@ -123,7 +120,7 @@ def load() -> dict[str, Published]:
     for name, study in studies().items():
         for value in study.values:
             if value.id in values:
-                raise ConfigError(f"{shown_path(_files()[name])}: id '{value.id}' appears twice")
+                raise ConfigError(f"study {name}: id '{value.id}' is another value's too; choose another")
             values[value.id] = value
     return values
 
