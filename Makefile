@@ -14,11 +14,9 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 all: .venv/installed
 	snakemake
 
-report: .venv/installed  # side by side: each alone leaves a core idle as it begins and as it ends
-	$(MAKE) -j2 report-laptop report-overnight
-
-report-%:
-	snakemake --config train=nothing scale=$*
+report: .venv/installed
+	snakemake --config train=nothing
+	snakemake --config train=nothing scale=overnight
 
 # its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
 gpu: SCALE := small
