@@ -49,7 +49,7 @@ MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
 
 def shades(number: int, first: float = 0.0, last: float = LIGHTEST) -> list[str]:
     """List so many colours of cividis in order, from dark to light."""
-    return [to_hex(colormaps["cividis"](place)) for place in np.linspace(first, last, number)]
+    return [to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number))]
 
 
 def tones(colour: str, number: int, towards: str = "black") -> list[str]:
