@@ -25,7 +25,7 @@ for name in targets.papers:
     rule:
         """Write the page of a paper: its tables and figures next to ours."""
         name:
-            name
+            f"page_of_{name}"
         input:
             rows=[targets.rows_of(each) for each in targets.ablations_of(name)],
             pages=[targets.page_of(each) for each in targets.ablations_of(name)],

@@ -13,7 +13,7 @@ for name, question in targets.ablations.items():
     rule:
         """Answer a question: collect its runs, build its tables, draw its figures, weigh its claims, write its page."""
         name:
-            name
+            f"answer_{name}"
         input:
             records=lambda w, name=name: targets.runs.records_of(name),
             costs=lambda w, name=name: targets.costs_of(name),

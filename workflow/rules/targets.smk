@@ -5,11 +5,22 @@ TARGETS = [
 ]  # beside the names of tables, figures, claims, ablations and papers
 
 
+# Rules without output, `all` and those by name, run whenever they are asked for. The summary then runs too, which links
+# pages and lists what was asked for: it may have been killed the last time, when nothing else was left to make.
 rule all:
     """Every table, figure, claim and page of the config."""
     input:
         targets.all_files,
         f"{targets.results}/plan.json",
+    log:
+        f"logs/{targets.folder}/all.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "all of it is made"
+    shell:
+        "echo made > {log}"
 
 
 rule bundle:
@@ -36,16 +47,22 @@ rule unknown_target:
 
 descriptions = describe(targets)
 for name, files in targets.named.items():
-    if name not in (*targets.ablations, *targets.papers):  # these have rules of their own
 
-        rule:
-            """A table, figure or claim by its name: files of the question that it belongs to."""
-            name:
-                name
-            input:
-                files,
-                f"{targets.results}/plan.json",
-            params:
-                about=descriptions[name],
-            message:
-                "{params.about}"
+    rule:
+        """A question, table, figure, claim or paper by its name."""
+        name:
+            name
+        input:
+            files,
+            f"{targets.results}/plan.json",
+        log:
+            f"logs/{targets.folder}/asked/{name}.log",
+        localrule: True
+        conda:
+            "../../environment.yml"
+        params:
+            about=descriptions[name],
+        message:
+            "{params.about}"
+        shell:
+            "echo made > {log}"
