@@ -90,6 +90,11 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
     assert taken_by("nothing") == [name for name in settings if name != "layers/smoke"]
 
 
+@pytest.mark.parametrize("train, taken", [("first_seed", ["topic_borders/topics"]), ("everything", [])])
+def test_an_average_over_nets_is_taken_unless_all_of_them_are_trained_here(train, taken):
+    assert Targets.of({"scale": "laptop", "train": train}).shared.taken == taken
+
+
 @pytest.mark.slow
 def test_every_record_that_came_belongs_to_a_scale_that_came():
     records = {path.parent.name: read_record(path) for path in room.PRECOMPUTED.glob("runs/*/record.json")}

@@ -8,7 +8,6 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.studies import known_studies
-from workflow.report.pages.index import write_root
 from workflow.report.pages.papers import paper_page
 from workflow.report.pages.site import parse_with_site
 from workflow.results.runs_table import read_frames
@@ -24,7 +23,6 @@ def main(argv: list[str] | None = None) -> None:
     if runs is None:
         raise ConfigError("paper: no table of runs among the inputs")
     site.write("paper.html.j2", f"papers/{options.name}.html", **paper_page(site, options.name, runs))
-    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
 if __name__ == "__main__":

@@ -25,7 +25,6 @@ from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import write_figure
 from workflow.report.pages.ablation import ablation_page
-from workflow.report.pages.index import write_root
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.report.table_files import write_table
@@ -83,7 +82,6 @@ def main(argv: list[str] | None = None) -> None:
         load_claim(claim)  # a mistake in one ends here, before anything is written
     runs = collect_runs(site, options.name, parse_json(options.config, "config"))
     write_answer(site, options.name, [runs, *options.costs])
-    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
 if __name__ == "__main__":

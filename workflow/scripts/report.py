@@ -7,7 +7,6 @@ from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.report.pages.index import write_root
 from workflow.report.pages.shared import write_together
 from workflow.report.pages.site import parse_with_site
 from workflow.results.columns import write_run_files
@@ -24,7 +23,6 @@ def main(argv: list[str] | None = None) -> None:
         raise ConfigError("report: no runs among the rows")
     write_run_files(site.results, frames.runs)
     write_together(site, frames, options.evidence)
-    write_root(options.results, options.reports)  # here too: after a workflow that finds nothing to do nobody does
 
 
 if __name__ == "__main__":
