@@ -58,8 +58,10 @@ def test_another_folder_is_left_alone(tmp_path):
         ("span", "class", "no Python keyword"),
         ("span", "none", "no Python keyword"),
         ("selection", "softmax", "selection 'softmax': models/attention/normalisers/softmax.py already exists"),
-        ("ablation", "bundle", "the workflow has a paper, table, figure or rule of that name"),
+        ("ablation", "bundle", "the workflow has a study, table, figure or rule of that name"),
         ("ablation", "layers", "of that name"),
+        ("ablation", "head_spans", "studies/adaptive_span/questions/head_spans.yaml already exists"),
+        ("claim", "attention_share", "studies/adaptive_span/claims/attention_share.yaml already exists"),
     ],
 )
 def test_a_name_that_cannot_be_one_is_refused_and_nothing_is_written(kind, name, said, copy):

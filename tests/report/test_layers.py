@@ -21,7 +21,7 @@ from workflow.report.published import join
 from workflow.report.published import load as printed
 from workflow.report.table_files import write_table
 from workflow.report.tables.layer_costs import exponent
-from workflow.results.record import write_record, write_text
+from workflow.results.record import write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
 from workflow.scripts import layers as layers_script
@@ -120,6 +120,5 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
 def test_the_summary_names_layers_that_failed(tmp_path):
     scale = tmp_path / "results" / _site.SCALE
     write_text(scale / "plan.json", json.dumps([_site.planned(run())]))
-    write_record(scale.parent / "runs" / run()["digest"] / "record.json", _site.record(run()))
     write_text(scale / "layers.json", write_rows("layers", [layer("self", 8, 1.0), layer("self", 16, None, "oom")]))
     assert failure_lines(_site.site_of(tmp_path)) == ["layers: self, n = 16: oom: no room"]

@@ -4,6 +4,7 @@ import numpy as np
 
 from studies.aiayn.figures import aiayn_attention
 from studies.explicit_sparse.figures import explicit_sparse_figure1, explicit_sparse_figure4
+from studies.explicit_sparse.figures._compared import pick_compared
 from tests._runs import BROKEN, translated
 from workflow.report.figures import maps
 from workflow.results.runs_table import as_frame
@@ -39,10 +40,10 @@ def test_figure_4_shows_the_head_with_the_highest_mean_maximum_bottom_layer_firs
 
 def test_the_maps_are_of_one_text_and_one_seed_that_both_nets_have():
     top_k = [looked(variant="top_k", k=4, seed=2), looked(variant="top_k", paper_corpus="other")]
-    used = maps.pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
+    used = pick_compared(as_frame([looked(), looked(seed=2), *top_k]))
     assert list(zip(used["variant"], used["seed"], strict=True)) == [("softmax", 2), ("top_k", 2)]
     nothing = [looked(), translated(variant="top_k", maps={}), translated(variant="top_k", seed=2, **BROKEN)]
-    assert not len(maps.pick_compared(as_frame(nothing)))
+    assert not len(pick_compared(as_frame(nothing)))
 
 
 def test_the_weights_of_a_map_rise_from_the_page_to_a_full_colour():

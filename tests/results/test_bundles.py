@@ -69,7 +69,7 @@ def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
     here, there = read_bundle(scale_of(tmp_path)), read_bundle(bundled(tmp_path))
     assert here.records == there.records
     assert here.runs.to_json() == there.runs.to_json()
-    assert here.layers.equals(there.layers) and len(here.layers) == 1
+    assert here.frames.layers.equals(there.frames.layers) and len(here.frames.layers) == 1
 
 
 def rewrite(path, change):

@@ -48,6 +48,12 @@ def test_everything_that_gets_installed_is_pinned(extra):
         pytest.skip(f"{error.name} of the extra {extra} is not installed")
 
 
+def test_every_pin_is_one_that_the_project_allows():
+    for line in [*PROJECT["dependencies"], *(line for lines in EXTRAS.values() for line in lines)]:
+        one = Requirement(line)
+        assert one.specifier.contains(PINS[canonicalize_name(one.name)]), line
+
+
 def test_every_locked_version_is_the_pinned_one_with_hashes_and_torch_has_none():
     lock = (ROOT / "lock.txt").read_text()
     locked = re.findall(r"^([\w.-]+)==(\S+)(?: ;[^\n]*)? \\\n    --hash=sha256:", lock, re.MULTILINE)

@@ -99,7 +99,7 @@ def look_at_backends(device: torch.device) -> Iterator[Finding]:
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
-    """Return the largest error, as a share of the largest number of its tensor, over its bound; None: not computed."""
+    """Return the largest relative error over its bound; None where the backend cannot compute this layer."""
     try:
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer
@@ -111,7 +111,7 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
 
 
 def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> list[torch.Tensor]:
-    """Outputs of two blocks of streams, and the gradient of every parameter; in 16 bits by autocast, as runs do."""
+    """Compute the outputs of two blocks, and the gradient of every parameter; 16 bits by autocast, as in runs."""
     torch.manual_seed(0)
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}

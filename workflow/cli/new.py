@@ -13,14 +13,15 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.config.studies import known_studies, study_files
+from workflow.config.studies import known_studies, shown_path, study_files
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
 CHOICES = {axis: f"models/attention/{folder}/{{}}.py" for axis, folder in AXES.items()}
 KINDS = {axis: path for axis, path in CHOICES.items() if (TEMPLATES / f"{axis}.py.j2").exists()}
-KINDS |= {"ablation": "studies/own/questions/{}.yaml", "claim": "studies/own/claims/{}.yaml"}
+FOLDERS = {"ablation": "questions", "claim": "claims"}
+KINDS |= {kind: f"studies/own/{folder}/{{}}.yaml" for kind, folder in FOLDERS.items()}
 
 
 def begin(root: Path, kind: str, name: str) -> Path:
@@ -46,6 +47,8 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     for path in CHOICES.values() if kind in CHOICES else [KINDS[kind]]:  # no two axes share a name
         if (root / path.format(name)).exists():
             raise ConfigError(f"{kind} '{name}': {path.format(name)} already exists; choose another name")
+    if kind in FOLDERS and name in (known := study_files(FOLDERS[kind])):
+        raise ConfigError(f"{kind} '{name}': {shown_path(known[name][1])} already exists; choose another name")
     if kind == "ablation":
         taken = {*known_studies(), LAYERS, *study_files("tables"), *study_files("figures")}
         rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
@@ -53,7 +56,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         taken |= set(re.findall(r"^rule (\w+):", text, re.MULTILINE))
         if name in taken:
             raise ConfigError(
-                f"ablation '{name}': the workflow has a paper, table, figure or rule of that name; choose another"
+                f"ablation '{name}': the workflow has a study, table, figure or rule of that name; choose another"
             )
 
 
@@ -64,8 +67,7 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     print(f"written: {begin(Path.cwd(), options.kind, options.name).relative_to(Path.cwd())}")
     tests = "tests/models/test_contract.py tests/models/test_effects.py"
-    then = f"pytest {tests}" if options.kind in CHOICES else "snakemake"
-    print(f"next: fill it in, then run {then}")
+    print(f"next: fill it in, then run {f'pytest {tests}' if options.kind in CHOICES else 'snakemake'}")
 
 
 if __name__ == "__main__":

@@ -65,15 +65,6 @@ def config_file(place: str) -> Path:
     return own if own.exists() else ROOT / "config" / place
 
 
-def config_names(folder: str) -> list[str]:
-    """Name the YAML files of a folder under config/, the suite's and those where it is run."""
-    names = sorted({path.stem for base in (ROOT, Path()) for path in (base / "config" / folder).glob("*.yaml")})
-    for name in names:
-        if not re.fullmatch(r"\w[\w-]*", name):
-            raise ConfigError(f"config/{folder}/{name}.yaml: expected a name of letters, digits, _ and -")
-    return names
-
-
 @contextmanager
 def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     """Open a file that takes its place once all of it is on the disk; until then what stood there stands.

@@ -10,11 +10,10 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
-from workflow.config.files import config_names
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale
+from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale, tasks_of_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
@@ -108,7 +107,7 @@ class Config(StrictModel):
     def load_scales(self) -> dict[str, Scale]:
         """Read the scale's settings by task, for the tasks that are asked for."""
         check_known("scale", self.scale, known_scales())
-        files = config_names(f"scales/{self.scale}")
+        files = tasks_of_scale(self.scale)
         for name in files:
             check_known(f"task in config/scales/{self.scale}", name, TASKS)
         return {name: load_scale(self.scale, name) for name in files if self.tasks is None or name in self.tasks}

@@ -1,11 +1,12 @@
-"""Describe what can be asked for by name: in the list of targets, in Snakemake's report, and where one is misspelt."""
+"""Describe what can be asked for by name: in messages, in Snakemake's report, and where one is misspelt."""
 
-import re
 from collections import defaultdict
 from collections.abc import Collection
+from functools import cache
 from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
+from workflow.config.strict import read_yaml
 from workflow.config.studies import part_of, study_file
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.claims import known_claims, sentence_of
@@ -17,10 +18,10 @@ def title_of_artefact(kind: str, name: str) -> str:
     return study_file(kind, name).read_text(encoding="utf-8").splitlines()[0].strip('".')
 
 
+@cache
 def title_of_paper(name: str) -> str:
-    """Find a study's title. The file is long and this runs at every start, so it is searched, not parsed."""
-    text = part_of(name, "study.yaml").read_text(encoding="utf-8")
-    return re.search(r"^title: (.*)$", text, re.MULTILINE)[1]
+    """Read a study's title; its schema is checked where pages are written."""
+    return str(read_yaml(part_of(name, "study.yaml")).get("title", name))
 
 
 def describe(targets: Targets) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, config_file, config_names
+from workflow.config.files import ROOT, config_file
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, check_part, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, section
 from workflow.tasks.task import BaseCatalogue
@@ -124,6 +124,11 @@ def known_scales() -> list[str]:
     return sorted({folder.name for folder in folders})
 
 
+def tasks_of_scale(scale: str) -> list[str]:
+    """List the tasks that a scale has a file for, in the suite or in the folder where it is run."""
+    return sorted({path.stem for base in (ROOT, Path()) for path in base.glob(f"config/scales/{scale}/*.yaml")})
+
+
 def load_scale(scale: str, task: str) -> Scale:
     """Merge the files of a scale and read the whole; each file is also checked by itself, so that errors name it."""
     files = _files_of(scale, task)
@@ -173,4 +178,4 @@ def load_corpora(task: str) -> BaseCatalogue:
 @cache
 def strength(scale: str) -> float:
     """Return the largest `Scale.work` among the tasks of a scale; 0 where no such scale is known."""
-    return max((load_scale(scale, task).work for task in config_names(f"scales/{scale}")), default=0.0)
+    return max((load_scale(scale, task).work for task in tasks_of_scale(scale)), default=0.0)

@@ -137,7 +137,8 @@ def of_run(job: Job) -> frozenset[str]:
 
 def of_report(script: str, *entries: str) -> frozenset[str]:
     """Collect what a table, figure, claim or page depends on besides its data."""
-    return closure(f"workflow/scripts/{script}.py", *entries, rooms=(*REPORT, "workflow/scripts"))
+    rooms = (*REPORT, "workflow/scripts", "/")  # a study elsewhere is named by its whole path
+    return closure(f"workflow/scripts/{script}.py", *entries, rooms=rooms)
 
 
 def files_under(*patterns: str) -> frozenset[str]:

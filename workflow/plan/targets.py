@@ -193,7 +193,9 @@ class Targets:
             names.setdefault(name, []).extend(self.claim_files(name))
         for name in self.ablations:
             names.setdefault(name, []).append(self.page_of(name))
-        return names | {paper: [f"{self.reports}/papers/{paper}.html"] for paper in self.papers}
+        for paper in self.papers:
+            names.setdefault(paper, []).append(f"{self.reports}/papers/{paper}.html")
+        return names
 
     @property
     def all_files(self) -> list[str]:

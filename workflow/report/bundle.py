@@ -37,10 +37,6 @@ class Bundle:
     def runs(self) -> pd.DataFrame:
         return self.frames.runs
 
-    @property
-    def layers(self) -> pd.DataFrame | None:
-        return self.frames.layers
-
 
 def read_bundle(path: Path) -> Bundle:
     """Read the bundle at a path, a folder or an archive; `ConfigError` in a line where there is nothing to read."""

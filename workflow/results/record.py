@@ -69,8 +69,8 @@ class Cost(Measured):
 class Origin(StrictModel):
     """Where a number comes from.
 
-    source: a digest of the files that can change it; sources: the digest of each. accepted: changes of those files that
-    were said to change no number, in records of before. devices: how many such devices shared the work.
+    source: a digest of the files that can change it; sources: the digest of each. accepted: in old records, changes
+    of those files that somebody said alter no number. devices: how many such devices shared the work.
     """
 
     commit: str

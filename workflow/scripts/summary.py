@@ -28,16 +28,17 @@ def failure_lines(site: Site, questions: set[str] | None = None) -> list[str]:
     if not (site.results / "plan.json").exists():
         return []
     try:
-        frames = read_bundle(site.results).frames
+        runs = read_bundle(site.results).runs
+        failed = list_failures(runs if questions is None else runs[runs["ablation"].isin(questions)])
     except NothingRun:
-        return []
+        failed = []
     except (ConfigError, OSError) as error:
         return [f"unreadable: {error}"]
-    runs = frames.runs if questions is None else frames.runs[frames.runs["ablation"].isin(questions)]
-    lines = [f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in list_failures(runs)]
-    if frames.layers is not None and (questions is None or LAYERS in questions):
-        broken = frames.layers[frames.layers["status"] != "ok"]
-        lines += [f"layers: {row.layer}, n = {row.n}: {row.status}: {row.reason}" for row in broken.itertuples()]
+    lines = [f"{each['label']} ({each['digest']}): {each['status']}: {each['reason']}" for each in failed]
+    layers = site.results / "layers.json"
+    if layers.exists() and (questions is None or LAYERS in questions):
+        broken = [row for row in read_rows(layers)[1] if row["status"] != "ok"]
+        lines += [f"layers: {row['layer']}, n = {row['n']}: {row['status']}: {row['reason']}" for row in broken]
     return [" ".join(line.split()) for line in lines]
 
 

@@ -7,8 +7,9 @@ from difflib import SequenceMatcher
 import numpy as np
 import pandas as pd
 
+from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.maps import BLUES, pick_compared
+from workflow.report.figures.maps import BLUES
 from workflow.report.figures.style import WIDTH, canvas, draw_message
 
 READS = ("runs",)

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from studies.explicit_sparse.figures._compared import pick_compared
 from workflow.report.figures import maps
 
 READS = ("runs", "maps")
@@ -16,7 +17,7 @@ CAPTION = (
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return maps.pick_compared(runs)
+    return pick_compared(runs)
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

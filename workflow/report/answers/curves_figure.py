@@ -87,7 +87,7 @@ def _plot_places(panel, line: Line, rows: pd.DataFrame, axis: str | None, number
 
 
 def _by_variant(data: pd.DataFrame):
-    """Make the figure and list each panel with the rows of its text."""
+    """Make a panel for each variant on each text, and list each with the rows of its text, which set its scale."""
     texts, variants, axis = data["text"].nunique(), data["variant"].nunique(), drawn_axis(data)
     groups = list(data.groupby(["text", "variant"], sort=False))
     in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text

@@ -5,32 +5,16 @@ import pandas as pd
 from matplotlib.colors import ListedColormap, to_rgba
 
 from workflow.report.figures.colours import GREY
-from workflow.report.figures.style import WIDTH, canvas, draw_message, pick_holding
-from workflow.report.tables.cells import pick
+from workflow.report.figures.style import WIDTH, canvas, draw_message
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
-COMPARED = ("softmax", "top_k")  # variants
 NO_MAPS = "no run here whose record holds attention: most of those that came with the project leave it out"
 SIZE = 11  # points: panels stand one below the other, so that text stays readable on a phone, half as wide as a page
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of the title and the names of the keys
 # With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
 # weight leaves the page as it is, and the least weight can just be told from none.
 BLUE, LEAST, LEVELS = "#2f7fd0", 0.08, 40
-BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(
-    bad=(0, 0, 0, 0)
-)
-
-
-def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
-    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and seed that all have."""
-    ok = pick_holding(pick(runs, ablation=ablation, status="ok"), fact)
-    ok = ok[ok[fact].map(len) > 0]
-    for _, group in ok.sort_values(["paper_corpus", "seed"]).groupby(["paper_corpus", "seed"], sort=False):
-        if set(COMPARED) <= set(group["variant"]):
-            return group[group["variant"].isin(COMPARED)].sort_values(
-                "variant", key=lambda names: names.map(COMPARED.index)
-            )
-    return runs.head(0)
+BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(bad="none")
 
 
 def list_layers(maps: dict, kind: str) -> list[str]:

@@ -1,0 +1,18 @@
+"""Two runs to compare, one with all keys and one with the k largest, for figures that look at single heads."""
+
+import pandas as pd
+
+from workflow.report.figures.style import pick_holding
+from workflow.report.tables.cells import pick
+
+COMPARED = ("softmax", "top_k")  # variants
+
+
+def pick_compared(runs: pd.DataFrame, ablation: str = "translation", fact: str = "maps") -> pd.DataFrame:
+    """Pick a run of each variant of `COMPARED` whose record has the fact, of the first text and seed that all have."""
+    ok = pick_holding(pick(runs, ablation=ablation, status="ok"), fact)
+    ok = ok[ok[fact].map(len) > 0]
+    for _, group in ok.groupby(["paper_corpus", "seed"]):
+        if set(COMPARED) <= set(group["variant"]):
+            return group[group["variant"].isin(COMPARED)].sort_values("variant")
+    return runs.head(0)
