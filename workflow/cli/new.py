@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import list_folder
 from workflow.config.studies import known_studies, shown_path, study_files
 from workflow.report.claims.measures import LAYERS
 from workflow.results.record import write_text
@@ -51,7 +52,7 @@ def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
         raise ConfigError(f"{kind} '{name}': {shown_path(known[name][1])} already exists; choose another name")
     if kind == "ablation":
         taken = {*known_studies(), LAYERS, *study_files("tables"), *study_files("figures")}
-        rules = [(root / "Snakefile"), *(root / "workflow/rules").glob("*.smk")]
+        rules = [(root / "Snakefile"), *list_folder(root / "workflow" / "rules", ".smk")]
         text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
         taken |= set(re.findall(r"^rule (\w+):", text, re.MULTILINE))
         if name in taken:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import model_validator
 
 from workflow.config.errors import ConfigError, check_known, shown
+from workflow.config.files import list_folder
 from workflow.config.strict import FrozenModel
 
 ATTENTION = Path(__file__).parents[2] / "models" / "attention"
@@ -38,8 +39,7 @@ OPTIONAL = ("evaluation_cache", "clamp")
 @cache
 def choice_names(axis: str) -> tuple[str, ...]:
     """List the choices of one axis, e.g. choice_names("span") == ("adaptive", "dynamic", "fixed", "full")."""
-    folder = ATTENTION / AXES[axis]
-    return tuple(sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")))
+    return tuple(path.stem for path in list_folder(ATTENTION / AXES[axis], ".py") if not path.stem.startswith("_"))
 
 
 @cache

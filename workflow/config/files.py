@@ -24,6 +24,10 @@ FOLDERS = (".", ".snakemake", "results", "reports", "logs")
 NEEDED_MB = 100
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
+# Hidden files, copies and locks of editors, what Finder, Windows, Synology and a disk check leave, compiled modules.
+LEFT_BEHIND = re.compile(
+    r"\..+|.*~|~\$.*|#.*#|__pycache__|__macosx|lost\+found|desktop\.ini|thumbs\.db|@eadir|\$recycle\.bin", re.IGNORECASE
+)
 DAY = 86400  # seconds
 PIECE = 1 << 20  # bytes
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of others Python unpacks all that comes, whatever was asked for
@@ -63,6 +67,19 @@ def config_file(place: str) -> Path:
     """Find a file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
     own = Path("config", place)
     return own if own.exists() else ROOT / "config" / place
+
+
+def is_left_behind(path: str) -> bool:
+    """Say whether a system or an editor leaves files of this name, or a folder that they lie in."""
+    return any(map(LEFT_BEHIND.fullmatch, path.split("/")))
+
+
+def list_folder(folder: Path, ending: str = "") -> list[Path]:
+    """List what lies in a folder, by name, without what systems and editors leave; nothing where it may not be read."""
+    with suppress(OSError):
+        names = [name for name in os.listdir(folder) if name.endswith(ending) and not is_left_behind(name)]
+        return [folder / name for name in sorted(names)]
+    return []
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT
+from workflow.config.files import ROOT, list_folder
 
 NAMED = "ATTENTION_STUDIES"  # the folders that the config names, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
@@ -102,7 +102,8 @@ def _folders() -> dict[str, list[Path]]:
 
 @cache
 def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
-    homes = [*sorted(here.glob("studies/[a-z]*/")), *sorted(ROOT.glob("studies/[a-z]*/"))]
+    inside = [folder for home in (here, ROOT) for folder in list_folder(home / "studies") if folder.is_dir()]
+    homes = [folder for folder in inside if re.match("[a-z]", folder.name)]
     found: dict[str, list[Path]] = {}
     for folder in dict.fromkeys([*(Path(folder) for folder in named.split(os.pathsep) if folder), *homes]):
         found.setdefault(folder.name, []).append(folder)
@@ -116,7 +117,9 @@ def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
 def _files(kind: str, named: str, here: Path) -> dict[str, tuple[str, Path]]:
     files: dict[str, tuple[str, Path]] = {}
     for study, folders in _folders_in(named, here).items():
-        for path in (path for folder in folders for path in (folder / kind).glob(f"[!_.]*.{KINDS[kind]}")):
+        for path in (path for folder in folders for path in list_folder(folder / kind, f".{KINDS[kind]}")):
+            if path.name.startswith("_"):
+                continue
             if not re.fullmatch(r"\w[\w-]*", path.stem):
                 raise ConfigError(f"{shown_path(path)}: expected a name of letters, digits, _ and -")
             other, first = files.setdefault(path.stem, (study, path))

@@ -20,7 +20,7 @@ class OtherResults:
     def stamp(self) -> str:
         """Digest names, sizes and times of the files; of precomputed results all, because they share their records."""
         folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
-        files = [self.path] if self.path.is_file() else sorted(folder.rglob("*.json"))
+        files = [self.path] if self.path.is_file() else sorted(folder.rglob("[!.]*.json"))
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
         return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:12]
 

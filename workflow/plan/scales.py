@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from workflow.config.choices import axis_of, choice_settings
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, config_file
+from workflow.config.files import ROOT, config_file, list_folder
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, check_part, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, section
 from workflow.tasks.task import BaseCatalogue
@@ -120,13 +120,14 @@ class Scale(StrictModel):
 
 def known_scales() -> list[str]:
     """List the scales: folders of config/scales/, of the suite and of the folder where it is run."""
-    folders = {path.parent for base in (ROOT, Path()) for path in (base / "config" / "scales").glob("*/*.yaml")}
-    return sorted({folder.name for folder in folders})
+    folders = (folder for base in (ROOT, Path()) for folder in list_folder(base / "config" / "scales"))
+    return sorted({folder.name for folder in folders if list_folder(folder, ".yaml")})
 
 
 def tasks_of_scale(scale: str) -> list[str]:
     """List the tasks that a scale has a file for, in the suite or in the folder where it is run."""
-    return sorted({path.stem for base in (ROOT, Path()) for path in base.glob(f"config/scales/{scale}/*.yaml")})
+    folders = [base / "config" / "scales" / scale for base in (ROOT, Path())]
+    return sorted({path.stem for folder in folders for path in list_folder(folder, ".yaml")})
 
 
 def load_scale(scale: str, task: str) -> Scale:

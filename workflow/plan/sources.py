@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
-from workflow.config.files import ROOT
+from workflow.config.files import ROOT, is_left_behind
 from workflow.config.job import Job
 from workflow.config.studies import known_studies, module_file, part_of
 from workflow.tasks.spec import TASKS
@@ -55,7 +55,7 @@ def imports(file: str) -> tuple[str, ...]:
     """List the files of the suite that a file imports anywhere, and the C beside one that builds it."""
     files: dict[str, None] = {}
     if file == BUILDER:
-        files.update(dict.fromkeys(path.relative_to(ROOT).as_posix() for path in (ROOT / file).parent.glob("*.[ch]")))
+        files |= dict.fromkeys(sorted(files_under(f"{Path(file).parent}/*.[ch]")))
     nodes = ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))) if file.endswith(".py") else ()
     for node in nodes:
         if isinstance(node, ast.Import):
@@ -143,7 +143,7 @@ def of_report(script: str, *entries: str) -> frozenset[str]:
 
 def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
-    paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    paths = [path for pattern in patterns for path in ROOT.glob(pattern) if not is_left_behind(path.name)]
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
 
 

@@ -10,6 +10,7 @@ from textwrap import fill
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import list_folder
 from workflow.report.bundle import NothingRun, read_bundle
 from workflow.report.claims.measures import LAYERS
 from workflow.report.pages.asked import Asked
@@ -57,7 +58,7 @@ def list_findings_of(site: Site) -> list[str]:
 
 def list_restless(results: Path) -> list[str]:
     """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
-    files = sorted((results / "throughput").glob("*.json"))
+    files = list_folder(results / "throughput", ".json")
     restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
     said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
     return [f"{said} again"] if restless else []

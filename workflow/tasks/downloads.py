@@ -1,29 +1,38 @@
 """Official files: found in `data_dir`, else downloaded through pooch from the first address that gives them."""
 
 import logging
-from pathlib import Path
 
 import pooch
 from requests import RequestException
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.sources import Source, describe_missing, find_file, read_plain, verify_checksum
+from workflow.tasks.sources import Source, cache_folder, describe_missing, find_files, read_plain, verify_checksum
 
 RETRIES = 2
 
 
-def cache_folder() -> Path:
-    """Return the folder that keeps downloads, for every checkout of this user."""
-    return Path(pooch.os_cache("attention-suite"))
-
-
 def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
     """Read or fetch the plain content of one official file, and verify its checksum."""
-    if path := find_file(source, data_dir):
-        content = read_plain(path, source)
-        verify_checksum(content, source, str(path), "delete or replace the file")
-        return content
-    return fetch(name, source, describe_missing(name, [source], data_dir))
+    content = read_found(source, data_dir)
+    return fetch(name, source, describe_missing(name, [source], data_dir)) if content is None else content
+
+
+def read_found(source: Source, data_dir: str | None, prefix: Source | None = None) -> bytes | None:
+    """Read a source, or a prefix of it, from the first place in `data_dir` that has what its checksum says.
+
+    None where no file has its name; the `ConfigError` of the first one where none has the content.
+    """
+    part, size, refusals = ("the start of ", prefix.bytes, []) if prefix else ("", -1, [])
+    for path in find_files(source, data_dir):
+        try:
+            content = read_plain(path, source, size)
+            verify_checksum(content, prefix or source, f"{part}{path}", "delete or replace the file")
+            return content
+        except ConfigError as error:
+            refusals.append(error)
+    if refusals:
+        raise refusals[0]
+    return None
 
 
 def fetch(name: str, source: Source, missing: str) -> bytes:

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import is_left_behind
 
 PIN = "sympy==1.14.0"
 PACKAGES = (
@@ -32,7 +33,8 @@ def read_source_files() -> list[bytes]:
         raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")
     root = Path(spec.origin).parent
     paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES for path in (root / name).rglob("*.py"))
-    return [(root / path).read_bytes() for path in paths if not {"tests", "benchmarks"} & set(path.split("/"))]
+    own = [path for path in paths if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))]
+    return [(root / path).read_bytes() for path in own]
 
 
 def installed_version() -> str:

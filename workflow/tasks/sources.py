@@ -7,6 +7,11 @@ import gzip
 import hashlib
 import json
 import lzma
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +19,10 @@ from typing import Annotated
 from pydantic import Field, PositiveInt
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import BROKEN, open_zip, user_path
+from workflow.config.files import BROKEN, atomic_write, is_left_behind, list_folder, open_zip, user_path
 from workflow.config.strict import StrictModel
 
 PACKED = (".gz", ".xz", ".zip")
-SIGNATURES = (b"\x1f\x8b", b"PK\x03\x04")  # the first bytes of .gz and .zip
 SMALL = 256 << 20  # bytes that any file may unpack to
 DENSEST = 100  # bytes that a packed byte may unpack to; of text it unpacks to ten
 Checksum = Annotated[str, Field(pattern="^(sha256:[0-9a-f]{64}|md5:[0-9a-f]{32})$")]
@@ -45,14 +49,38 @@ def verify_checksum(content: bytes, source: Source, what: str, hint: str) -> Non
         raise ConfigError(f"{what}: {algorithm} {actual}{size}, expected {expected}; {hint}")
 
 
-def find_file(source: Source, data_dir: str | None) -> Path | None:
-    """Find the first of the source's file names, plain or packed, in `data_dir` or one folder below it."""
-    names = [name + ending for name in source.files for ending in ("", *PACKED)]
+def find(names: Iterable[str], data_dir: str | None) -> Iterator[Path]:
+    """Find files and folders in `data_dir` and one folder below it, by place, then name, in capitals or small letters.
+
+    Those whose letters are as in `names` come first.
+    """
+    listed = cache(_names_by_letters)
     for folder in data_folders(data_dir):
         for name in names:
-            if (folder / name).is_file():
-                return folder / name
-    return None
+            found = [folder]
+            for part in Path(name).parts:
+                found = [parent / each for parent in found for each in listed(parent)[part.lower()]]
+            yield from sorted(found, key=lambda path: path != folder / name)
+
+
+def _names_by_letters(folder: Path) -> dict[str, list[str]]:
+    """Map small letters to the names in a folder that are the same but for capitals; a folder may not be readable."""
+    names = defaultdict(list)
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            names[name.lower()].append(name)
+    return names
+
+
+def find_files(source: Source, data_dir: str | None) -> Iterator[Path]:
+    """Find the files that have one of the source's names, plain or packed."""
+    names = [name + ending for name in source.files for ending in ("", *PACKED)]
+    return filter(os.path.isfile, find(names, data_dir))
+
+
+def find_file(source: Source, data_dir: str | None) -> Path | None:
+    """Find the first file that has one of the source's names, plain or packed."""
+    return next(find_files(source, data_dir), None)
 
 
 def data_folders(data_dir: str | None) -> list[Path]:
@@ -62,7 +90,7 @@ def data_folders(data_dir: str | None) -> list[Path]:
     root = user_path(data_dir, f"data_dir '{data_dir}'")
     if not root.is_dir():
         raise ConfigError(f"data_dir '{data_dir}': no such folder")
-    return [root, *sorted(path for path in root.iterdir() if path.is_dir())]
+    return [root, *filter(os.path.isdir, list_folder(root))]
 
 
 def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> str:
@@ -92,10 +120,13 @@ def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
 
 
 def _read(path: Path, size: int) -> bytes:
-    if path.suffix == ".zip":
-        with open_zip(path, 1 << 50) as archive, archive.open(archive.namelist()[0]) as file:
-            return file.read(size)
-    with {".gz": gzip.open, ".xz": lzma.open}.get(path.suffix, open)(path, "rb") as file:
+    ending = path.suffix.lower()
+    if ending == ".zip":
+        with open_zip(path, 1 << 50) as archive:
+            names = [name for name in archive.namelist() if not name.endswith("/") and not is_left_behind(name)]
+            with archive.open(names[0]) as file:
+                return file.read(size)
+    with {".gz": gzip.open, ".xz": lzma.open}.get(ending, open)(path, "rb") as file:
         return file.read(size)
 
 
@@ -117,27 +148,40 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
     return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
 
 
+def state(path: Path) -> tuple[str, int, int, int]:
+    """Return path, size and times of a file, which are others once it is written, or another takes its place."""
+    status = path.stat()
+    return str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def file_checksum(path: Path) -> str:
     """Digest a file's unpacked content; kept, as a plan asks for it once per variant."""
-    status = path.stat()
-    return _checksum(path, status.st_mtime_ns, status.st_size)
+    return _checksum(*state(path))
 
 
 @cache
-def _checksum(path: Path, changed: int, size: int) -> str:
-    if path.suffix in PACKED:
-        return f"sha256:{hashlib.sha256(read_plain(path, Source())).hexdigest()}"
+def _checksum(path: str, *state: int) -> str:
+    if path.lower().endswith(PACKED):
+        return f"sha256:{hashlib.sha256(read_plain(Path(path), Source())).hexdigest()}"
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
-def user_file_checksum(what: str, path: Path) -> tuple[str, int]:
-    """Return checksum and size of a user's file; `what` begins the error message where it is no plain text file."""
-    if not path.is_file():
-        raise ConfigError(f"{what}: no such file")
-    if path.stat().st_size == 0:
-        raise ConfigError(f"{what}: the file is empty")
-    with open(path, "rb") as file:
-        if file.read(4).startswith(SIGNATURES):
-            raise ConfigError(f"{what} is an archive; unpack it first, a corpus is plain text")
-    return file_checksum(path), path.stat().st_size
+def cache_folder() -> Path:
+    """Return the folder that keeps downloads and checksums, for every checkout of this user."""
+    import pooch  # few plans look there
+
+    return Path(pooch.os_cache("attention-suite"))
+
+
+def files_checksum(paths: Iterable[Path]) -> str:
+    """Digest the contents of many files, in their order; kept on the disk, as they may be tens of gigabytes."""
+    states = [*map(state, paths)]
+    kept = cache_folder() / f"{json_checksum(states).removeprefix('sha256:')}.checksum"
+    with suppress(OSError):
+        return kept.read_text()
+    with ThreadPoolExecutor() as threads:
+        checksum = json_checksum([*threads.map(lambda each: _checksum(*each), states)])
+    with suppress(OSError), atomic_write(kept) as file:
+        file.write(checksum.encode())
+    return checksum

@@ -14,11 +14,12 @@ from pydantic import Field
 
 from workflow.config.choices import AXES, complete_choice
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.files import list_folder
 from workflow.config.job import Job
 from workflow.config.strict import FrozenModel, parse, read_json
 from workflow.tasks.task import TaskSpec
 
-FOLDERS = sorted(path.parent.name for path in Path(__file__).parent.glob("*/__init__.py"))
+FOLDERS = [folder.name for folder in list_folder(Path(__file__).parent) if (folder / "__init__.py").is_file()]
 TASKS: dict[str, TaskSpec] = {name: import_module(f"workflow.tasks.{name}").TASK for name in FOLDERS}
 JOBS = {name: task.job for name, task in TASKS.items()}
 AnyJob = Annotated[reduce(or_, JOBS.values()), Field(discriminator="task")]

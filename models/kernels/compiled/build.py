@@ -129,7 +129,7 @@ def _digest(compiler: list[str], real: str) -> str:
     """Hash all that the library depends on: sources, flags, compiler, processor."""
     version = subprocess.run([*compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
     digest = hashlib.sha256(repr((compiler, FLAGS, real, platform.machine(), _processor())).encode() + version)
-    for path in sorted(FOLDER.glob("*.[ch]")):
+    for path in sorted(FOLDER.glob("[!.]*.[ch]")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from workflow.config.files import list_folder
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
@@ -90,7 +91,7 @@ def _failure(run, status: str, reason: str) -> dict:
 
 def root_page(reports: Path, only: str | None = None) -> dict:
     """List the scales, each with its index if it has one, and the other pages that exist. only: one scale."""
-    folders = [path for path in reports.glob("*") if path.is_dir() and only in (None, path.name)]
+    folders = [path for path in list_folder(reports) if path.is_dir() and only in (None, path.name)]
     folders.sort(key=lambda path: (-strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
     return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from workflow.config.files import list_folder
 from workflow.plan.ablations import known_ablations
 from workflow.plan.plan import read_plan
 from workflow.report.claims.ledger import write_ledger
@@ -44,9 +45,9 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
 def write_made(site: Site) -> None:
     """Write the ledger, the papers' pages and the shared pages for the questions that have a page."""
     made = [name for name in known_ablations() if _is_made(site, name)]
-    costs = [path for kind in COSTS for path in sorted((site.results / kind).glob("*.json"))]
+    costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
-    others = sorted((site.results / "evidence").glob("*.json"))
+    others = list_folder(site.results / "evidence", ".json")
     if not made:
         write_ledger_alone(site, others, layers)
         return

@@ -8,6 +8,7 @@ from pydantic import model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel
 from workflow.tasks import sources
+from workflow.tasks.captioning.images import find_image, image_path, images_named_by
 from workflow.tasks.sources import Checksum, Source
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
@@ -80,23 +81,21 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
     if json_path is None:
         missing = sources.describe_missing(name, [entry.captions], data_dir)
         raise ConfigError(f"{missing}; it is not fetched, put it there")
-    names = (*entry.features, *entry.images)
-    for path in (folder / file for file in names for folder in sources.data_folders(data_dir)):
-        if path.exists():
-            return json_path, path
-    raise ConfigError(f"data set '{name}': no images and no features in data_dir '{data_dir}' ({' or '.join(names)})")
+    if features := next(filter(Path.is_file, sources.find(entry.features, data_dir)), None):
+        return json_path, features
+    images, folders = images_named_by(json_path), [*filter(Path.is_dir, sources.find(entry.images, data_dir))]
+    for enough in (all, any):  # a folder that has all of them goes before one that has some
+        for folder in folders:
+            if enough(find_image(folder, *image) for image in images):
+                return json_path, folder
+    names = " or ".join((*entry.features, *entry.images))
+    raise ConfigError(f"data set '{name}': no images and no features in data_dir '{data_dir}' ({names})")
 
 
 def _checksum_of_files(name: str, entry: CaptionEntry, data_dir: str | None) -> list[str]:
-    """Return the checksums of the captions, and of the images or features."""
-    json_path, image_path = find_paths(name, entry, data_dir)
-    return [sources.file_checksum(json_path), _image_checksum(image_path)]
-
-
-def _image_checksum(path: Path) -> str:
-    """Digest a file of features by its bytes, a folder of images (there may be 100,000) by their names and sizes."""
-    if path.is_file():
-        return sources.file_checksum(path)
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    sizes = [(file.relative_to(path).as_posix(), file.stat().st_size) for file in files]
-    return sources.json_checksum(sizes)
+    """Return the checksums of the captions, and of the images that they name or the features."""
+    json_path, folder = find_paths(name, entry, data_dir)
+    if folder.is_file():
+        return [sources.file_checksum(json_path), sources.file_checksum(folder)]
+    images = [image_path(folder, *image) for image in images_named_by(json_path)]
+    return [sources.file_checksum(json_path), sources.files_checksum(images)]

@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field
 from workflow.config.errors import ConfigError
 from workflow.config.files import open_zip
 from workflow.config.strict import one_of, parse, parse_json
+from workflow.tasks.captioning.images import NamedImage, image_path
 from workflow.tasks.sources import Source, read_plain
 from workflow.tasks.store import largest
 
@@ -41,9 +42,7 @@ class _Sentence(BaseModel):
     tokens: list[Annotated[str, Field(pattern=r"\S")]] = Field(min_length=1)
 
 
-class _Image(BaseModel):
-    filename: str = Field(min_length=1)
-    filepath: str = ""
+class _Image(NamedImage):
     split: Annotated[str, one_of("split", SPLIT)]
     sentences: list[_Sentence] = Field(min_length=1)
 
@@ -75,7 +74,7 @@ def read_images(pictures: list[Picture], folder: Path, pixels: int) -> np.ndarra
 
 
 def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
-    path = _find_image(folder, picture)
+    path = image_path(folder, picture.file, picture.folder)
     try:
         with warnings.catch_warnings(action="error"), Image.open(path, formats=FORMATS) as file:
             mode, image = file.mode, file.convert("RGB")
@@ -87,17 +86,6 @@ def _read_image(folder: Path, picture: Picture, pixels: int) -> np.ndarray:
     left, top = (width - side) // 2, (height - side) // 2
     square = image.crop((left, top, left + side, top + side)).resize((pixels, pixels), Image.Resampling.BOX)
     return np.asarray(square, np.uint8).transpose(2, 0, 1)
-
-
-def _find_image(folder: Path, picture: Picture) -> Path:
-    """Find an image in the folder or in its own folder below; `ConfigError` for a path that leads outside."""
-    paths = [folder / picture.file, folder / picture.folder / picture.file]
-    if not all(path.resolve().is_relative_to(folder.resolve()) for path in paths):
-        raise ConfigError(f"{ascii(str(paths[-1]))}: lies outside the folder of images, {folder}")
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
-        raise ConfigError(f"{paths[-1]}: no such image; the captions name it")
-    return path
 
 
 def read_features(pictures: list[Picture], path: Path) -> np.ndarray:

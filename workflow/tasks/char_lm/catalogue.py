@@ -8,7 +8,8 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from workflow.config.errors import check_known
 from workflow.config.files import user_path
 from workflow.config.strict import Name, StrictModel
-from workflow.tasks.sources import Checksum, Source, user_file_checksum
+from workflow.tasks.plain_text import user_text_checksum
+from workflow.tasks.sources import Checksum, Source
 from workflow.tasks.task import BaseCatalogue
 
 
@@ -65,7 +66,7 @@ class TextCatalogue(BaseCatalogue):
 
     def user_entry(self, name: str) -> TextEntry:
         path = path_of(name)
-        checksum, size = user_file_checksum(f"corpus '{name}'", path)
+        checksum, size = user_text_checksum(f"corpus '{name}'", path)
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
 

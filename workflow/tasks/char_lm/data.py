@@ -13,9 +13,10 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry, path_of
 from workflow.tasks.char_lm.store import Corpus
 from workflow.tasks.char_lm.topics import TopicText
-from workflow.tasks.downloads import fetch, read_official
+from workflow.tasks.downloads import fetch, read_found, read_official
 from workflow.tasks.embedded import PIN, installed_version, read_source_files
-from workflow.tasks.sources import describe_missing, find_file, read_plain, verify_checksum
+from workflow.tasks.plain_text import refuse_binary, user_text
+from workflow.tasks.sources import describe_missing, find_file, verify_checksum
 from workflow.tasks.store import SPLITS
 
 NEWLINE = 10
@@ -44,25 +45,25 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """Read the plain content of a text of kind `file`, and verify its checksum."""
-    entry = catalogue.entry(name)
+    entry, what = catalogue.entry(name), f"corpus '{name}'"
     if catalogue.is_users(name):
-        content = path_of(name).read_bytes()
-        verify_checksum(content, entry, f"corpus '{name}'", "it changed while it was read")
+        content = user_text(what, path_of(name))
+        verify_checksum(content, entry, what, "it changed while it was read")
         return content
-    if entry.prefix_of and not find_file(entry, data_dir):
-        return _read_prefix(catalogue, name, data_dir)
-    return read_official(name, entry, data_dir)
+    is_prefix = entry.prefix_of and not find_file(entry, data_dir)
+    content = _read_prefix(catalogue, name, data_dir) if is_prefix else read_official(name, entry, data_dir)
+    refuse_binary(content, what)
+    return content
 
 
 def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """Read the first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
     entry = catalogue.entry(name)
     official = catalogue.entry(entry.prefix_of)
-    if path := find_file(official, data_dir):
-        content = read_plain(path, official, entry.bytes)
-    else:
+    content = read_found(official, data_dir, prefix=entry)
+    if content is None:
         content = fetch(entry.prefix_of, official, describe_missing(name, [entry, official], data_dir))[: entry.bytes]
-    verify_checksum(content, entry, f"the start of {path or entry.prefix_of}", "delete or replace the file")
+        verify_checksum(content, entry, f"the start of {entry.prefix_of}", "another file")
     return content
 
 

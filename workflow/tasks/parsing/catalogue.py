@@ -6,9 +6,10 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import user_path
+from workflow.config.files import list_folder, user_path
 from workflow.config.strict import Name
 from workflow.tasks import sources
+from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Source, file_checksum
 from workflow.tasks.task import BaseCatalogue, SplitName, VocabularySize
 
@@ -48,7 +49,7 @@ class TreeCatalogue(BaseCatalogue):
 
     def user_entry(self, name: str) -> TreeEntry:
         path = user_path(name.partition(":")[2], f"data set '{name}'")
-        checksum, size = sources.user_file_checksum(f"data set '{name}'", path)
+        checksum, size = user_text_checksum(f"data set '{name}'", path)
         about = f"{path.name}, trees of the user's; our own split 90/5/5"
         content = {"files": [str(path)], "bytes": size, "checksum": checksum}
         return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)
@@ -61,20 +62,27 @@ class TreeCatalogue(BaseCatalogue):
 
 
 def section_files(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Path]]:
-    """List the files of each split of a folder, by section and name; `ConfigError` where a split has none."""
-    candidates = [parent / folder for parent in sources.data_folders(data_dir) for folder in entry.folders]
-    root = next((folder for folder in candidates if folder.is_dir()), None)
-    if root is None:
+    """List the files of each split, by section and name, in the first folder that has most of the splits.
+
+    `ConfigError` where that has not all, or there is none.
+    """
+    places = [(root, _files_in(root, entry.sections)) for root in sources.find(entry.folders, data_dir)]
+    root, files = max(places, key=lambda place: sum(map(bool, place[1].values())), default=(None, {}))
+    if not any(files.values()):
         where, names = sources.describe_data_dir(data_dir), " or ".join(entry.folders)
         raise ConfigError(f"data set '{name}': not found {where} (a folder {names}, with your own copy)")
-    files = {}
     for split, sections in entry.sections.items():
-        paths = [path for section in sections for path in sorted((root / section).glob("*"))]
-        files[split] = [path for path in paths if path.is_file() and path.suffix in ENDINGS]
         if not files[split]:
             names = f"{sections[0]} to {sections[-1]}" if len(sections) > 1 else sections[0]
             raise ConfigError(f"data set '{name}': {root} has no *.mrg or *.prd in {names}, which is {split}")
     return files
+
+
+def _files_in(root: Path, sections: dict[str, list[str]]) -> dict[str, list[Path]]:
+    return {
+        split: [path for each in names for path in list_folder(root / each) if path.suffix.lower() in ENDINGS]
+        for split, names in sections.items()
+    }
 
 
 def _checksum_of_files(name: str, entry: TreeEntry, data_dir: str | None) -> list[str]:

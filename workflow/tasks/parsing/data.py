@@ -19,6 +19,7 @@ from workflow.tasks.parsing.catalogue import TreeCatalogue, TreeEntry, section_f
 from workflow.tasks.parsing.statements import generate_trees
 from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.plain_text import decode, user_text
 from workflow.tasks.sources import verify_checksum
 from workflow.tasks.store import SPLITS, UNK, Pairs, Split, describe
 
@@ -63,29 +64,22 @@ def _encode(pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: li
 def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]:
     if TreeCatalogue.is_users(name):
         path = entry.files[0]
-        content = Path(path).read_bytes()
+        content = user_text(path, Path(path))
         verify_checksum(content, entry, f"data set '{name}'", "it changed while it was read")
-        return _decode_trees(content, path)
+        return read_trees(decode(content, path), path)
     if entry.kind == "file":
-        return _decode_trees(read_official(name, entry, data_dir), f"data set '{name}'")
+        return read_trees(decode(read_official(name, entry, data_dir), name), f"data set '{name}'")
     content = generate_trees()
     hint = f"it is made from {PIN}, here is {installed_version()}: install the pinned one"
     verify_checksum(content, entry, f"data set '{name}'", hint)
     return [Tree.fromstring(line) for line in content.decode().split("\n")]
 
 
-def _decode_trees(content: bytes, where: str) -> list[Tree]:
-    try:
-        return read_trees(content.decode("utf-8-sig"), where)
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{where}: byte {error.start:,} is not UTF-8; trees are plain text in UTF-8") from None
-
-
 def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:
     """Read the trees of each split's sections; `ConfigError` where their number is not the entry's."""
     trees = {}
     for split, paths in section_files(name, entry, data_dir).items():
-        trees[split] = [tree for path in paths for tree in _decode_trees(path.read_bytes(), str(path))]
+        trees[split] = [tree for path in paths for tree in read_trees(decode(path.read_bytes(), str(path)), str(path))]
     for split, count in (entry.trees or {}).items():
         if len(trees[split]) != count:
             raise ConfigError(f"data set '{name}': {split} has {len(trees[split]):,} trees, the official one {count:,}")

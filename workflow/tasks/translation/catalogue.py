@@ -8,6 +8,7 @@ from pydantic import PositiveInt, model_validator
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks import sources
+from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Checksum, Source, find_file
 from workflow.tasks.task import BaseCatalogue, VocabularySize
 
@@ -118,7 +119,7 @@ class PairCatalogue(BaseCatalogue):
         entry = self.entry(name)
         if self.is_users(name):
             files = [(f"data set '{name}', {path}", path) for path in user_paths(name)]
-            return entry.identity([sources.user_file_checksum(what, path)[0] for what, path in files])
+            return entry.identity([user_text_checksum(what, path)[0] for what, path in files])
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
         files = entry.with_preferred_files(data_dir).file_sources()

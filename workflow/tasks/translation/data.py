@@ -14,6 +14,7 @@ from workflow.config.errors import ConfigError
 from workflow.tasks import store
 from workflow.tasks.downloads import read_official
 from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.plain_text import decode, user_text
 from workflow.tasks.sources import Source, find_file, verify_checksum
 from workflow.tasks.store import SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
@@ -50,13 +51,7 @@ Bitext = tuple[Side, Side]
 
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
     """Read one sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        offset = content.index(error.object) + error.start  # the decoder's bytes begin after a byte order mark
-        line = content.count(b"\n", 0, offset) + 1
-        reason = f"byte 0x{content[offset]:02x} at offset {offset:,} is not UTF-8"
-        raise ConfigError(f"{where}, line {line}: {reason}; save the file as UTF-8") from None
+    text = decode(content, where)
     lines = (text.lower() if lowercase else text).split("\n")
     return Side(where, [" ".join(line.split()) for line in (lines if lines[-1] else lines[:-1])])
 
@@ -130,7 +125,7 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
     """Read two files of a user's and split them: 90, 5 and 5 % of the lines, at least one each."""
-    bitext = align(*(read_side(path.read_bytes(), str(path), lowercase=False) for path in user_paths(name)))
+    bitext = align(*(read_side(user_text(str(path), path), str(path), lowercase=False) for path in user_paths(name)))
     count = len(bitext[0].lines)
     if count < 3:
         raise ConfigError(f"data set '{name}': {count} lines are too few to split into train, dev and test; at least 3")

@@ -1,0 +1,65 @@
+"""Plain texts: what is none is refused in one line, and a user's lines end in newlines."""
+
+import codecs
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+
+from workflow.config.errors import ConfigError
+from workflow.tasks.sources import state
+
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in UTF-8 each is itself: all below the space but white space
+LINE_ENDS = re.compile(rb"\r|\xc2\x85|\xe2\x80[\xa8\xa9]")  # besides the newline: U+000D, U+0085, U+2028, U+2029
+
+
+def decode(content: bytes, what: str, cut: bool = False) -> str:
+    """Decode UTF-8, a byte order mark left out; `ConfigError`, begun by `what`, names line and byte where it is none.
+
+    cut: the end may lie within a character, as of a text of which the first bytes were taken.
+    """
+    try:
+        return codecs.utf_8_decode(content, "strict", not cut)[0].removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise _refusal(content, error.start, what, "not UTF-8") from None
+
+
+def refuse_binary(content: bytes, what: str) -> None:
+    """Raise `ConfigError` for what is no text in UTF-8: an archive, a picture, another encoding."""
+    decode(content, what, cut=True)
+    if control := CONTROL.search(content):
+        raise _refusal(content, control.start(), what, "a control character")
+
+
+def _refusal(content: bytes, offset: int, what: str, reason: str) -> ConfigError:
+    line = content.count(b"\n", 0, offset) + 1
+    place = f"{what}, line {line}: byte 0x{content[offset]:02x} at offset {offset:,}"
+    return ConfigError(f"{place} is {reason}; expected plain text in UTF-8; an archive: unpack it first")
+
+
+def user_text(what: str, path: Path) -> bytes:
+    """Read a user's text, each line ended by a newline; `ConfigError`, begun by `what`, where the file holds none.
+
+    A byte order mark is left out, and Windows' line ends become newlines. Those of old Macs and of Unicode do so where
+    a text has more of them than newlines; within the lines of another they become spaces.
+    """
+    content = path.read_bytes()
+    if not content:
+        raise ConfigError(f"{what}: the file is empty")
+    refuse_binary(content, what)
+    content = re.sub(rb"\r+\n", b"\n", content.removeprefix(codecs.BOM_UTF8))
+    others = len(LINE_ENDS.findall(content))
+    return LINE_ENDS.sub(b"\n" if others > content.count(b"\n") else b" ", content)
+
+
+def user_text_checksum(what: str, path: Path) -> tuple[str, int]:
+    """Return checksum and length of `user_text`; kept, as a plan asks for it once per variant."""
+    if not path.is_file():
+        raise ConfigError(f"{what}: no such file")
+    return _checksum(what, *state(path))
+
+
+@cache
+def _checksum(what: str, path: str, *state: int) -> tuple[str, int]:
+    content = user_text(what, Path(path))
+    return f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)
