@@ -8,7 +8,7 @@ import pytest
 
 from workflow.config import files
 from workflow.config.errors import ConfigError
-from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable
+from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable, list_folder
 
 
 def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
@@ -37,6 +37,17 @@ def test_what_a_killed_process_had_begun_to_write_is_removed(tmp_path):
         file.write(b"whole")
     assert {path.name for path in tmp_path.iterdir()} == {"record.json", *(path.name for path in kept)}
     not_waited_for.wait()
+
+
+def test_a_folder_is_listed_without_what_systems_and_editors_leave_in_it(tmp_path):
+    left = ["._a.yaml", ".DS_Store", ".a.yaml.swp", ".#a.yaml", "#a.yaml#", "a.yaml~", "~$a.yaml"]
+    for name in ("b.yaml", "a.yaml", "a#b~c.yaml", "notes.txt", "Thumbs.db", "desktop.ini", *left):
+        (tmp_path / name).touch()
+    for name in ("__pycache__", "lost+found", "@eaDir", "$RECYCLE.BIN", "__MACOSX", ".ipynb_checkpoints"):
+        (tmp_path / name).mkdir()
+    assert [path.name for path in list_folder(tmp_path)] == ["a#b~c.yaml", "a.yaml", "b.yaml", "notes.txt"]
+    assert [path.name for path in list_folder(tmp_path, ".txt")] == ["notes.txt"]
+    assert list_folder(tmp_path / "none") == list_folder(tmp_path / "a.yaml") == []
 
 
 def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tmp_path):

@@ -8,12 +8,12 @@ import pytest
 from workflow.config.choices import choice_names, complete_choice
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, read_yaml
-from workflow.config.studies import known_studies
+from workflow.config.studies import KINDS, known_studies, study_files
 from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.config import known_scales, load_config
 from workflow.plan.names import refuse_unknown
 from workflow.plan.plan import plan
-from workflow.plan.scales import Scale, load_scale
+from workflow.plan.scales import Scale, load_scale, tasks_of_scale
 from workflow.plan.targets import Targets
 from workflow.results.record import write_text
 
@@ -161,6 +161,21 @@ def test_what_is_wrong_in_a_scale_is_named_with_its_file(text, says, tmp_path, m
     with pytest.raises(ConfigError) as refused:
         load_scale("mine", "parsing")
     assert says in str(refused.value)
+
+
+def test_what_finder_and_editors_leave_is_no_scale_task_study_or_question(tmp_path, monkeypatch):
+    def known():
+        return known_scales(), tasks_of_scale("smoke"), known_studies(), *map(study_files, KINDS)
+
+    before = known()
+    monkeypatch.chdir(tmp_path)
+    left = ["._{}", ".#{}", "{}~", "#{}#", ".{}.swp", "~${}", ".ipynb_checkpoints/{}", "__pycache__/{}", ".DS_Store"]
+    files = {"config/scales/smoke": "char_lm.yaml", "config/scales": "mine/parsing.yaml", "studies": "own/study.yaml"}
+    files |= {f"studies/own/{kind}": f"a.{ending}" for kind, ending in KINDS.items()}
+    for folder, name in files.items():
+        for form in (*left, "desktop.ini", "Thumbs.db", "lost+found/{}", "@eaDir/{}"):
+            write_text(tmp_path / folder / form.format(name), "\0")
+    assert known() == before and plan(load_config({**BASE, "scale": "smoke"}))
 
 
 @pytest.mark.parametrize(

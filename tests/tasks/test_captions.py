@@ -1,6 +1,8 @@
 """Captioned pictures from their names: drawn scenes, Karpathy's json with images or features, what is refused."""
 
 import json
+import os
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -10,6 +12,7 @@ from PIL import Image
 from tests.tasks._texts import REAL, needs
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
+from workflow.tasks import sources
 from workflow.tasks.captioning import scenes, store
 from workflow.tasks.captioning.catalogue import CaptionCatalogue
 from workflow.tasks.captioning.data import build_captions
@@ -19,6 +22,11 @@ from workflow.tasks.store import decode
 
 SPLITS = ["train", "restval", "train", "val", "test"]
 CATALOGUE = CaptionCatalogue(metric="cider", captions={})
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def content(**changes) -> dict:
@@ -32,9 +40,9 @@ def content(**changes) -> dict:
 
 def write_data(tmp_path, captions=None) -> str:
     """Write five pictures of 8 x 4 pixels, the left half n x 10 grey, the right one white, and name the data set."""
-    (tmp_path / "my.json").write_text(json.dumps(content() if captions is None else captions))
     folder = tmp_path / "images" / "sub"
     folder.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "my.json").write_text(json.dumps(content() if captions is None else captions))
     for n in range(len(SPLITS)):
         pixels = np.full((4, 8, 3), 255, np.uint8)
         pixels[:, :4] = 10 * n
@@ -144,9 +152,41 @@ def test_names_that_cannot_be_read(name, line):
 def test_what_is_looked_at_identifies_the_job(tmp_path):
     name = write_data(tmp_path)
     before = CATALOGUE.checksum(name)
+    for place in (".DS_Store", "._3.png", "Thumbs.db", "sub/@eaDir/3.png", "sub/.3.png.swp", "sub/6.png"):
+        (tmp_path / "images" / place).parent.mkdir(exist_ok=True)
+        (tmp_path / "images" / place).write_bytes(b"left behind")
     assert CATALOGUE.checksum(name) == before
-    (tmp_path / "images" / "sub" / "3.png").write_bytes(b"another")
+    path = tmp_path / "images" / "sub" / "3.png"
+    size, times = path.stat().st_size, path.stat().st_mtime_ns
+    path.write_bytes(b"another".ljust(size))
+    os.utime(path, ns=(times, times))  # as one that was unpacked from the same archive
     assert CATALOGUE.checksum(name) != before
+
+
+def test_pictures_are_the_same_in_another_folder_and_read_once(tmp_path, monkeypatch):
+    """Once for all processes: there may be 100,000."""
+    before = CATALOGUE.checksum(write_data(tmp_path / "here"))
+    name = write_data(tmp_path / "there")
+    assert CATALOGUE.checksum(name) == before
+    read, digest = [], sources._checksum
+    monkeypatch.setattr(sources, "_checksum", lambda path, *state: read.append(path) or digest(path, *state))
+    assert CATALOGUE.checksum(name) == before and read == [str(tmp_path / "there" / "my.json")]
+    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")  # where nothing can be kept, they are read again
+    assert CATALOGUE.checksum(name) == before and len(read) == 7
+
+
+@pytest.mark.parametrize("place", ["coco", "coco/images", "images", "below/COCO/Images"])
+def test_pictures_are_found_in_the_first_folder_that_has_them(place, tmp_path):
+    """Not in one that is empty, or has another's; and a json may say .png where the file is called .PNG."""
+    write_data(tmp_path / "made")
+    for folder in ("coco", "images/sub"):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    shutil.copytree(tmp_path / "made" / "images" / "sub", tmp_path / place / "sub", dirs_exist_ok=True)
+    (tmp_path / place / "sub" / "1.png").rename(tmp_path / place / "sub" / "1.PNG")
+    shutil.move(tmp_path / "made" / "my.json", tmp_path / "dataset_coco.JSON")
+    shutil.rmtree(tmp_path / "made")
+    pictures = build_captions(load_corpora("captioning"), "coco", str(tmp_path)).pictures
+    assert [int(picture[0, 0, 0]) for picture in pictures] == [0, 10, 20, 30, 40]
 
 
 @needs("flickr8k")

@@ -144,6 +144,19 @@ def test_a_users_files_that_are_no_pairs_are_refused(de, en, line, tmp_path):
         build_pairs(load_corpora("translation"), user_pair(tmp_path, de, en), None)
 
 
+@pytest.mark.parametrize("end", ["\r\n", "\r"])
+def test_lines_of_other_systems_are_lines_and_what_ends_none_of_them_is_a_space(end, tmp_path):
+    """U+2028 and the like stand within sentences of texts from the web, and no line of the other side ends there."""
+    de, en = LINES["de"][:-1] + ["Ein\u2028Vogel\x85und noch einer"], LINES["en"]
+    pairs, plain = load_corpora("translation"), user_pair(tmp_path, join_lines(de), join_lines(en))
+    expected = build_pairs(pairs, plain, None)
+    assert expected.test.source_text[-1] == "Ein Vogel und noch einer"
+    (tmp_path / "other").mkdir()
+    ends = [("\ufeff" + end.join([*lines, ""])).encode() for lines in (de, en)]
+    other = build_pairs(pairs, user_pair(tmp_path / "other", *ends), None)
+    assert (other.test.source_text, other.checksum) == (expected.test.source_text, expected.checksum)
+
+
 def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_path):
     pairs, name = load_corpora("translation"), user_pair(tmp_path, b"a\nb\nc\n", b"x\ny\nz\n")
     turned = f"pairs:{tmp_path}/my.en,{tmp_path}/my.de"

@@ -1,8 +1,13 @@
 """Texts: found, unpacked, verified, cut into splits; refused in one line when they are not as they should be."""
 
+import bz2
 import gzip
 import hashlib
+import io
+import lzma
 import os
+import tarfile
+import zipfile
 
 import pytest
 
@@ -18,11 +23,67 @@ from workflow.tasks.char_lm.catalogue import TextCatalogue
 TEXT = b"some text\n" * 900
 
 
-@pytest.mark.parametrize("ending, pack", [("", bytes), (".gz", gzip.compress)])
+def zipped(content: bytes, *others: str) -> bytes:
+    """Pack a text behind what Finder puts into an archive."""
+    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+        for name in others:
+            archive.writestr(name, b"\0" if name[-1] != "/" else b"")
+        archive.writestr("texts/text", content)
+    return packed.getvalue()
+
+
+def tarred(content: bytes) -> bytes:
+    with tarfile.open(fileobj=(packed := io.BytesIO()), mode="w") as archive:
+        (about := tarfile.TarInfo("text")).size = len(content)
+        archive.addfile(about, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    "name, pack",
+    [
+        ("text", bytes),
+        ("text.gz", gzip.compress),
+        ("text.GZ", gzip.compress),
+        ("TEXT.Xz", lzma.compress),
+        ("text.ZIP", zipped),
+        ("text.zip", lambda text: zipped(text, "texts/", "__MACOSX/texts/._text", "texts/.DS_Store")),
+    ],
+)
 @pytest.mark.parametrize("folder", [".", "below"])
-def test_a_file_is_found_in_the_data_folder_or_one_below(folder, ending, pack, tmp_path):
+def test_a_file_is_found_in_the_data_folder_or_one_below(folder, name, pack, tmp_path):
     (tmp_path / folder).mkdir(exist_ok=True)
-    (tmp_path / folder / f"text{ending}").write_bytes(pack(TEXT))
+    (tmp_path / folder / name).write_bytes(pack(TEXT))
+    assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
+
+
+def test_the_first_file_with_the_right_content_is_read_not_the_first_of_the_name(tmp_path):
+    """And not what lies in a hidden folder, such as a bin."""
+    for folder, content in ((".", b"other"), (".Trash", b"old"), ("a", TEXT[:-1]), ("b", TEXT), ("c", b"third")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "text").write_bytes(content)
+    assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
+    (tmp_path / "b" / "text").unlink()
+    with pytest.raises(ConfigError, match=f"^{tmp_path}/text: sha256 .* expected"):
+        data.read_file(catalogue(TEXT), "text", str(tmp_path))
+
+
+def test_a_folder_without_rights_ends_no_search(tmp_path, monkeypatch):
+    """As `lost+found` at the root of a disk has none; here root looks, whom the system refuses nothing."""
+    for folder in ("closed", "texts"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "texts" / "text").write_bytes(TEXT)
+
+    def guarded(call, inside):
+        def refusing(path, *more, **options):
+            if "closed/" in f"{path}{inside}":
+                raise PermissionError(13, "Permission denied", str(path))
+            return call(path, *more, **options)
+
+        return refusing
+
+    monkeypatch.setattr(os, "stat", guarded(os.stat, ""))
+    monkeypatch.setattr(os, "listdir", guarded(os.listdir, "/"))
     assert data.read_file(catalogue(TEXT), "text", str(tmp_path)) == TEXT
 
 
@@ -201,11 +262,47 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
     [
         (None, "no such file"),
         (b"", "the file is empty"),
-        (gzip.compress(b"some text", mtime=0), "is an archive; unpack it first"),
+        (gzip.compress(TEXT), "line 1: byte 0x8b at offset 1 is not UTF-8; .*an archive: unpack it first"),
+        (bz2.compress(TEXT), "is not UTF-8"),
+        (lzma.compress(TEXT), "byte 0xfd at offset 0 is not UTF-8"),
+        (b"\x28\xb5\x2f\xfd\x04\x58some text", "byte 0xb5 at offset 1 is not UTF-8"),  # zstandard
+        (tarred(TEXT), "byte 0x00 at offset 4 is a control character"),
+        (zipped(TEXT), "line 1: byte 0x.. at offset"),
+        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "line 2: byte 0xe2 at offset 10 is not UTF-8"),
+        (b"\x89PNG\r\n\x1a\n", "byte 0x89 at offset 0 is not UTF-8"),
+        (TEXT.decode().encode("utf-16"), "byte 0xff at offset 0 is not UTF-8"),
+        (TEXT.decode().encode("utf-16-be"), "byte 0x00 at offset 0 is a control character"),
+        (b"caf\xe9 au lait\n", "line 1: byte 0xe9 at offset 3 is not UTF-8"),
+        (b"a\nb\0c\n", "line 2: byte 0x00 at offset 3 is a control character"),
     ],
 )
 def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
     if content is not None:
         (tmp_path / "mine").write_bytes(content)
-    with pytest.raises(ConfigError, match=line):
-        load_corpora("char_lm").checksum(f"file:{tmp_path / 'mine'}")
+    for task, name in (("char_lm", "file:mine"), ("parsing", "trees:mine"), ("translation", "pairs:mine,mine")):
+        with pytest.raises(ConfigError, match=line) as refused:
+            load_corpora(task).checksum(name.replace("mine", f"{tmp_path}/mine"))
+        assert "\n" not in str(refused.value)
+
+
+def test_an_archive_that_an_entry_names_is_no_text_either(tmp_path):
+    packed = bz2.compress(TEXT)
+    (tmp_path / "text").write_bytes(packed)
+    with pytest.raises(ConfigError, match="corpus 'text', line .: byte .* is not UTF-8"):
+        data.read_file(catalogue(packed), "text", str(tmp_path))
+
+
+@pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n", "\u2028", "\u2029", "\x85"])
+def test_a_text_is_the_same_however_its_lines_end(end, tmp_path):
+    plain = "some text,\n\tin naïve lines\n" * 90
+    for name, text in (("unix", plain), ("other", "\ufeff" + plain.replace("\n", end))):
+        (tmp_path / name).write_bytes(text.encode())
+    texts, names = load_corpora("char_lm"), [f"file:{tmp_path}/{name}" for name in ("unix", "other")]
+    assert data.read_file(texts, names[1], None) == plain.encode()
+    assert texts.checksum(names[0]) == texts.checksum(names[1])
+
+
+def test_what_ends_a_line_elsewhere_is_a_space_within_a_line_and_a_cut_character_stays(tmp_path):
+    (tmp_path / "mine").write_bytes("one\u2028two\rthree\n\tfour\ffive\nsix\x85\nmehr Ü".encode()[:-1])
+    read = data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None)
+    assert read == b"one two three\n\tfour\ffive\nsix \nmehr \xc3"

@@ -10,7 +10,7 @@ from workflow.config.errors import ConfigError
 from workflow.tasks.sources import state
 
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in UTF-8 each is itself: all below the space but white space
-LINE_ENDS = re.compile(rb"\r|\xc2\x85|\xe2\x80[\xa8\xa9]")  # besides the newline: U+000D, U+0085, U+2028, U+2029
+LINE_ENDS = [end.encode() for end in ("\r", "\x85", "\u2028", "\u2029")]  # besides the newline
 
 
 def decode(content: bytes, what: str, cut: bool = False) -> str:
@@ -40,16 +40,17 @@ def _refusal(content: bytes, offset: int, what: str, reason: str) -> ConfigError
 def user_text(what: str, path: Path) -> bytes:
     """Read a user's text, each line ended by a newline; `ConfigError`, begun by `what`, where the file holds none.
 
-    A byte order mark is left out, and Windows' line ends become newlines. Those of old Macs and of Unicode do so where
-    a text has more of them than newlines; within the lines of another they become spaces.
+    A byte order mark is left out, and Windows' line ends become newlines. One of old Macs or of Unicode does so in a
+    text that has more of it than of newlines; in another it stands within a line, and becomes a space.
     """
     content = path.read_bytes()
     if not content:
         raise ConfigError(f"{what}: the file is empty")
     refuse_binary(content, what)
     content = re.sub(rb"\r+\n", b"\n", content.removeprefix(codecs.BOM_UTF8))
-    others = len(LINE_ENDS.findall(content))
-    return LINE_ENDS.sub(b"\n" if others > content.count(b"\n") else b" ", content)
+    for end in LINE_ENDS:
+        content = content.replace(end, b"\n" if content.count(end) > content.count(b"\n") else b" ")
+    return content
 
 
 def user_text_checksum(what: str, path: Path) -> tuple[str, int]:
