@@ -45,6 +45,11 @@ class PlannedRuns:
         return {row.job.corpus: row.corpus for row in self.rows}
 
     @cached_property
+    def checksums(self) -> dict[str, str]:
+        """Map the file name of each data set to what identifies its content: it is made again where that changed."""
+        return {row.job.corpus: row.job.checksum for row in self.rows}
+
+    @cached_property
     def tasks_of_corpora(self) -> dict[str, str]:
         """Map the file name of each data set to a task that reads it."""
         return {row.job.corpus: row.job.task for row in self.rows}

@@ -11,6 +11,7 @@ rule corpus:
     params:
         name=lambda w: targets.runs.corpora[w.slug],
         source=lambda w: targets.code.of_corpus(w.slug),
+        checksum=lambda w: targets.runs.checksums[w.slug],
     message:
         "prepare the data set {wildcards.slug}"
     shell:

@@ -148,10 +148,10 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
     return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
 
 
-def state(path: Path) -> tuple[str, int, int, int]:
+def state(path: str | Path) -> tuple[str, int, int, int]:
     """Return path, size and times of a file, which are others once it is written, or another takes its place."""
-    status = path.stat()
-    return str(path.absolute()), status.st_size, status.st_mtime_ns, status.st_ctime_ns
+    status = os.stat(path)
+    return os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def file_checksum(path: Path) -> str:
@@ -174,7 +174,7 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("attention-suite"))
 
 
-def files_checksum(paths: Iterable[Path]) -> str:
+def files_checksum(paths: Iterable[str]) -> str:
     """Digest the contents of many files, in their order; kept on the disk, as they may be tens of gigabytes."""
     states = [*map(state, paths)]
     kept = cache_folder() / f"{json_checksum(states).removeprefix('sha256:')}.checksum"

@@ -38,14 +38,15 @@ def _images_named_by(path: str, *state: int) -> list[tuple[str, str]]:
     return [(image.filename, image.filepath) for image in content.images]
 
 
-def find_image(root: Path, file: str, folder: str) -> Path | None:
+def find_image(root: Path, file: str, folder: str) -> str | None:
     """Find an image in `root` or its own folder below, its ending in capitals or small letters; None where none is."""
     stem, dot, ending = file.rpartition(".")
     names = (file, f"{stem}{dot}{ending.lower()}", f"{stem}{dot}{ending.upper()}")
-    return next(filter(os.path.isfile, (root / below / name for name in names for below in ("", folder))), None)
+    places = (os.path.join(root, below, name) for name in names for below in ("", folder))
+    return next(filter(os.path.isfile, places), None)
 
 
-def image_path(root: Path, file: str, folder: str) -> Path:
+def image_path(root: Path, file: str, folder: str) -> str:
     """Find an image; `ConfigError` where there is none."""
     path = find_image(root, file, folder)
     if path is None:
