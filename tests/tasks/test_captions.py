@@ -168,9 +168,9 @@ def test_pictures_are_the_same_in_another_folder_and_read_once(tmp_path, monkeyp
     before = CATALOGUE.checksum(write_data(tmp_path / "here"))
     name = write_data(tmp_path / "there")
     assert CATALOGUE.checksum(name) == before
-    read, digest = [], sources._checksum
-    monkeypatch.setattr(sources, "_checksum", lambda path, *state: read.append(path) or digest(path, *state))
-    assert CATALOGUE.checksum(name) == before and read == [str(tmp_path / "there" / "my.json")]
+    read, digest = [], sources.file_checksum
+    monkeypatch.setattr(sources, "file_checksum", lambda path: read.append(path) or digest(path))
+    assert CATALOGUE.checksum(name) == before and read == [tmp_path / "there" / "my.json"]
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")  # where nothing can be kept, they are read again
     assert CATALOGUE.checksum(name) == before and len(read) == 7
 

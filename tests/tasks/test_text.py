@@ -115,7 +115,7 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
     (tmp_path / name).write_bytes(pack(TEXT))
     assert data.read_file(texts, "start", str(tmp_path)) == TEXT[:999]
     (tmp_path / name).write_bytes(pack(b"another" * 999))
-    with pytest.raises(ConfigError, match="the start of .* expected"):
+    with pytest.raises(ConfigError, match=f"{name}: sha256 .* expected"):
         data.read_file(texts, "start", str(tmp_path))
 
 

@@ -62,7 +62,7 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     changed, _ = user_treebank(tmp_path, LINES[1:])
     assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
     wrong = [(LINES[:2], "2 trees; at least 3 are needed")]
-    wrong += [(["(S)", "\udcff"], "my.mrg', line 2: byte 0xff at offset 4 is not UTF-8")]
+    wrong += [(["(S)", "\udcff"], "my.mrg, line 2: byte 0xff at offset 4 is not UTF-8")]
     for lines, line in wrong:
         with pytest.raises(ConfigError, match=line):
             build_trees(*user_treebank(tmp_path, lines), None)

@@ -63,6 +63,14 @@ def user_path(word: str, what: str) -> Path:
         raise ConfigError(f"{what}: {word}: no such home folder") from None
 
 
+def user_file(word: str, what: str) -> Path:
+    """Read the path of a file as its user wrote it; `ConfigError`, begun by `what`, where there is none."""
+    path = user_path(word, what)
+    if not path.is_file():
+        raise ConfigError(f"{what}: no such file")
+    return path
+
+
 def config_file(place: str) -> Path:
     """Find a file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
     own = Path("config", place)

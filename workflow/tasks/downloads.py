@@ -11,28 +11,22 @@ from workflow.tasks.sources import Source, cache_folder, describe_missing, find_
 RETRIES = 2
 
 
-def read_official(name: str, source: Source, data_dir: str | None) -> bytes:
-    """Read or fetch the plain content of one official file, and verify its checksum."""
-    content = read_found(source, data_dir)
-    return fetch(name, source, describe_missing(name, [source], data_dir)) if content is None else content
+def read_official(name: str, source: Source, data_dir: str | None, kept_as: str = "") -> bytes:
+    """Read the content that the source's checksum says: of the first file in `data_dir` that has it, else fetched.
 
-
-def read_found(source: Source, data_dir: str | None, prefix: Source | None = None) -> bytes | None:
-    """Read a source, or a prefix of it, from the first place in `data_dir` that has what its checksum says.
-
-    None where no file has its name; the `ConfigError` of the first one where none has the content.
+    kept_as: the name under which the cache folder keeps a download, where it is not the data set's own.
     """
-    part, size, refusals = ("the start of ", prefix.bytes, []) if prefix else ("", -1, [])
+    refusals = []
     for path in find_files(source, data_dir):
         try:
-            content = read_plain(path, source, size)
-            verify_checksum(content, prefix or source, f"{part}{path}", "delete or replace the file")
+            content = read_plain(path, source)
+            verify_checksum(content, source, str(path), "delete or replace the file")
             return content
         except ConfigError as error:
             refusals.append(error)
     if refusals:
         raise refusals[0]
-    return None
+    return fetch(kept_as or name, source, describe_missing(name, source, data_dir))
 
 
 def fetch(name: str, source: Source, missing: str) -> bytes:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import is_left_behind
+from workflow.tasks.sources import Source, verify_checksum
 
 PIN = "sympy==1.14.0"
 PACKAGES = (
@@ -37,5 +38,8 @@ def read_source_files() -> list[bytes]:
     return [(root / path).read_bytes() for path in own]
 
 
-def installed_version() -> str:
-    return f"sympy=={version('sympy')}"
+def verify_embedded(content: bytes, source: Source, what: str, *pins: str) -> None:
+    """Raise `ConfigError` with the pins of what a text is made from where what is installed makes another."""
+    here = " and ".join(f"{name}=={version(name)}" for name, _, _ in (pin.partition("==") for pin in pins))
+    hint = f"it is made from {' and '.join(pins)}, here is {here}: install what is pinned"
+    verify_checksum(content, source, what, hint)

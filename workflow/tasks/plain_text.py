@@ -3,11 +3,10 @@
 import codecs
 import hashlib
 import re
-from functools import cache
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
-from workflow.tasks.sources import state
+from workflow.tasks.sources import read_once
 
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # in UTF-8 each is itself: all below the space but white space
 LINE_ENDS = [end.encode() for end in ("\r", "\x85", "\u2028", "\u2029")]  # besides the newline
@@ -37,30 +36,24 @@ def _refusal(content: bytes, offset: int, what: str, reason: str) -> ConfigError
     return ConfigError(f"{place} is {reason}; expected plain text in UTF-8; an archive: unpack it first")
 
 
-def user_text(what: str, path: Path) -> bytes:
-    """Read a user's text, each line ended by a newline; `ConfigError`, begun by `what`, where the file holds none.
+def user_text(path: Path) -> bytes:
+    """Read a user's text, each line ended by a newline; `ConfigError` where there is no such file, or it holds none.
 
     A byte order mark is left out, and Windows' line ends become newlines. One of old Macs or of Unicode does so in a
     text that has more of it than of newlines; in another it stands within a line, and becomes a space.
     """
     content = path.read_bytes()
     if not content:
-        raise ConfigError(f"{what}: the file is empty")
-    refuse_binary(content, what)
+        raise ConfigError(f"{path}: the file is empty")
+    refuse_binary(content, str(path))
     content = re.sub(rb"\r+\n", b"\n", content.removeprefix(codecs.BOM_UTF8))
     for end in LINE_ENDS:
         content = content.replace(end, b"\n" if content.count(end) > content.count(b"\n") else b" ")
     return content
 
 
-def user_text_checksum(what: str, path: Path) -> tuple[str, int]:
-    """Return checksum and length of `user_text`; kept, as a plan asks for it once per variant."""
-    if not path.is_file():
-        raise ConfigError(f"{what}: no such file")
-    return _checksum(what, *state(path))
-
-
-@cache
-def _checksum(what: str, path: str, *state: int) -> tuple[str, int]:
-    content = user_text(what, Path(path))
+@read_once
+def user_text_checksum(path: Path) -> tuple[str, int]:
+    """Return checksum and length of `user_text`."""
+    content = user_text(path)
     return f"sha256:{hashlib.sha256(content).hexdigest()}", len(content)

@@ -9,12 +9,12 @@ import json
 import lzma
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
@@ -93,11 +93,10 @@ def data_folders(data_dir: str | None) -> list[Path]:
     return [root, *filter(os.path.isdir, list_folder(root))]
 
 
-def describe_missing(name: str, sources: list[Source], data_dir: str | None) -> str:
+def describe_missing(name: str, source: Source, data_dir: str | None) -> str:
     """Begin an error message: which files were looked for, and where."""
-    names = ", ".join(file for source in sources for file in source.files)
-    checksum = f", {sources[0].checksum}" if sources[0].checksum else ""
-    where = describe_data_dir(data_dir)
+    checksum = f", {source.checksum}" if source.checksum else ""
+    where, names = describe_data_dir(data_dir), ", ".join(source.files)
     return f"data set '{name}'{checksum}: not found {where} ({names}; plain, .gz, .xz or .zip)"
 
 
@@ -105,16 +104,16 @@ def describe_data_dir(data_dir: str | None) -> str:
     return f"in data_dir '{data_dir}'" if data_dir else "as data_dir (or ATTENTION_DATA_DIR) is not set"
 
 
-def read_plain(path: Path, source: Source, size: int = -1) -> bytes:
-    """Unpack a file, or its first `size` bytes; `ConfigError` where the archive is broken, or swells."""
-    most, expected = source.bytes or max(SMALL, DENSEST * path.stat().st_size), _describe_expected(source)
+def read_plain(path: Path, source: Source) -> bytes:
+    """Unpack a file, or its first bytes where the source says how many; `ConfigError` where it is broken, or swells."""
+    most, expected = max(SMALL, DENSEST * path.stat().st_size), _describe_expected(source)
     try:
-        content = _read(path, most + 1 if size < 0 else size)
+        content = _read(path, source.bytes or most + 1)
     except FileNotFoundError:
         raise
     except BROKEN as error:
         raise ConfigError(f"{path}: truncated or corrupted ({error}){expected}; delete or replace the file") from None
-    if len(content) > most and size < 0:
+    if len(content) > (source.bytes or most):
         raise ConfigError(f"{path}: unpacks to more than {most:,} bytes{expected}; delete or replace the file")
     return content
 
@@ -148,21 +147,25 @@ def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
     return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
 
 
-def state(path: str | Path) -> tuple[str, int, int, int]:
+def state(path: Path) -> tuple[str, int, int, int]:
     """Return path, size and times of a file, which are others once it is written, or another takes its place."""
+    if not os.path.isfile(path):
+        raise ConfigError(f"{path}: no such file")
     status = os.stat(path)
     return os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+def read_once(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    """Keep what a function reads of a file until the file changes: a plan asks for it once per variant."""
+    kept = cache(lambda path, _: read(path))
+    return wraps(read)(lambda path: kept(path, state(path)))
+
+
+@read_once
 def file_checksum(path: Path) -> str:
-    """Digest a file's unpacked content; kept, as a plan asks for it once per variant."""
-    return _checksum(*state(path))
-
-
-@cache
-def _checksum(path: str, *state: int) -> str:
-    if path.lower().endswith(PACKED):
-        return f"sha256:{hashlib.sha256(read_plain(Path(path), Source())).hexdigest()}"
+    """Digest a file's unpacked content."""
+    if path.suffix.lower() in PACKED:
+        return f"sha256:{hashlib.sha256(read_plain(path, Source())).hexdigest()}"
     with open(path, "rb") as file:
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
@@ -174,14 +177,14 @@ def cache_folder() -> Path:
     return Path(pooch.os_cache("attention-suite"))
 
 
-def files_checksum(paths: Iterable[str]) -> str:
+def files_checksum(paths: list[Path]) -> str:
     """Digest the contents of many files, in their order; kept on the disk, as they may be tens of gigabytes."""
-    states = [*map(state, paths)]
-    kept = cache_folder() / f"{json_checksum(states).removeprefix('sha256:')}.checksum"
+    states = json_checksum([*map(state, paths)])
+    kept = cache_folder() / f"{states.removeprefix('sha256:')}.checksum"
     with suppress(OSError):
         return kept.read_text()
     with ThreadPoolExecutor() as threads:
-        checksum = json_checksum([*threads.map(lambda each: _checksum(*each), states)])
+        checksum = json_checksum([*threads.map(file_checksum, paths)])
     with suppress(OSError), atomic_write(kept) as file:
         file.write(checksum.encode())
     return checksum

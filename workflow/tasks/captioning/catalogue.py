@@ -79,7 +79,7 @@ def find_paths(name: str, entry: CaptionEntry, data_dir: str | None) -> tuple[Pa
         return user_paths(name)
     json_path = sources.find_file(entry.captions, data_dir)
     if json_path is None:
-        missing = sources.describe_missing(name, [entry.captions], data_dir)
+        missing = sources.describe_missing(name, entry.captions, data_dir)
         raise ConfigError(f"{missing}; it is not fetched, put it there")
     if features := next(filter(Path.is_file, sources.find(entry.features, data_dir)), None):
         return json_path, features

@@ -1,6 +1,5 @@
 """From a name to captioned pictures ready for training: draw or read them, verify, learn pieces on train, encode."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from workflow.tasks.captioning.catalogue import CaptionCatalogue, CaptionEntry, 
 from workflow.tasks.captioning.files import Picture, read_captions, read_features, read_images
 from workflow.tasks.captioning.store import CaptionCorpus
 from workflow.tasks.pieces import learn_pieces, piece_names
+from workflow.tasks.sources import Source, verify_checksum
 from workflow.tasks.store import SPLITS, Split
 
 HELD_OUT = 300  # the last of the scenes are test, as many before them dev
@@ -43,10 +43,8 @@ def _draw_scenes(name: str, entry: CaptionEntry) -> tuple[list[Picture], np.ndar
     drawn_scenes = scenes.generate_scenes()
     pixels = np.stack([scenes.draw(scene) for scene in drawn_scenes])
     captions = [scenes.write_captions(scene) for scene in drawn_scenes]
-    actual = hashlib.sha256(pixels.tobytes() + "\n".join(sum(captions, [])).encode()).hexdigest()
-    if f"sha256:{actual}" != entry.checksum:
-        reason = "this machine draws it otherwise"
-        raise ConfigError(f"data set '{name}': sha256 {actual}, expected {entry.checksum}; {reason}")
+    content = pixels.tobytes() + "\n".join(sum(captions, [])).encode()
+    verify_checksum(content, Source(checksum=entry.checksum), f"data set '{name}'", "this machine draws it otherwise")
     count = len(captions)
     names = ["train"] * (count - 2 * HELD_OUT) + ["dev"] * HELD_OUT + ["test"] * HELD_OUT
     return [Picture(f"scene {n + 1}", "", names[n], texts) for n, texts in enumerate(captions)], pixels

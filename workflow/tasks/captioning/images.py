@@ -1,7 +1,6 @@
 """The images that captions name: where they lie, found without reading any of them."""
 
 import os
-from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse, parse_json
-from workflow.tasks.sources import Source, read_plain, state
+from workflow.tasks.sources import Source, read_once, read_plain
 
 
 def _inside(path: str) -> str:
@@ -27,14 +26,10 @@ class _NamedImages(BaseModel):
     images: list[NamedImage] = Field(min_length=1)
 
 
-def images_named_by(json_path: Path) -> list[tuple[str, str]]:
-    """List the file and the folder of each image; `ConfigError` for another schema or a path that leads outside."""
-    return _images_named_by(*state(json_path))
-
-
-@cache
-def _images_named_by(path: str, *state: int) -> list[tuple[str, str]]:
-    content = parse(_NamedImages, parse_json(read_plain(Path(path), Source()), path), path)
+@read_once
+def images_named_by(captions: Path) -> list[tuple[str, str]]:
+    """List the file and the folder of each image; `ConfigError` for another schema, or a path that leads outside."""
+    content = parse(_NamedImages, parse_json(read_plain(captions, Source()), str(captions)), str(captions))
     return [(image.filename, image.filepath) for image in content.images]
 
 
@@ -46,9 +41,8 @@ def find_image(root: Path, file: str, folder: str) -> str | None:
     return next(filter(os.path.isfile, places), None)
 
 
-def image_path(root: Path, file: str, folder: str) -> str:
+def image_path(root: Path, file: str, folder: str) -> Path:
     """Find an image; `ConfigError` where there is none."""
-    path = find_image(root, file, folder)
-    if path is None:
-        raise ConfigError(f"{root / folder / file}: no such image; the captions name it")
-    return path
+    if path := find_image(root, file, folder):
+        return Path(path)
+    raise ConfigError(f"{root / folder / file}: no such image; the captions name it")

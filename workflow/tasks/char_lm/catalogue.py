@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from workflow.config.errors import check_known
-from workflow.config.files import user_path
+from workflow.config.files import user_file
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Checksum, Source
@@ -66,7 +66,7 @@ class TextCatalogue(BaseCatalogue):
 
     def user_entry(self, name: str) -> TextEntry:
         path = path_of(name)
-        checksum, size = user_text_checksum(f"corpus '{name}'", path)
+        checksum, size = user_text_checksum(path)
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
 
@@ -79,4 +79,4 @@ class TextCatalogue(BaseCatalogue):
 
 def path_of(name: str) -> Path:
     """Return PATH of `file:PATH`; a relative path starts in the folder that the suite is run from."""
-    return user_path(name.partition(":")[2], f"corpus '{name}'")
+    return user_file(name.partition(":")[2], f"corpus '{name}'")

@@ -13,10 +13,10 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.catalogue import TextCatalogue, TextEntry, path_of
 from workflow.tasks.char_lm.store import Corpus
 from workflow.tasks.char_lm.topics import TopicText
-from workflow.tasks.downloads import fetch, read_found, read_official
-from workflow.tasks.embedded import PIN, installed_version, read_source_files
+from workflow.tasks.downloads import read_official
+from workflow.tasks.embedded import PIN, read_source_files, verify_embedded
 from workflow.tasks.plain_text import refuse_binary, user_text
-from workflow.tasks.sources import describe_missing, find_file, verify_checksum
+from workflow.tasks.sources import verify_checksum
 from workflow.tasks.store import SPLITS
 
 NEWLINE = 10
@@ -45,25 +45,14 @@ def read_content(catalogue: TextCatalogue, name: str, data_dir: str | None) -> b
 
 def read_file(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
     """Read the plain content of a text of kind `file`, and verify its checksum."""
-    entry, what = catalogue.entry(name), f"corpus '{name}'"
     if catalogue.is_users(name):
-        content = user_text(what, path_of(name))
-        verify_checksum(content, entry, what, "it changed while it was read")
-        return content
-    is_prefix = entry.prefix_of and not find_file(entry, data_dir)
-    content = _read_prefix(catalogue, name, data_dir) if is_prefix else read_official(name, entry, data_dir)
-    refuse_binary(content, what)
-    return content
-
-
-def _read_prefix(catalogue: TextCatalogue, name: str, data_dir: str | None) -> bytes:
-    """Read the first bytes of an official text, found or fetched; the rest of a file that is found may be missing."""
+        return user_text(path_of(name))
     entry = catalogue.entry(name)
-    official = catalogue.entry(entry.prefix_of)
-    content = read_found(official, data_dir, prefix=entry)
-    if content is None:
-        content = fetch(entry.prefix_of, official, describe_missing(name, [entry, official], data_dir))[: entry.bytes]
-        verify_checksum(content, entry, f"the start of {entry.prefix_of}", "another file")
+    if entry.prefix_of:
+        whole = catalogue.entry(entry.prefix_of)
+        entry = entry.model_copy(update={"files": [*entry.files, *whole.files], "urls": whole.urls})
+    content = read_official(name, entry, data_dir, kept_as=entry.prefix_of or name)
+    refuse_binary(content, f"corpus '{name}'")
     return content
 
 
@@ -111,8 +100,7 @@ def read_embedded(name: str, entry: TextEntry) -> bytes:
     """Read an embedded text; `ConfigError` with the pin where the installed package gives another one."""
     check_known("embedded data set", name, READERS)
     content = READERS[name]()
-    hint = f"it is read from {PIN}, here is {installed_version()}: install the pinned one"
-    verify_checksum(content, entry, f"corpus '{name}'", hint)
+    verify_embedded(content, entry, f"corpus '{name}'", PIN)
     return content
 
 

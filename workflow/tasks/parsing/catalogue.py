@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import list_folder, user_path
+from workflow.config.files import list_folder, user_file
 from workflow.config.strict import Name
 from workflow.tasks import sources
 from workflow.tasks.plain_text import user_text_checksum
@@ -48,8 +48,8 @@ class TreeCatalogue(BaseCatalogue):
     trees: dict[Name, TreeEntry]
 
     def user_entry(self, name: str) -> TreeEntry:
-        path = user_path(name.partition(":")[2], f"data set '{name}'")
-        checksum, size = user_text_checksum(f"data set '{name}'", path)
+        path = user_file(name.partition(":")[2], f"data set '{name}'")
+        checksum, size = user_text_checksum(path)
         about = f"{path.name}, trees of the user's; our own split 90/5/5"
         content = {"files": [str(path)], "bytes": size, "checksum": checksum}
         return TreeEntry(kind="file", title=path.name, about=about, vocabulary=USER_VOCABULARY, **content)

@@ -14,13 +14,12 @@ from sentencepiece import SentencePieceProcessor
 from workflow.config.errors import ConfigError
 from workflow.tasks import store
 from workflow.tasks.downloads import read_official
-from workflow.tasks.embedded import PIN, installed_version
+from workflow.tasks.embedded import PIN, verify_embedded
 from workflow.tasks.parsing.catalogue import TreeCatalogue, TreeEntry, section_files
 from workflow.tasks.parsing.statements import generate_trees
 from workflow.tasks.parsing.trees import format_tree, linearise, read_trees
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
-from workflow.tasks.sources import verify_checksum
 from workflow.tasks.store import SPLITS, UNK, Pairs, Split, describe
 
 MAX_SYMBOLS = 1 << 16  # ids are uint16
@@ -64,14 +63,12 @@ def _encode(pieces: SentencePieceProcessor, label_ids: dict[str, int], trees: li
 def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]:
     if TreeCatalogue.is_users(name):
         path = entry.files[0]
-        content = user_text(path, Path(path))
-        verify_checksum(content, entry, f"data set '{name}'", "it changed while it was read")
-        return read_trees(decode(content, path), path)
+        return read_trees(decode(user_text(Path(path)), path), path)
     if entry.kind == "file":
-        return read_trees(decode(read_official(name, entry, data_dir), name), f"data set '{name}'")
+        what = f"data set '{name}'"
+        return read_trees(decode(read_official(name, entry, data_dir), what), what)
     content = generate_trees()
-    hint = f"it is made from {PIN}, here is {installed_version()}: install the pinned one"
-    verify_checksum(content, entry, f"data set '{name}'", hint)
+    verify_embedded(content, entry, f"data set '{name}'", PIN)
     return [Tree.fromstring(line) for line in content.decode().split("\n")]
 
 

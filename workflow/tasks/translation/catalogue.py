@@ -1,7 +1,7 @@
 """The parallel texts by name, from config/tasks/translation.yaml, and the checksums that identify them in a job."""
 
 from pathlib import Path
-from typing import ClassVar, Literal, NoReturn, get_args
+from typing import ClassVar, Literal, get_args
 
 from pydantic import PositiveInt, model_validator
 
@@ -118,8 +118,7 @@ class PairCatalogue(BaseCatalogue):
         """
         entry = self.entry(name)
         if self.is_users(name):
-            files = [(f"data set '{name}', {path}", path) for path in user_paths(name)]
-            return entry.identity([user_text_checksum(what, path)[0] for what, path in files])
+            return entry.identity([user_text_checksum(path)[0] for path in user_paths(name)])
         if entry.kind == "embedded":
             return entry.identity([entry.checksum])
         files = entry.with_preferred_files(data_dir).file_sources()
@@ -132,14 +131,9 @@ def user_paths(name: str) -> tuple[Path, Path]:
 
 
 def _checksum_of_files(name: str, source: Source, data_dir: str | None) -> str:
-    path = find_file(source, data_dir)
-    if path is None:
-        refuse_unknown_file(name, source, data_dir)
-    return sources.file_checksum(path)
-
-
-def refuse_unknown_file(name: str, source: Source, data_dir: str | None) -> NoReturn:
-    """Refuse to fetch a file without a known checksum: nothing could tell whether it is the right one."""
+    """Digest a file without a known checksum; it is not fetched, as nothing could tell whether it is the right one."""
+    if path := find_file(source, data_dir):
+        return sources.file_checksum(path)
     where = f", from {source.urls[0]}" if source.urls else ""
-    missing = sources.describe_missing(name, [source], data_dir)
+    missing = sources.describe_missing(name, source, data_dir)
     raise ConfigError(f"{missing} and not fetched, as its checksum is not known; put it there{where}")

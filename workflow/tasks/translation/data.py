@@ -13,17 +13,13 @@ from sentencepiece import SentencePieceProcessor
 from workflow.config.errors import ConfigError
 from workflow.tasks import store
 from workflow.tasks.downloads import read_official
+from workflow.tasks.embedded import verify_embedded
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
-from workflow.tasks.sources import Source, find_file, verify_checksum
+from workflow.tasks.sources import Source, find_file
 from workflow.tasks.store import SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
-from workflow.tasks.translation.catalogue import (
-    NamedPairEntry,
-    PairCatalogue,
-    refuse_unknown_file,
-    user_paths,
-)
+from workflow.tasks.translation.catalogue import NamedPairEntry, PairCatalogue, user_paths
 
 
 @dataclass(frozen=True)
@@ -115,9 +111,7 @@ def _read_named(name: str, entry: NamedPairEntry, data_dir: str | None) -> dict[
 def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
     """Generate the phrases and split them: all but the last 2,000 are train; none occurs twice, in any language."""
     content = phrases.generate_bitext(entry.source, entry.target)
-    versions = f"{' and '.join(phrases.PINS)}, here are {phrases.installed_versions()}"
-    hint = f"it is made with {versions}: install the pinned ones"
-    verify_checksum(content, Source(checksum=entry.checksum), f"data set '{name}'", hint)
+    verify_embedded(content, Source(checksum=entry.checksum), f"data set '{name}'", *phrases.PINS)
     rows = [line.split("\t") for line in content.decode().splitlines()]
     sides = [read_side("\n".join(row[n] for row in rows).encode(), name, entry.lowercase) for n in range(2)]
     return _split_lines(sides, HELD_OUT)
@@ -125,7 +119,7 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
     """Read two files of a user's and split them: 90, 5 and 5 % of the lines, at least one each."""
-    bitext = align(*(read_side(user_text(str(path), path), str(path), lowercase=False) for path in user_paths(name)))
+    bitext = align(*(read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name)))
     count = len(bitext[0].lines)
     if count < 3:
         raise ConfigError(f"data set '{name}': {count} lines are too few to split into train, dev and test; at least 3")
@@ -142,10 +136,7 @@ def _split_lines(sides: list[Side] | Bitext, held_out: int) -> dict[str, Bitext]
 
 def _read_side(name: str, source: Source, data_dir: str | None, entry: NamedPairEntry) -> Side:
     """Read one official file. Error messages name its path, or its file name where it was fetched."""
-    path = find_file(source, data_dir)
-    if path is None and source.checksum is None:
-        refuse_unknown_file(name, source, data_dir)
-    where = str(path or Path(source.files[0]).name)
+    where = str(find_file(source, data_dir) or Path(source.files[0]).name)
     side = read_side(read_official(name, source, data_dir), where, entry.lowercase)
     return side.unescape() if entry.tokenised else side
 

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable
 from datetime import date, time
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from string import Formatter
 
@@ -48,11 +47,6 @@ def generate_bitext(source: str, target: str) -> bytes:
     for language in (source, target):
         check_known("language of the embedded phrases", language, read_lexicon()["languages"])
     return "".join(f"{phrase[source]}\t{phrase[target]}\n" for phrase in generate_phrases()).encode()
-
-
-def installed_versions() -> str:
-    """Name the installed versions of the pinned packages: "babel==2.18.0 and num2words==0.5.14"."""
-    return " and ".join(f"{name}=={version(name)}" for name in (pin.split("==")[0] for pin in PINS))
 
 
 @cache
