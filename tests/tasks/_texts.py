@@ -1,7 +1,9 @@
 """Small texts for the tests of character modelling, and where real data lies."""
 
 import hashlib
+import io
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,12 @@ def entry(content: bytes, **settings) -> TextEntry:
 
 def catalogue(content: bytes, **settings) -> TextCatalogue:
     return TextCatalogue(metric="bpc", corpora={"text": entry(content, files=["text"], **settings)})
+
+
+def zipped(content: bytes, *others: str) -> bytes:
+    """Pack a text behind what Finder puts into an archive."""
+    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
+        for name in others:
+            archive.writestr(name, b"\0" if name[-1] != "/" else b"")
+        archive.writestr("texts/text", content)
+    return packed.getvalue()

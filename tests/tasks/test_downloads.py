@@ -1,15 +1,13 @@
 """Fetching a text: mirrors in turn, broken transfers made again, nothing kept that is not the text."""
 
 import gzip
-import io
 import threading
-import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
 
-from tests.tasks._texts import catalogue, entry
+from tests.tasks._texts import catalogue, entry, zipped
 from workflow.config.errors import ConfigError
 from workflow.tasks import downloads
 from workflow.tasks.char_lm import data
@@ -52,13 +50,6 @@ def fetch(mirror, *names) -> bytes:
 
 def cached_files(tmp_path) -> list[str]:
     return sorted(path.name for path in (tmp_path / "cache").iterdir() if path.suffix != ".lock")
-
-
-def zipped(content: bytes) -> bytes:
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("text", content)
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize("name, pack", [("text.txt", bytes), ("text.gz", gzip.compress), ("text.zip", zipped)])

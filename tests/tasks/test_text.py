@@ -1,17 +1,13 @@
 """Texts: found, unpacked, verified, cut into splits; refused in one line when they are not as they should be."""
 
-import bz2
 import gzip
 import hashlib
-import io
 import lzma
 import os
-import tarfile
-import zipfile
 
 import pytest
 
-from tests.tasks._texts import REAL, catalogue, entry, needs
+from tests.tasks._texts import REAL, catalogue, entry, needs, zipped
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.plan.scales import load_corpora
@@ -21,22 +17,6 @@ from workflow.tasks.char_lm import data, store
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 
 TEXT = b"some text\n" * 900
-
-
-def zipped(content: bytes, *others: str) -> bytes:
-    """Pack a text behind what Finder puts into an archive."""
-    with zipfile.ZipFile(packed := io.BytesIO(), "w") as archive:
-        for name in others:
-            archive.writestr(name, b"\0" if name[-1] != "/" else b"")
-        archive.writestr("texts/text", content)
-    return packed.getvalue()
-
-
-def tarred(content: bytes) -> bytes:
-    with tarfile.open(fileobj=(packed := io.BytesIO()), mode="w") as archive:
-        (about := tarfile.TarInfo("text")).size = len(content)
-        archive.addfile(about, io.BytesIO(content))
-    return packed.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -255,54 +235,3 @@ def test_a_users_file_is_named_by_its_checksum_as_it_is_now(tmp_path):
         assert texts.checksum(f"file:{path}") == f"sha256:{digest}"
         assert texts.slug(f"file:{path}") == f"file-{digest[:8]}" and texts.slug("text8-3mb") == "text8-3mb"
         assert data.read_file(texts, f"file:{path}", None) == content
-
-
-@pytest.mark.parametrize(
-    "content, line",
-    [
-        (None, "no such file"),
-        (b"", "the file is empty"),
-        (gzip.compress(TEXT), "line 1: byte 0x8b at offset 1 is not UTF-8; .*an archive: unpack it first"),
-        (bz2.compress(TEXT), "is not UTF-8"),
-        (lzma.compress(TEXT), "byte 0xfd at offset 0 is not UTF-8"),
-        (b"\x28\xb5\x2f\xfd\x04\x58some text", "byte 0xb5 at offset 1 is not UTF-8"),  # zstandard
-        (tarred(TEXT), "byte 0x00 at offset 4 is a control character"),
-        (zipped(TEXT), "line 1: byte 0x.. at offset"),
-        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", "line 2: byte 0xe2 at offset 10 is not UTF-8"),
-        (b"\x89PNG\r\n\x1a\n", "byte 0x89 at offset 0 is not UTF-8"),
-        (TEXT.decode().encode("utf-16"), "byte 0xff at offset 0 is not UTF-8"),
-        (TEXT.decode().encode("utf-16-be"), "byte 0x00 at offset 0 is a control character"),
-        (b"caf\xe9 au lait\n", "line 1: byte 0xe9 at offset 3 is not UTF-8"),
-        (b"a\nb\0c\n", "line 2: byte 0x00 at offset 3 is a control character"),
-    ],
-)
-def test_a_users_file_that_is_no_text_is_refused(content, line, tmp_path):
-    if content is not None:
-        (tmp_path / "mine").write_bytes(content)
-    for task, name in (("char_lm", "file:mine"), ("parsing", "trees:mine"), ("translation", "pairs:mine,mine")):
-        with pytest.raises(ConfigError, match=line) as refused:
-            load_corpora(task).checksum(name.replace("mine", f"{tmp_path}/mine"))
-        assert "\n" not in str(refused.value)
-
-
-def test_an_archive_that_an_entry_names_is_no_text_either(tmp_path):
-    packed = bz2.compress(TEXT)
-    (tmp_path / "text").write_bytes(packed)
-    with pytest.raises(ConfigError, match="corpus 'text', line .: byte .* is not UTF-8"):
-        data.read_file(catalogue(packed), "text", str(tmp_path))
-
-
-@pytest.mark.parametrize("end", ["\r\n", "\r", "\r\r\n", "\u2028", "\u2029", "\x85"])
-def test_a_text_is_the_same_however_its_lines_end(end, tmp_path):
-    plain = "some text,\n\tin naïve lines\n" * 90
-    for name, text in (("unix", plain), ("other", "\ufeff" + plain.replace("\n", end))):
-        (tmp_path / name).write_bytes(text.encode())
-    texts, names = load_corpora("char_lm"), [f"file:{tmp_path}/{name}" for name in ("unix", "other")]
-    assert data.read_file(texts, names[1], None) == plain.encode()
-    assert texts.checksum(names[0]) == texts.checksum(names[1])
-
-
-def test_what_ends_a_line_elsewhere_is_a_space_within_a_line_and_a_cut_character_stays(tmp_path):
-    (tmp_path / "mine").write_bytes("one\u2028two\rthree\n\tfour\ffive\nsix\x85\nmehr Ü".encode()[:-1])
-    read = data.read_file(load_corpora("char_lm"), f"file:{tmp_path}/mine", None)
-    assert read == b"one two three\n\tfour\ffive\nsix \nmehr \xc3"
