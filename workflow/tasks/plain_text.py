@@ -42,7 +42,7 @@ def user_text(path: Path) -> bytes:
     A byte order mark is left out, and Windows' line ends become newlines. One of old Macs or of Unicode does so in a
     text that has more of it than of newlines; in another it stands within a line, and becomes a space.
     """
-    content = path.read_bytes()
+    content = path.read_bytes().removesuffix(b"\x1a")  # the mark of the end in a text of DOS
     if not content:
         raise ConfigError(f"{path}: the file is empty")
     refuse_binary(content, str(path))
