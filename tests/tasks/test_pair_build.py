@@ -32,18 +32,6 @@ def test_files_are_read_as_their_splits(tmp_path):
     assert corpus.symbols[:4] == ["<pad>", "<bos>", "<eos>", "<unk>"] and len(corpus.symbols) == 60
 
 
-def test_a_fuller_test_set_is_taken_where_both_its_files_are(tmp_path):
-    whole = {f"whole.{side}": join_lines(lines[20:]) for side, lines in LINES.items()}
-    others = {side: {"files": [f"whole.{side}"], "checksum": None} for side in LINES}
-    settings = {"preferred": {"test": {"about": "the whole", "pairs": 20, "files": others}}, "pairs": {"test": 6}}
-    birds, folder = catalogue(files(), **settings), write_files(tmp_path, files({"whole.de": whole["whole.de"]}))
-    cut = build_pairs(birds, "birds-deen", folder)
-    write_files(tmp_path, whole)
-    uncut = build_pairs(birds, "birds-deen", folder)
-    assert (len(cut.test.source), len(uncut.test.source)) == (6, 20)
-    assert (cut.about, uncut.about) == ("a test", "the whole") and cut.checksum != uncut.checksum
-
-
 def test_a_second_test_is_read_behind_the_first_and_is_part_of_what_identifies_the_pairs(tmp_path):
     another = {side: {"files": [f"later.{side}"], "checksum": None} for side in LINES}
     later = {f"later.{side}": join_lines(lines[35:]) for side, lines in LINES.items()}
@@ -185,7 +173,7 @@ def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
     pairs = load_corpora("translation")
     on_files = {name: entry for name, entry in pairs.pairs.items() if entry.kind == "files"}
     unknown = {name for name, entry in on_files.items() if not all(source.checksum for source in entry.file_sources())}
-    assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-enfr"}
+    assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-ende-whole", "wmt14-enfr"}
     assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 7
     for name in unknown:
         with pytest.raises(ConfigError, match=f"'{name}': not found as data_dir .* is not set"):

@@ -78,7 +78,6 @@ MAX_PIECES = {"train": 175, "dev": 1000, "test": 1000, "second_test": 1000, "exa
 def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pairs:
     """Make the pairs of a name ready for training; `ConfigError` for files that cannot be used."""
     entry, is_users = catalogue.entry(name), catalogue.is_users(name)
-    entry = entry if is_users else entry.with_preferred_files(data_dir)
     checksum = catalogue.checksum(name, data_dir)
     texts = _read_user_files(name) if is_users else _read_named(name, entry, data_dir)
     lines = [line for side in texts["train"] for line in side.lines]
