@@ -13,18 +13,7 @@ from workflow.config.files import is_left_behind
 from workflow.tasks.sources import Source, verify_checksum
 
 PIN = "sympy==1.14.0"
-PACKAGES = (
-    "assumptions",
-    "calculus",
-    "concrete",
-    "core",
-    "functions",
-    "logic",
-    "matrices",
-    "series",
-    "sets",
-    "simplify",
-)
+PACKAGES = "assumptions calculus concrete core functions logic matrices series sets simplify"
 
 
 def read_source_files() -> list[bytes]:
@@ -33,7 +22,7 @@ def read_source_files() -> list[bytes]:
     if spec is None or spec.origin is None:
         raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")
     root = Path(spec.origin).parent
-    paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES for path in (root / name).rglob("*.py"))
+    paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
     own = [path for path in paths if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))]
     return [(root / path).read_bytes() for path in own]
 

@@ -106,7 +106,9 @@ def describe_data_dir(data_dir: str | None) -> str:
 
 def read_plain(path: Path, source: Source) -> bytes:
     """Unpack a file, or its first bytes where the source says how many; `ConfigError` where it is broken, or swells."""
-    most, expected = max(SMALL, DENSEST * path.stat().st_size), _describe_expected(source)
+    most = max(SMALL, DENSEST * path.stat().st_size)
+    size = f" {source.bytes:,} bytes," if source.bytes else ""
+    expected = f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
     try:
         content = _read(path, source.bytes or most + 1)
     except FileNotFoundError:
@@ -127,11 +129,6 @@ def _read(path: Path, size: int) -> bytes:
                 return file.read(size)
     with {".gz": gzip.open, ".xz": lzma.open}.get(ending, open)(path, "rb") as file:
         return file.read(size)
-
-
-def _describe_expected(source: Source) -> str:
-    size = f" {source.bytes:,} bytes," if source.bytes else ""
-    return f", expected to unpack to{size} {source.checksum}" if source.checksum else ""
 
 
 def json_checksum(content) -> str:
