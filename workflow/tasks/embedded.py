@@ -22,7 +22,8 @@ def read_source_files() -> list[bytes]:
     if spec is None or spec.origin is None:
         raise ConfigError(f"the embedded text is read from {PIN}, which is not installed")
     root = Path(spec.origin).parent
-    paths = sorted(path.relative_to(root).as_posix() for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
+    found = (path for name in PACKAGES.split() for path in (root / name).rglob("*.py"))
+    paths = sorted(path.relative_to(root).as_posix() for path in found)
     own = [path for path in paths if not is_left_behind(path) and not {"tests", "benchmarks"} & set(path.split("/"))]
     return [(root / path).read_bytes() for path in own]
 
