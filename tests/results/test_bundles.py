@@ -122,10 +122,9 @@ def test_a_folder_of_something_else_is_refused_in_a_line(place, content, message
         read_bundle(scale)
 
 
-def test_a_bundle_of_several_scales_is_compared_one_at_a_time():
-    runs = table(run(scale="laptop"), run(scale="small", seed=2))
-    with pytest.raises(ConfigError, match="several scales, laptop and small"):
-        compare_cells(runs, runs)
+def test_bundles_of_several_scales_are_not_compared():
+    with pytest.raises(ConfigError, match="several scales, laptop and small: compare two of one scale"):
+        compare_cells(table(run(scale="laptop")), table(run(scale="small", seed=2)))
 
 
 def test_a_bundle_of_nothing_is_refused(tmp_path):
@@ -183,12 +182,11 @@ def test_seeds_that_scatter_have_not_moved_and_of_one_seed_only_a_count_can_be_t
     assert by_measure(a, table(run(macs_executed=10.0)))["executed"]["moved"] is True
 
 
-def test_cells_of_one_side_are_named_and_scales_meet_by_rank():
-    a = table(*(run(S=S) for S in (16, 64)), run(variant="adaptive"))
-    b = table(*(run(S=S, scale="small") for S in (256, 1024)))
+def test_cells_of_one_side_are_named():
+    a, b = table(run(S=16), run(S=64), run(variant="adaptive")), table(run(S=16), run(S=256))
     lines, only_a, only_b = compare_cells(a, b)
-    assert {line["key"][3] for line in lines} == {1.0, 2.0}  # the largest S beside the largest
-    assert [key[2] for key in only_a] == ["adaptive"] and not only_b
+    assert {line["key"][3] for line in lines} == {16}
+    assert ([key[2:4] for key in only_a], [key[3] for key in only_b]) == ([("fixed", 64), ("adaptive", 64)], [256])
 
 
 def test_origins_differ_by_name_and_sources_by_file(tmp_path):

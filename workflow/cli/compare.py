@@ -49,20 +49,10 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
     return values
 
 
-def have_other_scales(a: pd.DataFrame, b: pd.DataFrame) -> bool:
-    """Tell whether S and k are other numbers on the two sides; then they are paired by rank."""
-    return set(a["scale"]) != set(b["scale"])
-
-
-def add_keys(runs: pd.DataFrame, by_rank: bool) -> pd.DataFrame:
-    """Add a column `key`: ablation, text of the paper, variant, S and k; by_rank: their ranks in place of S and k."""
-    runs = runs.copy()
-    for column in ("S", "k") if by_rank else ():
-        groups = runs.groupby(["ablation", "paper_corpus", "variant"])[column]
-        runs[column] = groups.rank(method="dense", ascending=False)
+def add_keys(runs: pd.DataFrame) -> pd.DataFrame:
+    """Add a column `key`: ablation, text of the paper, variant, S and k."""
     rows = runs[NAMES].itertuples(index=False)
-    runs["key"] = [tuple(None if pd.isna(value) else value for value in row) for row in rows]
-    return runs
+    return runs.assign(key=[tuple(None if pd.isna(value) else value for value in row) for row in rows])
 
 
 def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tuple], list[tuple]]:
@@ -70,11 +60,9 @@ def compare_cells(a: pd.DataFrame, b: pd.DataFrame) -> tuple[list[dict], list[tu
 
     A configuration that serves several ablations is compared once, in the first of them.
     """
-    for side in (a, b):
-        if len(scales := sorted(set(side["scale"]))) > 1:
-            raise ConfigError(f"a bundle of several scales, {' and '.join(scales)}: compare one at a time")
-    by_rank = have_other_scales(a, b)
-    left, right = (dict(list(add_keys(side, by_rank).groupby("key", sort=False))) for side in (a, b))
+    if len(scales := sorted({*a["scale"], *b["scale"]})) > 1:
+        raise ConfigError(f"bundles of several scales, {' and '.join(scales)}: compare two of one scale")
+    left, right = (dict(list(add_keys(side).groupby("key", sort=False))) for side in (a, b))
     lines, seen = [], set()
     for key in (key for key in left if key in right):
         pair = (left[key]["configuration"].iloc[0], right[key]["configuration"].iloc[0])
@@ -131,24 +119,22 @@ def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
     return {"p": p, "moved": False, "why": "Welch's t test over seeds or turns"}
 
 
-def _name(key: tuple, by_rank: bool) -> str:
+def _name(key: tuple) -> str:
     ablation, paper_corpus, variant, *values = key
-    form = "rank {1:g} of {0}" if by_rank else "{0} = {1:g}"
-    grid = [form.format(axis, value) for axis, value in zip("Sk", values, strict=True) if value is not None]
+    grid = [f"{axis} = {value:g}" for axis, value in zip("Sk", values, strict=True) if value is not None]
     return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *grid])
 
 
 def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:
     """Say how differently two bundles were made, which cells only one has, and which numbers moved."""
-    by_rank = have_other_scales(a.runs, b.runs)
     origins = compare_origins(a.records.values(), b.records.values())
     made = [f"  {name}: {', '.join(here)} in A, {', '.join(there)} in B" for name, (here, there) in origins.items()]
     said = [f"A: {a.name}", f"B: {b.name}"]
     said += ["they were made differently:", *made] if made else ["both were made in the same way"]
     sides = zip((a, b), only, strict=True)
-    said += [f"only in {side.name}: {_name(key, by_rank)}" for side, keys in sides for key in keys]
+    said += [f"only in {side.name}: {_name(key)}" for side, keys in sides for key in keys]
     moved = [line for line in lines if line["moved"]]
-    said += [f"differs: {_name(line['key'], by_rank)}, {_describe(line)}" for line in moved]
+    said += [f"differs: {_name(line['key'])}, {_describe(line)}" for line in moved]
     unknown = sum(line["moved"] is None for line in lines)
     noise = f"; how far {unknown} of them scatter is not known" if unknown else ""
     return [*said, f"{len(moved)} of {len(lines)} numbers differ by more than their scatter{noise}"]
