@@ -71,7 +71,7 @@ def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]
     content = generate_trees()
     hint = f"it is made from {PIN}, here is {installed_version()}: install the pinned one"
     verify_checksum(content, entry, f"data set '{name}'", hint)
-    return [Tree.fromstring(line) for line in content.decode().split("\n")]
+    return _decode_trees(content, f"data set '{name}'")
 
 
 def _decode_trees(content: bytes, where: str) -> list[Tree]:
