@@ -42,7 +42,8 @@ class ParsingTask(SequenceTask):
         repaired = _percent(sum(mended for _, mended in written), len(written), "no sentence was parsed")
         lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
         shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
-        return {**score(counts), "repaired": repaired}, {"counts": counts, "shown": shown}
+        scores = {**score(counts), "repaired": repaired}
+        return scores, {"shown": shown} if isinstance(scores["f1"], str) else {"counts": counts, "shown": shown}
 
 
 def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
