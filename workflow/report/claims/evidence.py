@@ -168,7 +168,8 @@ def read_headline(claim: Claim) -> dict | None:
     values = [find(key).value for key in ids if key]
     printed = values[0] if values else None
     if len(values) == 2:
-        printed = values[0] / values[1] if claim.by == "ratio" else values[0] - values[1]
+        ratio = values[0] / values[1] if values[1] else None
+        printed = ratio if claim.by == "ratio" else values[0] - values[1]
     return {"printed": printed, "seen": claim.headline.seen, "failed": claim.headline.failed}
 
 
