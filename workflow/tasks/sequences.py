@@ -30,15 +30,13 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
+MOST_NATS = 709.0  # whose exponential a number still holds
 Score = float | str  # a number, or why there is none for what was written
 
 
 def perplexity(nats: float) -> float:
     """Compute the perplexity per piece, infinite where it is more than a number can hold."""
-    try:
-        return math.exp(nats)
-    except OverflowError:
-        return math.inf
+    return math.inf if nats > MOST_NATS else math.exp(nats)
 
 
 class SequenceTask:

@@ -1,7 +1,4 @@
-/* alpha-entmax where e = alpha - 1 is so near 0 that a power of 1 / e has lost its digits (normalisers/entmax_alpha.py).
-
-   ln p = ln(1 + e u) / e,  u = s - tau        dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
-   L = ln p,  r = (exp(-e L) - 1 + e L) / e^2,  R = sum p r,  H = -sum p L */
+/* alpha-entmax near softmax, where a power of 1 / e has lost its digits, e = alpha - 1; the formulas: entmax_alpha.py. */
 #ifndef NEAR_SOFTMAX_H
 #define NEAR_SOFTMAX_H
 

@@ -14,13 +14,7 @@ from workflow.report.claims.samples import (
     what_is_missing,
     why_not_tested,
 )
-from workflow.report.claims.schema import (
-    Claim,
-    describe_expectation,
-    describe_measure,
-    is_as_claimed,
-    unit_of_effect,
-)
+from workflow.report.claims.schema import Claim, describe_expectation, describe_measure, is_as_claimed, unit_of_effect
 from workflow.report.numbers import count
 from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to

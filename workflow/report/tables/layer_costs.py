@@ -5,12 +5,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-LABELS = {
-    "self": "Self-Attention",
-    "rnn": "Recurrent",
-    "conv": "Convolutional",
-    "local": "Self-Attention (restricted)",
-}
+LABELS = {"self": "Self-Attention", "rnn": "Recurrent", "conv": "Convolutional", "local": "Self-Attention (restricted)"}
 
 
 def exponent(n: pd.Series, values: Iterable[float]) -> float | None:

@@ -12,6 +12,7 @@ import contextlib
 import io
 import shutil
 import threading
+from types import SimpleNamespace
 from unicodedata import normalize
 
 from nltk.translate.meteor_score import meteor_score
@@ -23,14 +24,7 @@ from workflow.tasks.sequences import Score
 
 PATIENCE = 600  # seconds
 NOTHING = "no caption was written"
-
-
-class _NoSynonyms:
-    """Stand in for WordNet, which would have to be downloaded."""
-
-    @staticmethod
-    def synsets(word: str) -> list:
-        return []
+NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # in place of WordNet, which would have to be downloaded
 
 
 def plain(caption: str) -> str:
@@ -43,7 +37,7 @@ def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Sc
     written = {n: [plain(output)] for n, output in enumerate(outputs)}
     wanted = {n: [*map(plain, right)] for n, right in enumerate(references)}
     if not written:
-        return dict.fromkeys((*(f"bleu_{n}" for n in range(1, 5)), "rouge_l", "cider"), NOTHING), []
+        return dict.fromkeys(("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"), NOTHING), []
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
         rouge, _ = Rouge().compute_score(wanted, written)
@@ -69,7 +63,7 @@ def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, S
         except (OSError, ValueError) as error:  # this java does not run, or has too little memory
             print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
     by_picture = [
-        meteor_score([reference.split() for reference in right], output.split(), wordnet=_NoSynonyms)
+        meteor_score([reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS)
         for output, right in zip(outputs, references, strict=True)
     ]
     return {"meteor_nltk": 100 * sum(by_picture) / len(by_picture)}

@@ -17,7 +17,7 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.tasks.parsing.trees import TOP, format_tree, read_trees, rebuild, tagged_words
+from workflow.tasks.parsing.trees import TOP, format_tree, read_trees, rebuild
 from workflow.tasks.sequences import SHOWN, Score, SequenceTask
 
 PUNCTUATION = {",", ":", "``", "''", "."}
@@ -67,7 +67,7 @@ def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
 
 def count_sentence(ours: Tree, right: Tree) -> list[int]:
     """Count what `COUNTS` names in one sentence; all 0 where the words are not the same."""
-    mine, theirs = tagged_words(ours), tagged_words(right)
+    mine, theirs = ours.pos(), right.pos()
     if [word for word, _ in mine] != [word for word, _ in theirs]:
         return [0] * len(COUNTS)
     dropped = {position for position, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}

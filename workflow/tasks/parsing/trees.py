@@ -106,11 +106,6 @@ def format_tree(tree: Tree) -> str:
     return f"({tree.label()} {' '.join(children)})"
 
 
-def tagged_words(tree: Tree) -> list[tuple[str, str]]:
-    """List (word, tag) of each leaf."""
-    return [(str(word), str(tag)) for word, tag in tree.pos()]
-
-
 UNTAGGED = "?"  # the tag of a word for which the net wrote none
 
 
