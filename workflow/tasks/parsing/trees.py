@@ -21,6 +21,7 @@ from workflow.config.errors import ConfigError
 TOP, TRACE = "TOP", "-NONE-"
 ROOTS = (TOP, "ROOT", "S1", "VROOT")
 MAX_DEPTH = 200  # of brackets in brackets; the trees of treebanks have a tenth of that
+BARE = re.compile(r"\((-[LR]RB-)\s[()]\)")  # a bracket as the word that some tools leave it
 TOKENS = re.compile(r"[()]|[^\s()]+", re.ASCII)
 
 
@@ -34,7 +35,7 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
     """Find the outermost brackets: the line each begins in, and its tokens."""
     depth, tokens, first_line = 0, [], 0
     for line, content in enumerate(text.split("\n"), start=1):
-        for token in TOKENS.findall(content):
+        for token in TOKENS.findall(BARE.sub(r"(\1 \1)", content)):
             if depth == 0:
                 if token != "(":
                     closes = token == ")"
