@@ -42,9 +42,7 @@ class Form:
 
     def text(self, value) -> str:
         """Write one value of the column: text stays as it is, a missing value is empty."""
-        if not is_number(value):
-            return number(value)
-        if abs(value) >= HUGE:
+        if not is_number(value) or abs(value) >= HUGE:
             return number(value)
         return f"{rounded(value / self.scale, self.places):,.{self.places}f}{self.suffix}"
 

@@ -121,10 +121,7 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Make a frame of runs; a number that is missing or infinite is NaN.
-
-    costs: rows by kind; a kind that is not given has no columns.
-    """
+    """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
     costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}

@@ -57,10 +57,7 @@ JOINER = re.compile("@@( |$)")
 
 
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
-    """Read one sentence per line. Every run of white space becomes one space.
-
-    A byte order mark is ignored, and so are lines without a sentence at the end.
-    """
+    """Read a sentence per line, each run of white space as one space; no byte order mark, no empty lines at the end."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
