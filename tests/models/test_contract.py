@@ -6,14 +6,18 @@ import pytest
 import torch
 
 from models.attention import formula
+from models.attention.choice import Shape
 from models.attention.engine import band
-from models.attention.layers import CHOICES, public_class
+from models.attention.engine.engine import Engine
+from models.attention.layers import CHOICES, StreamAttention, build_choice, public_class
+from models.kernels.compiled import build
+from tests._equivalence import results
 from tests._nets import COMBINATIONS, assert_same, by_definition, label, make, read, with_gradients
 from workflow.config import choices
 from workflow.config.choices import choice_names, choice_settings
 from workflow.config.errors import ConfigError
 
-SYMBOLS = 31
+SYMBOLS, ONE = 31, Shape(4, 1, 2, 3)
 NETS = ["char_lm", pytest.param("transformer_xl", marks=pytest.mark.slow)]
 each_combination = pytest.mark.parametrize("attention", COMBINATIONS, ids=label)
 each_net = pytest.mark.parametrize("net", NETS)
@@ -56,6 +60,40 @@ def test_engine_equals_definition_with_gradients_to_every_parameter(attention, n
     ours, oracle = (with_gradients(each, read(each, stream(), 7)) for each in nets)
     assert_same(ours, oracle)
     assert all(gradient.abs().sum() > 0 for gradient in ours.values())
+
+
+def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
+    """Make a layer of one head in 32 bits. whole: its whole numbers; learned: where its span or alpha has gone."""
+    ends = {key: whole for key in choices.WHOLE}
+    given = {axis: {key: ends.get(key, value) for key, value in attention[axis].items()} for axis in CHOICES}
+    torch.manual_seed(0)
+    layer = StreamAttention(ONE, *(build_choice(axis, given[axis], ONE) for axis in CHOICES), attends_self=False)
+    for choice in layer.choices[:3]:
+        for parameter in choice.parameters():
+            if parameter.numel() == ONE.heads:
+                parameter.data.fill_(learned)
+        choice.after_step()
+    return layer
+
+
+@pytest.mark.parametrize("learned", [-1e9, 1e9])
+@pytest.mark.parametrize("whole", [1, 5])  # one key, and as many as there are: S = R = k
+@each_combination
+def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32_bits(attention, whole, learned):
+    for key in {key for axis in CHOICES for key in attention[axis]} & set(choices.WHOLE):
+        with pytest.raises(ConfigError, match="at least 1"):
+            choices._refuse_out_of_range(key, 0)  # so 1 is the end
+    layer, x, past = at_its_ends(attention, whole, learned), torch.randn(2, 4, 4), torch.randn(1, 2, 4)
+    direction, found = torch.randn(2, 4, 1, 3), []
+    for backend in ("band", "compiled")[: 1 if build.obstacle(torch.float32) else 2]:
+        found.append(results(lambda x, b=backend: Engine(b).attend(layer, x, (past,))[0], layer, direction, x))
+    found.append(results(lambda x: formula.Definition().attend(layer, x, (past,))[0], layer, direction, x))
+    layer.double()
+    layer.span._fraction = None  # what a span remembers of the last block
+    exact = results(lambda x: formula.Definition().attend(layer, x, (past.double(),))[0], layer, direction, x.double())
+    for name, tensor in exact.items():
+        for each in found:
+            torch.testing.assert_close(each[name].double(), tensor, rtol=1e-4, atol=1e-5, msg=lambda m, n=name: n + m)
 
 
 @each_net

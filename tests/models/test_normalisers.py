@@ -8,6 +8,7 @@ import torch
 
 from models.attention.choice import Shape
 from models.attention.layers import CHOICES
+from models.attention.normalisers.entmax_alpha import _EntmaxAlpha
 from models.attention.selections.top_k import TopK
 
 NORMALISERS = CHOICES["normaliser"]
@@ -55,10 +56,44 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(scale):
     assert torch.equal(entmax_alpha(z)[:, :, :25], entmax_alpha(other)[:, :, :25])
 
 
-def test_alpha_of_exactly_2_is_sparsemax():
-    entmax_alpha, z = normaliser("entmax_alpha"), rows(1, 2, 6, 12)
-    entmax_alpha.a.data.fill_(INF)
-    torch.testing.assert_close(entmax_alpha(z), normaliser("sparsemax")(z), rtol=1e-5, atol=1e-6)
+def ends(dtype):
+    """List where the range of alpha ends, its neighbours there, and what it is there."""
+    above_1, below_2 = torch.nextafter(torch.tensor([1.0, 2.0], dtype=dtype), torch.tensor(1.5, dtype=dtype)).tolist()
+    return [(1.0, "softmax"), (above_1, "softmax"), (below_2, "sparsemax"), (2.0, "sparsemax")]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("end", range(4))
+def test_alpha_at_the_very_ends_of_its_range_is_softmax_and_sparsemax(end, dtype):
+    """With keys that nobody sees; a sigmoid reaches both ends in 32 bits."""
+    alpha, name = ends(dtype)[end]
+    z = torch.cat([3 * rows(1, 2, 6, 40), torch.full((1, 2, 6, 4), -INF)], -1).to(dtype).requires_grad_()
+    weight, alpha = rows(1, 2, 6, 44, seed=1).to(dtype), torch.full((2, 1, 1), alpha, dtype=dtype, requires_grad=True)
+    ours, theirs = _EntmaxAlpha.apply(z, alpha), normaliser(name)(z)
+    close = {"rtol": 20 * torch.finfo(dtype).eps, "atol": 20 * torch.finfo(dtype).eps}
+    torch.testing.assert_close(ours, theirs, **close)
+    in_z, in_alpha = torch.autograd.grad((ours * weight).sum(), (z, alpha))
+    torch.testing.assert_close(in_z, torch.autograd.grad((theirs * weight).sum(), z)[0], **close)
+    torch.testing.assert_close(in_alpha, slope_at(alpha, z, weight).to(dtype), rtol=2e-4, atol=2e-5)
+
+
+def slope_at(alpha, z, weight):
+    """Compute the gradient of alpha in 64 bits: at softmax by hand, at sparsemax by a difference."""
+    z, weight, sum_of = z.detach().double(), weight.double(), {"dim": (0, 2, 3), "keepdim": True}
+    if alpha.mean() < 1.5:  # - (p ln^2 p - p sum p ln^2 p) / 2
+        p = z.softmax(-1)
+        squares = p * p.clamp(min=1e-300).log().square()
+        return (weight * (p * squares.sum(-1, keepdim=True) - squares) / 2).sum(**sum_of)[0]
+    at = [_EntmaxAlpha.apply(z, torch.full((2, 1, 1), each, dtype=torch.float64)) for each in (2.0, 2.0 - 1e-6)]
+    return (weight * (at[0] - at[1]) / 1e-6).sum(**sum_of)[0]
+
+
+@pytest.mark.parametrize("a", [-1e9, -INF, 1e9, INF])
+def test_a_head_whose_alpha_has_gone_to_an_end_trains_on(a):
+    entmax_alpha, z = normaliser("entmax_alpha").float(), rows(1, 2, 6, 12).float().requires_grad_()
+    entmax_alpha.a.data.copy_(torch.tensor([a, 0.0]).view(2, 1, 1))
+    gradients = torch.autograd.grad(entmax_alpha(z).square().sum(), (z, entmax_alpha.a))
+    assert all(gradient.isfinite().all() for gradient in gradients) and gradients[1][1] != 0
 
 
 @pytest.mark.parametrize("alpha, name", [(1.0001, "softmax"), (1.5, "entmax15"), (1.9999, "sparsemax")])

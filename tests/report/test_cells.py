@@ -36,6 +36,11 @@ def test_a_measurement_that_broke_is_a_failed_cell_with_its_reason(quantity, val
     assert (cell["status"], cell["value"], cell["note"]) == (status, value, note)
 
 
+def test_a_ratio_to_nothing_is_no_number_and_the_cell_says_to_what():
+    cell = ratio("r", "c", "macs_executed", as_frame([run()]), as_frame([run(macs_executed=0.0)]), "fixed span")
+    assert (cell["value"], cell["status"], cell["note"]) == (None, "not run", "fixed span: 0")
+
+
 def test_a_ratio_is_of_the_means_over_seeds_and_of_one_value_measured_once_of_a_seed_that_ended_well():
     """Fixed 60,000 twice; sparsemax 30,000 and 60,000. Speeds 430 and 1,000."""
 

@@ -36,6 +36,7 @@ def test_the_exponent_of_an_exact_power_law(power):
     assert exponent(n, 3 * n.astype(float) ** power) == pytest.approx(power)
     few, two = pd.Series([0.0, 5.0, None, None]), pd.Series([0.0, 5.0, None, 40.0])
     assert exponent(n, few) is None and exponent(n, two) == pytest.approx(1)  # it needs two values above zero
+    assert exponent(pd.Series([64, 64]), [1.0, 2.0]) is None  # and two lengths
 
 
 def test_table_1_sets_the_fitted_exponent_beside_the_formulas():

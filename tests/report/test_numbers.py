@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from workflow.report.numbers import form_of, number, percent, printed_form, to_digits, within
+from workflow.report.numbers import form_of, is_number, number, percent, printed_form, to_digits, within
 from workflow.report.pages.site import embed_svg
 
 
@@ -64,6 +64,13 @@ def test_a_column_has_one_number_of_decimals(values, halves, unit, texts):
 def test_published_values_keep_the_digits_they_are_printed_with(values, texts):
     form = printed_form(values)
     assert [form.text(value) for value in values] == texts
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), None])
+def test_what_is_no_number_costs_no_page(value):
+    form = form_of([value, 1.5], [value])
+    assert form.text(1.5) == "1.5" and percent(value) == to_digits(value) == ""
+    assert within(1.5, value) == "1.5" and is_number(value) is False
 
 
 def test_ids_in_figures_become_the_figures_own():

@@ -75,3 +75,10 @@ def test_costs_are_joined_where_they_can_be_told_apart_and_speeds_have_bars(turn
     counts, speeds = (axes.containers[0] for axes in figure.axes)
     assert [each.lines[0].get_linestyle() for each in (counts, speeds)] == ["-", joined]
     assert speeds.has_xerr and all(len(bar.get_segments()) == 2 for bar in speeds.lines[2])
+
+
+@pytest.mark.filterwarnings("error")
+def test_costs_of_0_are_no_base_of_a_ratio():
+    rows = [run(variant=name, S=S, macs_executed=macs) for name, macs in (("a", 0.0), ("b", 5.0)) for S in (64, 128)]
+    assert not any("multiply-adds" in line for line in remarks.costs(as_frame(rows)))
+    assert remarks.growth(as_frame(rows)) == []

@@ -27,6 +27,11 @@ def test_costs_stand_on_every_run_of_their_configuration(rows):
     assert "train_ms" not in runs and describe_runs(runs).startswith("scale test; cpu: ")
 
 
+def test_an_infinite_number_is_a_missing_one():
+    runs = as_frame([run(dev_bpc=float("inf"), macs_torch=float("-inf"), test_bpc=2.0)])
+    assert runs["dev_bpc"].isna().all() and runs["macs_torch"].isna().all() and runs["test_bpc"].tolist() == [2]
+
+
 def test_rows_of_the_tests_are_like_those_of_the_workflow(rows):
     costs = {column for columns in COST_COLUMNS.values() for column in columns}
     assert set(run()) - costs == set(rows[0])

@@ -46,6 +46,13 @@ def test_a_speed_has_the_interval_of_its_turns():
     assert few["low"] is None and few["points"] == [10.0, 12.5]
 
 
+def test_a_time_or_speed_of_0_is_no_measurement():
+    assert over_turns(as_frame([run(train_tokens_per_s=0.0)]), "train_tokens_per_s")["value"] is None
+    still = run(train_turns=[0.0, 2.0], train_ms=1.0, train_tokens_per_s=300.0)
+    assert over_turns(as_frame([still]), "train_tokens_per_s")["value"] == 300
+    assert ratio(run(train_tokens_per_s=0.0), timed("b", 10))["value"] is None
+
+
 def test_equal_speeds_cannot_be_told_apart_and_unequal_ones_can():
     assert not told_apart(ratio(timed("a", 10.0, 10.4, 9.8), timed("b", 10.1, 9.9, 10.2)))
     assert not told_apart(ratio(timed("a", 5.0, 5.1), timed("b", 10.0, 10.1)))  # two turns have no interval

@@ -27,3 +27,10 @@ def test_the_gain_of_the_last_quarter(points, gain):
 def test_a_perplexity_counts_in_bits():
     points = [{"step": 75, "dev_bpc": None, "dev_ppl": 8.0}, {"step": 100, "dev_ppl": 4.0}, {"step": 110}]
     assert late_gain(points) == 1.0
+
+
+@pytest.mark.parametrize("end", [float("inf"), float("nan"), 0.0])
+def test_a_point_that_is_no_number_is_no_point(end):
+    points = [{"step": step, "dev_ppl": 2.0 ** (4 - step / 50)} for step in (50, 100)]
+    assert late_gain([*points, {"step": 200, "dev_ppl": end}]) == late_gain(points)
+    assert late_gain([{"step": step, "dev_ppl": end} for step in (1, 2)]) is None

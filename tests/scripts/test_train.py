@@ -7,6 +7,7 @@ from tests._jobs import job
 from tests._training import CPU, run_script
 from workflow.config.errors import ConfigError
 from workflow.costs.trained_net import TrainedRun, build_net
+from workflow.tasks.char_lm.runner import CharLMTask
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 
@@ -29,6 +30,16 @@ def test_an_unforeseen_error_is_a_record_with_the_end_of_its_log(tmp_path, monke
     assert record.status == "error" and "ZeroDivisionError" in record.reason
     assert any("ZeroDivisionError" in line for line in record.log)
     assert not TrainedRun.at(tmp_path / "run" / "weights.pt").has_weights
+
+
+def test_a_score_without_a_value_is_missing_with_its_reason(tmp_path, monkeypatch):
+    def evaluate(self, net):
+        return {"dev_bpc": 2.0, "test_bpc": "no character was scored", "tokens_scored": float("inf")}, {}, None
+
+    monkeypatch.setattr(CharLMTask, "evaluate", evaluate)
+    record = run_script(job(), tmp_path / "run")
+    assert record.status == "ok" and set(record.metrics) == {"train_bpc", "dev_bpc"}
+    assert record.missing == {"test_bpc": "no character was scored", "tokens_scored": "inf is no number"}
 
 
 def test_a_text_of_another_checksum_is_refused(tmp_path):

@@ -165,3 +165,36 @@ def test_meteor_by_nltk_bears_its_name_and_counts_stems(no_java):
 @pytest.mark.slow
 def test_meteor_by_its_own_program():
     assert caption_scores.score_meteor(["a small red ring"], [["a small red ring"]]) == {"meteor": pytest.approx(100)}
+
+
+RIGHT = [["a black dog runs", "a dog is running in snow"], ["two m\u00e9n sit on a bench"], ["the red bus"]]
+SAME = ["A  black dog\u00a0runs .", "Two me\u0301n sit on a bench!", "the Red bus"]
+
+
+def test_captions_score_the_same_with_capitals_full_stops_wide_blanks_and_composed_accents(no_java):
+    plain = [right[0] for right in RIGHT]
+    for outputs, references in ((SAME, RIGHT), (plain, [[text.upper() + "." for text in right] for right in RIGHT])):
+        assert score(outputs, references) == score(plain, RIGHT)
+        assert caption_scores.score_meteor(outputs, references) == caption_scores.score_meteor(plain, RIGHT)
+    assert score(plain, RIGHT)[0]["rouge_l"] == pytest.approx(100)
+
+
+def test_a_score_that_captions_do_not_define_has_a_reason_in_place_of_a_number(no_java):
+    """CIDEr weighs a word by how few pictures have it: of one picture every word weighs 0, however good its caption."""
+    scores, by_picture = score(["a black dog runs"], [["a black dog runs"]])
+    assert scores["bleu_4"] == pytest.approx(100) and by_picture == []
+    assert scores["cider"] == "every word stands in the captions of every picture"
+    assert score(["a dog", "a cat"], [["a dog"], ["a dog"]])[0]["cider"] == scores["cider"]
+    short = score(["a dog", "a cat"], [["a dog"], ["the cat"]])[0]
+    assert (short["bleu_3"], short["bleu_4"]) == ("no caption has 3 words", "no caption has 4 words")
+    assert short["bleu_2"] > 0 and short["cider"] > 0
+    nothing = score([], [])[0] | caption_scores.score_meteor([], [])
+    assert set(nothing) > {"cider", "meteor_nltk"} and set(nothing.values()) == {"no caption was written"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("java"), reason="no java")
+def test_a_caption_may_hold_the_bars_that_the_meteor_program_parts_captions_by():
+    right = [["a dog ||| in a box"], ["a red | bus |||"]]
+    assert caption_scores.score_meteor([text for (text,) in right], right)["meteor"] == pytest.approx(100)
+    assert caption_scores.score_meteor(["a dog", "a red bus"], right)["meteor"] < 50

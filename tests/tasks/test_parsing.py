@@ -6,8 +6,10 @@ from nltk import Tree
 
 from tests._jobs import parsing
 from tests._training import CPU, train_to_end
+from workflow.tasks.parsing.catalogue import TreeCatalogue
+from workflow.tasks.parsing.data import build_trees
 from workflow.tasks.parsing.runner import COUNTS, ParsingTask, count_sentence, score
-from workflow.tasks.parsing.trees import linearise
+from workflow.tasks.parsing.trees import linearise, read_trees
 from workflow.tasks.store import Pairs, Split
 
 SYMBOLS = ["<pad>", "<bos>", "<eos>", "<unk>", "▁a", "▁b", "(S", "(X", ")S", ")X", "A", "B"]
@@ -40,7 +42,8 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
     }
     assert facts["shown"][0][1] == facts["shown"][0][2] == corpus.test.target_text[0]
     scores, facts = task.score("test", [[] for _ in corpus.test.target])
-    assert (scores["f1"], scores["repaired"], scores["errors"]) == (0, 100, 0)
+    assert (scores["f1"], scores["recall"], scores["repaired"], scores["errors"]) == (0, 0, 100, 0)
+    assert scores["precision"] == "the trees written have no brackets"
     assert np.array(facts["counts"])[:, [0, 2]].sum() == 0 and task.extra == 300  # section 6.3
 
 
@@ -107,7 +110,7 @@ def test_other_words_are_an_error_sentence_that_no_sum_counts():
     assert score([good, bad]) == pytest.approx(
         {"recall": 100, "precision": 100, "f1": 100, "complete": 100, "tagging": 100, "errors": 1}
     )
-    assert score([bad])["f1"] == 0
+    assert score([bad])["f1"] == "no brackets"
 
 
 def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
@@ -115,3 +118,45 @@ def test_f1_is_of_the_corpus_not_the_mean_of_sentences():
     scores = score([[2, 2, 2, 3, 3, 1, 1], [1, 4, 2, 5, 4, 0, 1]])
     assert (scores["recall"], scores["precision"], scores["f1"]) == pytest.approx((50, 75, 60))
     assert (scores["complete"], scores["tagging"]) == pytest.approx((50, 87.5))
+
+
+def test_a_share_of_nothing_is_no_number_but_a_reason():
+    assert score([])["f1"] == "no brackets" and score([])["tagging"] == "no sentence with the right words"
+    bare = list(counts_of("(TOP (NN a))", "(TOP (NN a))").values())
+    assert score([bare]) == {
+        **{"recall": "the right trees have no brackets", "precision": "the trees written have no brackets"},
+        **{"f1": "no brackets", "complete": 100, "tagging": 100, "errors": 0},
+    }
+    dots = list(counts_of("(TOP (. .))", "(TOP (. .))").values())
+    assert score([dots])["tagging"] == "no word but punctuation"
+
+
+# What other tools write
+
+TREE = "(S (NP-SBJ-1 (DT the) (NN-SB cat)) (VP (VBZ sits) (NP=2 (-NONE- *T*))) (. .))"
+
+
+@pytest.mark.parametrize("text", ["({})", "(ROOT {})", "(TOP {})", "(S1 {})", "( (VROOT {}))", "(ROOT\r\n\t( {}\n))"])
+def test_a_tree_scores_the_same_whatever_its_root_is_called_and_however_its_lines_are_broken(text):
+    (plain,), (theirs,) = (
+        read_trees("(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))", ""),
+        read_trees(text.format(TREE), "here"),
+    )
+    assert theirs == plain and count_sentence(theirs, plain)[:3] == [3, 3, 3]
+
+
+def test_a_bracket_that_is_a_word_is_the_same_written_out_or_bare():
+    bare, plain = ("(S (-LRB- {}) (NN a) (-RRB- {}))".format(*words) for words in ("()", ("-LRB-", "-RRB-")))
+    assert read_trees(bare, "here") == read_trees(plain, "here")
+
+
+WORDS = [":\\", "\\", "1\\/2", "1\u00a01/2", "-LRB-", "'", '"', "%", "{", "\u3000", "cafe\u0301", "\ufeff"]
+
+
+def test_whatever_words_a_treebank_may_hold_its_right_trees_score_all_in_the_end(tmp_path):
+    """Such a treebank was accepted, and every run on it ended after training, where its trees were read again."""
+    (tmp_path / "odd.mrg").write_text("\n".join(f"(S (SYM {word}) (NP (NN a)))" for word in WORDS * 20), "utf-8")
+    corpus = build_trees(TreeCatalogue(metric="f1", trees={}), f"trees:{tmp_path / 'odd.mrg'}", None)
+    scores, _ = ParsingTask(parsing(), corpus, CPU).score("test", [target.tolist() for target in corpus.test.target])
+    assert (scores["f1"], scores["tagging"], scores["errors"], scores["repaired"]) == (100, 100, 0, 0)
+    assert len(corpus.test.source) == 12 and sorted(corpus.test.source_text) == sorted(f"{word} a" for word in WORDS)

@@ -12,7 +12,7 @@ from workflow.plan.scales import load_corpora
 from workflow.report.tables.paired import bleu
 from workflow.tasks import store
 from workflow.tasks.store import UNK, decode
-from workflow.tasks.translation.data import align, build_pairs, read_side
+from workflow.tasks.translation.data import _read_user_files, align, build_pairs, read_side
 from workflow.tasks.translation.runner import count_sentences, score, tokenise
 
 SETS = [
@@ -83,3 +83,48 @@ def test_counts_of_sentences_add_up_to_the_score_of_the_corpus():
     outputs, references = ["a b c d e", "a c b d x"], ["a b c d e f", "a b c d e"]
     total = np.array(count_sentences(outputs, references)).sum(0)
     assert bleu(total) == pytest.approx(score(outputs, references)[0]["bleu"])
+
+
+def test_what_is_the_same_scores_the_same_however_tools_write_it():
+    """Accents in one character or two, a hyphen that Moses cuts, the width of blanks."""
+    right = ["un caf\u00e9 bien-aim\u00e9 dans la rue"]
+    for written in ("un cafe\u0301 bien-aime\u0301 dans la rue", "un  caf\u00e9 bien-aim\u00e9\u00a0dans la rue"):
+        assert [*score([written], right)[0].values()] == pytest.approx([100, 100, 100])
+    cut = partial(tokenise, tokenised=True, compounds=True, uncased=False)
+    assert cut("a state @-@ of @-@ the @-@ art net") == cut("a state-of-the-art net")
+
+
+PLAIN = ["a low-cost net", 'he said "no" &', "it's 3 < 4 [x]"]
+WRITTEN_BY = {
+    "subword-nmt": ["a lo@@ w-cost net", 'he s@@ aid "n@@ o" &', "it's 3 < 4 [@@ x]"],
+    "sentencepiece": ["▁a ▁low - cost ▁net", '▁he ▁sa id ▁"no" ▁&', "▁it 's ▁3 ▁< ▁4 ▁[x]"],
+    "Moses": ["a low @-@ cost net", "he said &quot;no&quot; &amp;", "it&apos;s 3 &lt; 4 &#91;x&#93;"],
+    "Windows": ["a  low-cost net\r", 'he\u00a0said "no" &\t\r', "it's 3 < 4 [x]\r\n\r\n\r"],
+}
+
+
+@pytest.mark.parametrize("tool", WRITTEN_BY)
+def test_a_users_sentences_are_the_same_whichever_tool_has_cut_their_words(tool, tmp_path):
+    for ending, lines in (("de", PLAIN), ("en", WRITTEN_BY[tool])):
+        (tmp_path / f"my.{ending}").write_bytes("\n".join(lines).encode())
+    texts = _read_user_files(f"pairs:{tmp_path / 'my.de'},{tmp_path / 'my.en'}")
+    assert [side.lines for side in texts["train"] + texts["dev"] + texts["test"]] == [
+        [line] for line in PLAIN for _ in "ab"
+    ]
+
+
+@needs("iwslt14_de_en")
+def test_iwslts_pieces_are_its_tokens_again():
+    cut, whole = (
+        read_side(gzip.decompress((REAL / f"iwslt14_de_en/{place}/test.en.gz").read_bytes()), place, lowercase=False)
+        for place in ("bpe10k", "tok")
+    )
+    assert cut.join().lines == whole.lines
+
+
+def test_bleu_of_nothing_has_a_reason_in_place_of_a_number():
+    short = dict.fromkeys(("bleu", "bleu_tokenised"), "no sentence has 4 tokens")
+    assert score(["a b c"], ["a b c"])[0] == {**short, "chrf": pytest.approx(100)}
+    assert score([""], [""])[0] == {**short, "chrf": "no text"}
+    assert set(score([], [])[0].values()) == {"no sentence"}
+    assert score(["a"], ["a b c d"])[0]["bleu"] == score([""], ["a b c d"])[0]["bleu"] == 0  # as the library has it

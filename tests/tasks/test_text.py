@@ -104,6 +104,10 @@ def test_a_split_shorter_than_a_block_is_refused():
     corpus.require("dev", 9, 49)  # 450 bytes, 50 for each stream
     with pytest.raises(ConfigError, match="dev has 450 bytes, 50 for each of 9 streams; it takes more than 50"):
         corpus.require("dev", 9, 50)
+    with pytest.raises(
+        ConfigError, match="dev has 400 bytes to score, 44 for each of 9 streams; it takes more than 49"
+    ):
+        corpus.require("dev", 9, 49, limit=400)  # found after training otherwise
 
 
 def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):

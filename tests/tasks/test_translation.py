@@ -15,7 +15,7 @@ from workflow.costs.trained_net import build_net
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
-from workflow.tasks.sequences import average, select_fitting
+from workflow.tasks.sequences import average, perplexity, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.tasks.translation import runner
 from workflow.tasks.translation.runner import TranslationTask
@@ -96,6 +96,11 @@ def test_the_rate_is_that_of_the_paper():
     for t in (1, 400, 4000, 100_000):
         paper = 512**-0.5 * min(t**-0.5, t * 4000**-1.5)
         assert learning_rate(t, lr=peak, warmup=4000, schedule="inverse_sqrt", steps=100_000) == pytest.approx(paper)
+
+
+@pytest.mark.parametrize("nats, value", [(0.0, 1.0), (700.0, math.exp(700)), (1e4, math.inf), (math.nan, math.nan)])
+def test_a_perplexity_beyond_all_numbers_is_infinite_and_no_error(nats, value):
+    assert perplexity(nats) == pytest.approx(value, nan_ok=True)
 
 
 def test_weights_are_averaged():

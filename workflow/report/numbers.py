@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import pandas as pd
-
 from workflow.results.statistics import FEWEST
 
 MINUS = "\N{MINUS SIGN}"
@@ -26,7 +24,7 @@ def missing(value) -> bool:
 
 
 def is_number(value) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and not missing(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def rounded(value: float, places: int) -> float:
@@ -44,9 +42,7 @@ class Form:
 
     def text(self, value) -> str:
         """Write one value of the column: text stays as it is, a missing value is empty."""
-        if not is_number(value):
-            return number(value)
-        if abs(value) >= HUGE:
+        if not is_number(value) or abs(value) >= HUGE:
             return number(value)
         return f"{rounded(value / self.scale, self.places):,.{self.places}f}{self.suffix}"
 
@@ -136,7 +132,7 @@ def behind(unit: str) -> str:
 
 def percent(value) -> str:
     """Write a difference in per cent with its sign: `+2.1 %`."""
-    if missing(value):
+    if not is_number(value):
         return ""
     places = 1 if abs(value) < 1000 else 0
     return f"{value:+.{places}f} %" if rounded(value, places) else "0 %"
@@ -148,7 +144,7 @@ def to_digits(value: float | None, half: float | None = None) -> str:
     >>> to_digits(-1.23456, 0.0321), to_digits(94.4333, 1.48), to_digits(2.0)
     ('\u22121.235', '94.4', '2.000')
     """
-    if value is None or pd.isna(value):
+    if not is_number(value):
         return ""
     size, digits = (half, 2) if half else (abs(value) or 1.0, 4)
     decimals = min(6, max(0, digits - 1 - math.floor(math.log10(size))))

@@ -91,7 +91,10 @@ class Origin(StrictModel):
 
 
 class Record(Measured):
-    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics."""
+    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
+
+    missing: scores and facts of a trained net that could not be had, and why.
+    """
 
     version: Literal[2] = VERSION
     status: Status
@@ -100,6 +103,7 @@ class Record(Measured):
     job: AnyJob
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
+    missing: dict[str, str] = {}
     cost: Cost | None = None
     curve: list[Point] = []
     origin: Origin

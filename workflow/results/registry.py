@@ -20,6 +20,8 @@ Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_s
 SPREAD = "half its 95 % interval over turns as a share of it"
 QUIET = "the reference step on the quiet machine, ms; timings with another value are of another machine"
 PER = "multiply-adds for one predicted character or piece"
+DENSE, EXECUTED = f"{PER}, in the dense graph of the definition", f"{PER}, as the engine computes them"
+FROM_SHAPES = "multiply-adds / character or piece: from shapes"
 
 
 def _timed(kind: str, speed: str, step: str) -> list[Quantity]:
@@ -43,32 +45,10 @@ _OF_ALL_TASKS = [
     Quantity("seconds", "training time", "s", "run", better="lower"),
     Quantity("tokens_per_s", "speed of the run", "tokens / s", "run", better="higher"),
     Quantity("peak_memory_bytes", "peak memory of the run", "bytes", "run", better="lower"),
-    Quantity(
-        "macs_dense",
-        "dense",
-        "multiply-adds",
-        "run",
-        better="lower",
-        meaning=f"{PER}, in the dense graph of the definition",
-    ),
-    Quantity(
-        "macs_executed",
-        "executed",
-        "multiply-adds",
-        "run",
-        better="lower",
-        claimable=True,
-        meaning=f"{PER}, as the engine computes them",
-    ),
+    Quantity("macs_dense", "dense", "multiply-adds", "run", "lower", meaning=DENSE),
+    Quantity("macs_executed", "executed", "multiply-adds", "run", "lower", claimable=True, meaning=EXECUTED),
     # what is measured of a configuration
-    Quantity(
-        "macs_analytic",
-        "multiply-adds / character or piece: from shapes",
-        "",
-        "flops",
-        better="lower",
-        meaning=f"{PER}, from the shapes of the net",
-    ),
+    Quantity("macs_analytic", FROM_SHAPES, "", "flops", "lower", meaning=f"{PER}, from the shapes of the net"),
     Quantity("macs_torch", "counted by torch", "", "flops", better="lower", meaning=f"{PER}, counted by torch"),
     Quantity("macs_fvcore", "counted by fvcore", "", "flops", better="lower", meaning=f"{PER}, counted by fvcore"),
     Quantity("unsupported", "operators that fvcore does not count", "", "flops", number=False),

@@ -1,5 +1,6 @@
 """All runs of one ablation as a table: a row per row of its plan, joined with its record and with costs."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -120,7 +121,7 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
-    """Make a frame of runs, missing numbers NaN. costs: rows by kind; a kind that is not given has no columns."""
+    """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
     costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
@@ -131,7 +132,7 @@ def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd
     runs = pd.DataFrame(costed)
     for column in ("S", "k", *(name for name, quantity in REGISTRY.items() if quantity.number)):
         if column in runs:
-            runs[column] = pd.to_numeric(runs[column])
+            runs[column] = pd.to_numeric(runs[column]).replace((math.inf, -math.inf), math.nan)
     return runs.copy()  # one block again: pandas is slow, and warns, where many columns were added
 
 

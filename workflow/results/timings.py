@@ -24,9 +24,9 @@ AGAIN = "--forcerun throughput"  # option of snakemake
 def turn_values(row: Mapping, quantity: str) -> list[float]:
     """Compute a time or speed turn by turn, whose mean is the row's; the value alone where no turns were kept."""
     value, turns = row[quantity], row.get(f"{TIMED[quantity]}_turns")
-    if value is None or math.isnan(value):
+    if not value or math.isnan(value):  # a speed of 0 is none
         return []
-    if not isinstance(turns, list) or not turns:
+    if not isinstance(turns, list) or not turns or 0 in turns:
         return [float(value)]
     if quantity not in SPEEDS:
         return list(turns)

@@ -20,7 +20,7 @@ def late_gain(curve: list[dict]) -> float | None:
 
     Between two points of the curve its course is taken as straight.
     """
-    points = [(point["step"], bits) for point in curve if (bits := _dev_bits(point)) is not None]
+    points = [(point["step"], bits) for point in curve if math.isfinite(bits := _dev_bits(point))]
     if len(points) < 2:
         return None
     last, final = points[-1]
@@ -33,11 +33,11 @@ def late_gain(curve: list[dict]) -> float | None:
     return bits - final
 
 
-def _dev_bits(point: dict) -> float | None:
+def _dev_bits(point: dict) -> float:
+    """Return bits per character or piece, NaN where there are none."""
     if point.get("dev_bpc") is not None:
         return point["dev_bpc"]
-    perplexity = point.get("dev_ppl")
-    return math.log2(perplexity) if perplexity else None
+    return math.log2(point.get("dev_ppl") or math.nan)
 
 
 def learned_spans(runs: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ import argparse
 import faulthandler
 import sys
 from functools import partial
+from math import isfinite
 from pathlib import Path
 
 import psutil
@@ -75,7 +76,7 @@ def train(
 
 
 def evaluate(trained: Run) -> dict:
-    """Return the scores on dev and test, facts, and what the run cost."""
+    """Return the scores on dev and test, why one has no value, facts, and what the run cost."""
     metrics, facts, macs = trained.task.evaluate(trained.net)
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
@@ -83,6 +84,7 @@ def evaluate(trained: Run) -> dict:
     metrics = {train_score: trained.curve[-1][train_score], **metrics}
     facts |= {"start_span": trained.start_span} if trained.start_span is not None else {}
     check_registered("metric", metrics)
+    metrics, missing = numbers_of(metrics)
     check_registered("fact", facts)
     cost = Cost(
         seconds=trained.seconds,
@@ -92,7 +94,14 @@ def evaluate(trained: Run) -> dict:
         macs=macs,
         backends=backends,
     )
-    return {"metrics": metrics, "facts": facts, "cost": cost}
+    return {"metrics": metrics, "facts": facts, "missing": missing, "cost": cost}
+
+
+def numbers_of(scores: dict[str, float | str]) -> tuple[dict[str, float], dict[str, str]]:
+    """Part scores that are numbers from the reasons that stand in place of the others."""
+    numbers = {name: score for name, score in scores.items() if not isinstance(score, str) and isfinite(score)}
+    reasons = {name: score if isinstance(score, str) else f"{score} is no number" for name, score in scores.items()}
+    return numbers, {name: reason for name, reason in reasons.items() if name not in numbers}
 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:

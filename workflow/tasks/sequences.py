@@ -30,6 +30,13 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
+MOST_NATS = 709.0  # whose exponential a number still holds
+Score = float | str  # a number, or why there is none for what was written
+
+
+def perplexity(nats: float) -> float:
+    """Compute the perplexity per piece, infinite where it is more than a number can hold."""
+    return math.inf if nats > MOST_NATS else math.exp(nats)
 
 
 class SequenceTask:
@@ -42,7 +49,7 @@ class SequenceTask:
     scored = ("dev", "test")
 
     unit = "ppl"
-    in_unit = staticmethod(math.exp)
+    in_unit = staticmethod(perplexity)
     read = staticmethod(pairs.read)
 
     def __init__(self, job: Job, corpus: pairs.Pairs, device: torch.device, devices: Devices = ALONE):
@@ -111,7 +118,7 @@ class SequenceTask:
         source, target = (round(sum(map(len, side)) / len(side)) + 1 for side in (test.source, test.target))
         return source, target
 
-    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         """Score what was written for the first sentences of a split, and return facts worth keeping."""
         raise NotImplementedError
 
@@ -128,7 +135,7 @@ class SequenceTask:
             count = count_pieces(target)
             total, pieces = total + loss(logits, target[:, 1:], 0.0)[1].item() * count, pieces + count
         net.train()
-        return math.exp(min(total / pieces, 700.0))
+        return perplexity(total / pieces)
 
     def decode(self, net, split: str) -> list[list[int]]:
         """Write by beam search for the first sentences of a split, in their order."""

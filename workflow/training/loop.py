@@ -120,7 +120,7 @@ class Run:
             "step": self.step,
             f"train_{self.task.unit}": self.task.in_unit(self._mean_loss()),
             **(self.task.validate(self.net) if self.devices.first else {}),
-            "tokens_per_s": tokens / took if took else 0.0,
+            "tokens_per_s": tokens / took if took else math.nan,
         }
         self.curve.append(point)
         self.point_seconds, self.point_tokens = self.training_seconds, self.tokens

@@ -8,6 +8,13 @@ and nearly straight, so Newton's method climbs from below and converges in a few
     tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum x^r
 
 dp_i / dalpha = (p_i - q_i) / (alpha - 1)^2 - (p_i ln p_i - q_i sum_j p_j ln p_j) / (alpha - 1),   q = s / sum s
+
+Both lose their digits where e = alpha - 1 nears 0, which a sigmoid reaches in 32 bits. There the same is written so
+that its limit at e = 0, softmax, has a value:
+
+ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p = 0
+dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
+L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H = -sum p L
 """
 
 import torch
@@ -16,21 +23,52 @@ from torch import Tensor, nn
 from models.attention.choice import Choice, Shape
 from models.attention.normalisers._sparse import centre, climb, through_jacobian
 
+NEAR = 1 / 256  # alpha - 1 below which weights are computed near softmax
+
+
+def _weigh(kept: Tensor, alpha: Tensor) -> Tensor:
+    power = 1 / (alpha - 1)
+    z = centre((alpha - 1) * kept)
+    less = (power - 1).clamp(min=1e-30)  # at alpha = 2 as well, nothing off the support counts
+
+    def step(x: Tensor) -> Tensor:
+        s = x.pow(less)
+        total = (s * x).sum(-1, keepdim=True)
+        return (total - total.pow(2 - alpha)) / s.sum(-1, keepdim=True)
+
+    p = climb(z, step).pow(power)
+    return p / p.sum(-1, keepdim=True)
+
+
+def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
+    kept = kept.float() if kept.element_size() < 4 else kept
+    u = (kept - kept.logsumexp(-1, keepdim=True)).clamp(min=-1e4)  # no weight is left so far below, and 0 u is 0
+    for _ in range(6):
+        logs = torch.where(e > 0, (e * u).clamp(min=-1).log1p() / e, u)
+        p = logs.exp()
+        total = p.sum(-1, keepdim=True)
+        u = u - total.log() * total / p.pow(1 - e).sum(-1, keepdim=True)
+    return p / total
+
+
+def _slope_near_softmax(p: Tensor, e: Tensor) -> Tensor:
+    """Compute dp / dalpha."""
+    logs = p.clamp(min=torch.finfo(p.dtype).tiny).log()
+    y, terms = -e * logs, torch.ones_like(p)
+    for n in range(8, 2, -1):  # 2 (exp(y) - 1 - y) / y^2
+        terms = 1 + y / n * terms
+    r = logs.square() * terms / 2
+    R, H = ((p * each).sum(-1, keepdim=True) for each in (r, -logs))
+    return p * (R * (1 + y) - r * (1 + e * H)) / (1 + e * (H + e * R))
+
 
 class _EntmaxAlpha(torch.autograd.Function):
     @staticmethod
     def forward(ctx, kept, alpha):
-        power = 1 / (alpha - 1)
-        z = centre((alpha - 1) * kept)
-        near = (power - 1).clamp(min=1e-6)  # at alpha = 2 as well, nothing off the support counts
-
-        def step(x: Tensor) -> Tensor:
-            s = x.pow(near)
-            total = (s * x).sum(-1, keepdim=True)
-            return (total - total.pow(2 - alpha)) / s.sum(-1, keepdim=True)
-
-        p = climb(z, step).pow(power)
-        p = p / p.sum(-1, keepdim=True)
+        near = alpha - 1 < NEAR
+        p = _weigh(kept, alpha.clamp(min=1 + NEAR))
+        if near.any():
+            p = torch.where(near, _weigh_near_softmax(kept, alpha - 1), p)
         ctx.save_for_backward(p, alpha)
         return p
 
@@ -39,8 +77,10 @@ class _EntmaxAlpha(torch.autograd.Function):
         p, alpha = ctx.saved_tensors
         s = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny).pow(2 - alpha), 0)
         q = s / s.sum(-1, keepdim=True)
-        entropy = torch.special.entr(p)  # -p ln p, 0 at p = 0
-        slope = (p - q) / (alpha - 1).square() + (entropy - q * entropy.sum(-1, keepdim=True)) / (alpha - 1)
+        entropy, e = torch.special.entr(p), alpha - 1  # -p ln p, 0 at p = 0
+        slope = (p - q) / e.square() + (entropy - q * entropy.sum(-1, keepdim=True)) / e
+        if (e < NEAR).any():
+            slope = torch.where(e < NEAR, _slope_near_softmax(p, e), slope)
         d_alpha = (gradient * slope).sum_to_size(alpha.shape) if ctx.needs_input_grad[1] else None
         return through_jacobian(s, gradient), d_alpha
 

@@ -10,10 +10,7 @@ CAPTION = (
     "The paper's formula at the mean span reached, per predicted character. On the right the fixed curve follows from "
     "the formula: no digit of the paper's own survives in the texts at hand. The adaptive point is Table 1."
 )
-POINTS = {
-    "fixed": {S: f"as.f3.right.fixed.{S}" for S in _by_limit.SPANS},
-    "adaptive": {8192: "as.t1.as_small.flops"},
-}
+POINTS = {"fixed": {S: f"as.f3.right.fixed.{S}" for S in _by_limit.SPANS}, "adaptive": {8192: "as.t1.as_small.flops"}}
 used = _by_limit.used
 
 

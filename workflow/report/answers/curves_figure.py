@@ -14,6 +14,7 @@ from workflow.report.figures.style import (
     set_log,
     share_legend,
 )
+from workflow.report.numbers import is_number
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST
 
@@ -34,7 +35,7 @@ def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
         (run.text, run.variant, run.colour, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
         for run in with_badge(as_named(runs)).itertuples()
         for point in run.curve
-        if point.get(f"dev_{unit}") is not None
+        if is_number(point.get(f"dev_{unit}"))
     ]
     return pd.DataFrame(rows, columns=COLUMNS).astype({"S": float, "k": float})
 

@@ -3,16 +3,7 @@
 import pandas as pd
 
 from workflow.report.answers.effects import places
-from workflow.report.answers.lines import (
-    LEGEND,
-    Line,
-    aside,
-    drawn_axis,
-    lines_of,
-    name_score,
-    panels,
-    texts_of,
-)
+from workflow.report.answers.lines import LEGEND, Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
 from workflow.report.figures.colours import GREY, INK, as_named, is_shade
 from workflow.report.figures.style import canvas, draw_message, fold, set_powers, share_legend
 from workflow.report.texts import with_badge

@@ -1,9 +1,11 @@
 """What one should know beside the sentence: each text, chance, costs, spans, whether runs still learned, failures."""
 
+import math
+
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
-from workflow.report.numbers import count, join, to_digits
+from workflow.report.numbers import count, is_number, join, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
@@ -77,8 +79,8 @@ def costs(finished: pd.DataFrame) -> list[str]:
             shown = {variant: ratio_over_turns(sides[variant], sides[first], quantity) for variant in others}
             lines += _compare_speeds(name, {variant: ratio for variant, ratio in shown.items() if ratio["value"]})
             continue
-        ratios = {variant: _mean(sides[variant], quantity) / _mean(sides[first], quantity) for variant in others}
-        ratios = {variant: ratio for variant, ratio in ratios.items() if not pd.isna(ratio)}
+        ratios = {variant: _ratio(sides[variant], sides[first], quantity) for variant in others}
+        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             lines.append(f"{name} {_list_ratios(ratios, {}, alone=len(ratios) == 1)}")
     at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
@@ -105,8 +107,9 @@ def growth(finished: pd.DataFrame) -> list[str]:
         ends, ratios = [finished[axis].min(), finished[axis].max()], {}
         for variant, rows in list(finished.groupby("variant", sort=False))[:NAMED]:
             if {*ends} <= {*rows[axis]}:
-                low, high = (_mean(rows[rows[axis] == end], "macs_executed") for end in ends)
-                ratios[variant] = high / low
+                low, high = (rows[rows[axis] == end] for end in ends)
+                ratios[variant] = _ratio(high, low, "macs_executed")
+        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
             lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the executed multiply-adds become {times}.")
@@ -129,9 +132,10 @@ def _largest(rows: pd.DataFrame) -> pd.DataFrame:
     return rows
 
 
-def _mean(rows: pd.DataFrame, quantity: str) -> float:
-    """Average over configurations; what is measured once for each stands on the row of every seed."""
-    return rows.groupby("configuration")[quantity].mean().mean()
+def _ratio(rows: pd.DataFrame, base: pd.DataFrame, quantity: str) -> float:
+    """Divide means over configurations, on whose every seed a cost stands; NaN where one is missing or the other 0."""
+    part, whole = (side.groupby("configuration")[quantity].mean().mean() for side in (rows, base))
+    return part / whole if whole else math.nan
 
 
 def spans(finished: pd.DataFrame, tokens: str) -> list[str]:

@@ -14,13 +14,7 @@ from workflow.report.claims.samples import (
     what_is_missing,
     why_not_tested,
 )
-from workflow.report.claims.schema import (
-    Claim,
-    describe_expectation,
-    describe_measure,
-    is_as_claimed,
-    unit_of_effect,
-)
+from workflow.report.claims.schema import Claim, describe_expectation, describe_measure, is_as_claimed, unit_of_effect
 from workflow.report.numbers import count
 from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to
@@ -168,7 +162,8 @@ def read_headline(claim: Claim) -> dict | None:
     values = [find(key).value for key in ids if key]
     printed = values[0] if values else None
     if len(values) == 2:
-        printed = values[0] / values[1] if claim.by == "ratio" else values[0] - values[1]
+        ratio = values[0] / values[1] if values[1] else None
+        printed = ratio if claim.by == "ratio" else values[0] - values[1]
     return {"printed": printed, "seen": claim.headline.seen, "failed": claim.headline.failed}
 
 

@@ -10,24 +10,12 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.scales import strength
-from workflow.report.claims.evidence import (
-    ALWAYS,
-    CLAIMED,
-    EMPTY,
-    collect_evidence,
-)
-from workflow.report.claims.schema import (
-    Claim,
-    is_as_claimed,
-    load_claim,
-)
+from workflow.report.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
+from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text, describe_runs
-from workflow.results.statistics import (
-    LEVEL,
-    holm,
-)
+from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import FLAT
 
 OUTSIDE = "the interval lies outside of what is claimed"
@@ -57,10 +45,7 @@ def judge(line: dict, claim: Claim) -> dict:
         return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
-            return _too_early(line) or {
-                "verdict": "not reproduced",
-                "why": OUTSIDE,
-            }
+            return _too_early(line) or {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
 

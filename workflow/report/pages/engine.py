@@ -19,9 +19,4 @@ def engine_table(site: Site) -> dict | None:
     rows = [[f"{WORK[work]}, {span} span", f"{S:,}", *cells.loc[work, span, S]] for work, span, S in cells.index]
     about = f"{timed['device'][0]}; {timed['threads'][0]} threads; commit {timed['commit'][0][:10]}"
     turns = f"{timed['turns'].min()} turns"
-    return {
-        "head": ("what", "S", *cells.columns),
-        "rows": rows,
-        "about": f"{turns}; {about}",
-        "file": site.offer(path),
-    }
+    return {"head": ("what", "S", *cells.columns), "rows": rows, "about": f"{turns}; {about}", "file": site.offer(path)}

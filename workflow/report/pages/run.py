@@ -1,7 +1,6 @@
 """The page of a run: job, curve, scores, facts, costs, origin, the command that reproduces it, and where it is used."""
 
 import json
-import math
 from dataclasses import asdict
 
 import pandas as pd
@@ -82,7 +81,7 @@ def _chart(curve: list[Point], title: str, lines: dict[str, list[float | None]],
 
 
 def _point(value: float | None, log: bool) -> dict | None:
-    return {"value": value} if is_number(value) and math.isfinite(value) and (value > 0 or not log) else None
+    return {"value": value} if is_number(value) and (value > 0 or not log) else None
 
 
 def measured_lines(row: dict) -> dict:

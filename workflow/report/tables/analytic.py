@@ -32,7 +32,7 @@ def build() -> pd.DataFrame:
             row |= {"formula": recomputed.formula, "inputs": inputs + times}
             row |= {"result": recomputed.result, "note": recomputed.note or ""}
             if value.source == "published":
-                row["error_pct"] = 100 * (recomputed.result / value.value - 1)
+                row["error_pct"] = 100 * (recomputed.result / value.value - 1) if value.value else None
                 row["rounds_to_paper"] = rounds_to(recomputed.result, value.value)
         rows.append(row)
     return pd.DataFrame(rows)

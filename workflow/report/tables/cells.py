@@ -155,6 +155,8 @@ def ratio(
         if cell["status"] != "ok":
             note = prefix + cell["note"]
             return make_cell(row, column, None, "x", "measured", runs=runs, status=cell["status"], note=note)
+    if not denominator["value"]:
+        return make_cell(row, column, None, "x", "measured", runs=runs, status="not run", note=f"{base_name}: 0")
     if quantity not in TIMED:
         return numerator | _only(numerator["value"] / denominator["value"])
     shown = ratio_over_turns(runs, base, quantity, base_quantity)

@@ -5,18 +5,13 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-LABELS = {
-    "self": "Self-Attention",
-    "rnn": "Recurrent",
-    "conv": "Convolutional",
-    "local": "Self-Attention (restricted)",
-}
+LABELS = {"self": "Self-Attention", "rnn": "Recurrent", "conv": "Convolutional", "local": "Self-Attention (restricted)"}
 
 
 def exponent(n: pd.Series, values: Iterable[float]) -> float | None:
-    """Fit p of values = c n^p, by least squares in the logarithms; None for fewer than two positive values."""
+    """Fit p of values = c n^p, by least squares in the logarithms; None where positive values have no two n."""
     points = [(math.log(x), math.log(y)) for x, y in zip(n, values, strict=True) if y > 0]
-    if len(points) < 2:
+    if len({x for x, _ in points}) < 2:
         return None
     mean_x, mean_y = (sum(logarithms) / len(points) for logarithms in zip(*points, strict=True))
     return sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)

@@ -12,7 +12,7 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
 
@@ -54,7 +54,7 @@ class CaptioningTask(SequenceTask):
         numbers = dict.fromkeys(int(source[0]) for source in getattr(self.corpus, split).source)
         return [np.array([number]) for number in numbers][: self.job.evaluation.sentences or None]
 
-    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         corpus, numbers = self.corpus, [int(source[0]) for source in self.sources_to_decode(split)]
         written = [decode(corpus.symbols, output) for output in outputs]
         right = [corpus.references[number] for number in numbers]
@@ -62,7 +62,8 @@ class CaptioningTask(SequenceTask):
         scores |= score_meteor(written, right) if split == "test" else {}
         quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
-        return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown}
+        counts = {"counts": [[cider, 1.0] for cider in by_picture]} if by_picture else {}
+        return scores, {**counts, "shown": shown}
 
     def lengths(self) -> tuple[int, int]:
         """Return the patches or regions of a picture, and the mean length of a caption with its end."""

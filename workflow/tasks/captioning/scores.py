@@ -1,7 +1,8 @@
 """How captions are scored: BLEU-1 to 4, ROUGE-L and CIDEr by pycocoevalcap, METEOR by its Java program or by nltk.
 
-Words are compared as they stand in the data set: small letters, without punctuation (Karpathy's tokens), which is what
-the coco-caption tokeniser makes of COCO's captions. Per cent, CIDEr too, as papers print it.
+Words are compared as they stand in the data set: without punctuation (Karpathy's tokens), which is what coco-caption's
+tokeniser makes of COCO's captions. Capitals, the width of blanks, a mark at the end, and how an accent is composed make
+no difference. Per cent, CIDEr too, as papers print it. In place of a score that has no value stands the reason.
 
 meteor        the Java program (Denkowski and Lavie 2014), where `java` is found
 meteor_nltk   nltk's, of equal words and stems without synonyms: never to be set beside a paper's METEOR
@@ -11,48 +12,66 @@ import contextlib
 import io
 import shutil
 import threading
+from types import SimpleNamespace
+from unicodedata import normalize
 
 from nltk.translate.meteor_score import meteor_score
 from pycocoevalcap.bleu.bleu import Bleu
 from pycocoevalcap.cider.cider import Cider
 from pycocoevalcap.rouge.rouge import Rouge
 
+from workflow.tasks.sequences import Score
+
 PATIENCE = 600  # seconds
+NOTHING = "no caption was written"
+NO_SYNONYMS = SimpleNamespace(synsets=lambda word: [])  # in place of WordNet, which would have to be downloaded
 
 
-class _NoSynonyms:
-    """Stand in for WordNet, which would have to be downloaded."""
-
-    @staticmethod
-    def synsets(word: str) -> list:
-        return []
+def plain(caption: str) -> str:
+    """Write a caption as it is compared."""
+    return " ".join(normalize("NFC", caption.lower()).split()).rstrip(" .!?")
 
 
-def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, float], list[float]]:
+def score(outputs: list[str], references: list[list[str]]) -> tuple[dict[str, Score], list[float]]:
     """Compute all scores of a corpus but METEOR, in per cent, and CIDEr of each picture, whose mean is the corpus'."""
-    written = {n: [output] for n, output in enumerate(outputs)}
-    wanted = dict(enumerate(references))
+    written = {n: [plain(output)] for n, output in enumerate(outputs)}
+    wanted = {n: [*map(plain, right)] for n, right in enumerate(references)}
+    if not written:
+        return dict.fromkeys(("bleu_1", "bleu_2", "bleu_3", "bleu_4", "rouge_l", "cider"), NOTHING), []
     with contextlib.redirect_stdout(io.StringIO()):
         bleu, _ = Bleu(4).compute_score(wanted, written, verbose=0)
         rouge, _ = Rouge().compute_score(wanted, written)
         cider, by_picture = Cider().compute_score(wanted, written)
+        most, _ = Cider().compute_score(wanted, {n: right[:1] for n, right in wanted.items()})
     scores = {f"bleu_{n}": value for n, value in enumerate(bleu, start=1)} | {"rouge_l": rouge, "cider": cider}
     in_per_cent = {name: 100 * float(value) for name, value in scores.items()}
+    longest = max(len(text.split()) for texts in (*written.values(), *wanted.values()) for text in texts)
+    in_per_cent |= {f"bleu_{n}": f"no caption has {n} words" for n in range(longest + 1, 5)}
+    if not most:  # the right captions themselves have none: a word of every picture weighs nothing
+        return in_per_cent | {"cider": "every word stands in the captions of every picture"}, []
     return in_per_cent, [100 * float(value) for value in by_picture]
 
 
-def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, float]:
+def score_meteor(outputs: list[str], references: list[list[str]]) -> dict[str, Score]:
     """Compute METEOR, in per cent, by the program that is there and works; the name of the score says which."""
+    outputs, references = [*map(plain, outputs)], [[*map(plain, right)] for right in references]
+    if not outputs:
+        return {"meteor_nltk": NOTHING}
     if shutil.which("java"):
         try:
             return {"meteor": 100 * _run_program(outputs, references)}
         except (OSError, ValueError) as error:  # this java does not run, or has too little memory
             print(f"METEOR's Java program failed, nltk's stands in: {type(error).__name__}: {error}", flush=True)
     by_picture = [
-        meteor_score([reference.split() for reference in right], output.split(), wordnet=_NoSynonyms)
+        meteor_score([reference.split() for reference in right], output.split(), wordnet=NO_SYNONYMS)
         for output, right in zip(outputs, references, strict=True)
     ]
     return {"meteor_nltk": 100 * sum(by_picture) / len(by_picture)}
+
+
+def _apart(caption: str) -> str:
+    """Part bars from each other: the Java program takes three of them for the end of a caption."""
+    return caption.replace("|", " | ")
 
 
 def _run_program(outputs: list[str], references: list[list[str]]) -> float:
@@ -64,8 +83,9 @@ def _run_program(outputs: list[str], references: list[list[str]]) -> float:
     alarm = threading.Timer(PATIENCE, running.kill)
     alarm.start()
     try:
-        written = {n: [output] for n, output in enumerate(outputs)}
-        score, _ = program.compute_score(dict(enumerate(references)), written)
+        written = {n: [_apart(output)] for n, output in enumerate(outputs)}
+        wanted = {n: [*map(_apart, right)] for n, right in enumerate(references)}
+        score, _ = program.compute_score(wanted, written)
     finally:
         alarm.cancel()
         running.kill()

@@ -3,6 +3,8 @@
 And what a trained net shows of its attention, for Figures 1 and 5.
 """
 
+from itertools import product
+
 import torch
 
 from models import macs
@@ -31,8 +33,8 @@ class CharLMTask:
         training, evaluation = job.training, job.evaluation
         refuse_uneven(training.batch, training.accumulate, devices.count)
         corpus.require("train", training.batch, 2 * training.block)
-        for split in ("dev", "test"):
-            corpus.require(split, evaluation.streams, evaluation.block)
+        for split, limit in product(("dev", "test"), {evaluation.tokens, evaluation.dev_tokens}):
+            corpus.require(split, evaluation.streams, evaluation.block, limit)
         self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
         self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
         self.past: list[Past] | None = None  # what each layer remembers of the streams

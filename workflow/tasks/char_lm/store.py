@@ -25,12 +25,12 @@ class Corpus:
     unit: str
     about: str
 
-    def require(self, split: str, streams: int, block: int) -> None:
-        """Raise `ConfigError` unless each of the streams that the split is cut into holds more than a block."""
-        length = len(getattr(self, split))
+    def require(self, split: str, streams: int, block: int, limit: int = 0) -> None:
+        """Raise `ConfigError` unless each of the streams that a split's first `limit` (0: all) fill exceeds a block."""
+        length = len(getattr(self, split)[: limit or None])
         if length // streams <= block:
             each = f"{length // streams:,} for each of {streams} streams"
-            has = f"{split} has {length:,} {self.unit}s, {each}"
+            has = f"{split} has {length:,} {self.unit}s{' to score' if limit else ''}, {each}"
             raise ConfigError(f"corpus '{self.name}': {has}; it takes more than {block:,}")
 
 

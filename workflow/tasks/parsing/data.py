@@ -69,7 +69,7 @@ def _read_trees(name: str, entry: TreeEntry, data_dir: str | None) -> list[Tree]
         return read_trees(decode(read_official(name, entry, data_dir), what), what)
     content = generate_trees()
     verify_embedded(content, entry, f"data set '{name}'", PIN)
-    return [Tree.fromstring(line) for line in content.decode().split("\n")]
+    return read_trees(content.decode(), name)
 
 
 def _read_folder(name: str, entry: TreeEntry, data_dir: str | None) -> dict[str, list[Tree]]:

@@ -8,7 +8,8 @@ two sentences differ in length. ADVP and PRT are one label. A bracket that occur
 
     recall = matched / in the right trees    precision = matched / in ours    F1 = 2 R P / (R + P)
 
-over all sentences together. Trees with different words are an error sentence, which no sum counts.
+over all sentences together. Trees with different words are an error sentence, which no sum counts. A share of nothing
+is no number: in its place stands the reason.
 """
 
 from collections import Counter
@@ -16,8 +17,8 @@ from collections.abc import Iterable
 
 from nltk import Tree
 
-from workflow.tasks.parsing.trees import TOP, format_tree, rebuild, tagged_words
-from workflow.tasks.sequences import SHOWN, SequenceTask
+from workflow.tasks.parsing.trees import TOP, format_tree, read_trees, rebuild
+from workflow.tasks.sequences import SHOWN, Score, SequenceTask
 
 PUNCTUATION = {",", ":", "``", "''", "."}
 SAME = {"PRT": "ADVP"}
@@ -29,19 +30,20 @@ class ParsingTask(SequenceTask):
 
     extra = 300  # section 6.3
 
-    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         """Score the outputs by labelled bracketing, and by the percentage that were no tree over their words."""
         texts, symbols = getattr(self.corpus, split), self.corpus.symbols
         written = [
             rebuild([symbols[token] for token in ids], words.split(" "))
             for ids, words in zip(outputs, texts.source_text, strict=False)
         ]
-        right = [Tree.fromstring(text) for text in texts.target_text[: len(written)]]
+        right = read_trees("\n".join(texts.target_text[: len(written)]), split)
         counts = [count_sentence(ours, theirs) for (ours, _), theirs in zip(written, right, strict=True)]
-        repaired = 100 * sum(mended for _, mended in written) / len(written)
+        repaired = _percent(sum(mended for _, mended in written), len(written), "no sentence was parsed")
         lines = [format_tree(ours) for ours, _ in written[:SHOWN]]
         shown = list(zip(texts.source_text, texts.target_text, lines, strict=False))
-        return {**score(counts), "repaired": repaired}, {"counts": counts, "shown": shown}
+        scores = {**score(counts), "repaired": repaired}
+        return scores, {"shown": shown} if isinstance(scores["f1"], str) else {"counts": counts, "shown": shown}
 
 
 def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
@@ -65,7 +67,7 @@ def count_brackets(tree: Tree, dropped: set[int]) -> Counter:
 
 def count_sentence(ours: Tree, right: Tree) -> list[int]:
     """Count what `COUNTS` names in one sentence; all 0 where the words are not the same."""
-    mine, theirs = tagged_words(ours), tagged_words(right)
+    mine, theirs = ours.pos(), right.pos()
     if [word for word, _ in mine] != [word for word, _ in theirs]:
         return [0] * len(COUNTS)
     dropped = {position for position, (_, tag) in enumerate(theirs) if tag in PUNCTUATION}
@@ -75,20 +77,24 @@ def count_sentence(ours: Tree, right: Tree) -> list[int]:
     return [(written & wanted).total(), wanted.total(), written.total(), len(kept), tags, int(written == wanted), 1]
 
 
-def score(sentences: Iterable[list[int]]) -> dict[str, float]:
+def score(sentences: Iterable[list[int]]) -> dict[str, Score]:
     """Per cent over a corpus, from the counts of its sentences; errors: how many had other words."""
     rows = list(sentences)
-    matched, right, ours, words, tags, complete, valid = (sum(column) for column in zip(*rows, strict=True))
-    recall, precision = _percent(matched, right), _percent(matched, ours)
+    matched, right, ours, words, tags, complete, valid = (
+        sum(column) for column in zip([0] * len(COUNTS), *rows, strict=True)
+    )
+    recall = _percent(matched, right, "the right trees have no brackets")
+    precision = _percent(matched, ours, "the trees written have no brackets")
+    nothing = "no sentence with the right words"
     return {
         "recall": recall,
         "precision": precision,
-        "f1": 2 * recall * precision / (recall + precision) if matched else 0.0,
-        "complete": _percent(complete, valid),
-        "tagging": _percent(tags, words),
+        "f1": 2 * recall * precision / (recall + precision) if matched else _percent(0, right + ours, "no brackets"),
+        "complete": _percent(complete, valid, nothing),
+        "tagging": _percent(tags, words, "no word but punctuation" if valid else nothing),
         "errors": float(len(rows) - valid),
     }
 
 
-def _percent(part: int, whole: int) -> float:
-    return 100 * part / whole if whole else 0.0
+def _percent(part: int, whole: int, otherwise: str) -> Score:
+    return 100 * part / whole if whole else otherwise

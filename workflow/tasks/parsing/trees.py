@@ -1,7 +1,8 @@
 """Syntax trees in brackets, as the Penn Treebank writes them: (S (NP (DT the) (NN board)) (VP (VBZ sits))).
 
-Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label the first part is
-kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts.
+Cleaned in the usual way: traces are removed, and constituents that contain nothing else; of a label or tag the first
+part is kept (NP-SBJ-1 is NP, PP=2 is PP, -LRB- stays); the outermost bracket is TOP, which no score counts, whether a
+tool calls it that, ROOT, S1, VROOT or nothing. Blanks and line breaks are those of ASCII: a word may hold any other.
 
 A tree is also a sequence of symbols (Vinyals et al. 2015, section 2.2), and what a net wrote is made a tree again.
 
@@ -18,8 +19,10 @@ from nltk import Tree
 from workflow.config.errors import ConfigError
 
 TOP, TRACE = "TOP", "-NONE-"
+ROOTS = (TOP, "ROOT", "S1", "VROOT")
 MAX_DEPTH = 200  # of brackets in brackets; the trees of treebanks have a tenth of that
-TOKENS = re.compile(r"[()]|[^\s()]+")
+BARE = re.compile(r"\((-[LR]RB-)\s[()]\)")  # a bracket as the word that some tools leave it
+TOKENS = re.compile(r"[()]|[^\s()]+", re.ASCII)
 
 
 def read_trees(text: str, where: str) -> list[Tree]:
@@ -32,7 +35,7 @@ def _split_brackets(text: str, where: str) -> Iterator[tuple[int, list[str]]]:
     """Find the outermost brackets: the line each begins in, and its tokens."""
     depth, tokens, first_line = 0, [], 0
     for line, content in enumerate(text.split("\n"), start=1):
-        for token in TOKENS.findall(content):
+        for token in TOKENS.findall(BARE.sub(r"(\1 \1)", content)):
             if depth == 0:
                 if token != "(":
                     closes = token == ")"
@@ -76,13 +79,11 @@ def _parse(tokens: list[str], where: str) -> Tree:
 def clean(tree: Tree) -> Tree | None:
     """Remove traces, functions and indices, and put the rest under one TOP; None for a tree of traces alone."""
     cleaned = _remove_traces(tree)
-    if cleaned is None:
-        return None
-    if not isinstance(cleaned[0], Tree):
-        return Tree(TOP, [cleaned])
-    while cleaned.label() == TOP and len(cleaned) == 1 and cleaned[0].label() == TOP:
+    while cleaned is not None and cleaned.label() in ROOTS and isinstance(cleaned[0], Tree):
+        if len(cleaned) > 1:
+            return Tree(TOP, list(cleaned))
         cleaned = cleaned[0]
-    return cleaned if cleaned.label() == TOP else Tree(TOP, [cleaned])
+    return None if cleaned is None else Tree(TOP, [cleaned])
 
 
 def _remove_traces(tree: Tree) -> Tree | None:
@@ -90,7 +91,7 @@ def _remove_traces(tree: Tree) -> Tree | None:
     if tree.label() == TRACE:
         return None
     if isinstance(tree[0], str):
-        return Tree(tree.label(), list(tree))
+        return Tree(plain_label(tree.label()), list(tree))
     children = [child for child in map(_remove_traces, tree) if child is not None]
     return Tree(plain_label(tree.label()), children) if children else None
 
@@ -101,13 +102,9 @@ def plain_label(label: str) -> str:
 
 
 def format_tree(tree: Tree) -> str:
-    """Write a tree in brackets on one line."""
-    return " ".join(str(tree).split())
-
-
-def tagged_words(tree: Tree) -> list[tuple[str, str]]:
-    """List (word, tag) of each leaf."""
-    return [(str(word), str(tag)) for word, tag in tree.pos()]
+    """Write a tree in brackets on one line, which `read_trees` reads again."""
+    children = (child if isinstance(child, str) else format_tree(child) for child in tree)
+    return f"({tree.label()} {' '.join(children)})"
 
 
 UNTAGGED = "?"  # the tag of a word for which the net wrote none

@@ -3,6 +3,7 @@
 One sentence a line; line n of one file is the translation of line n of the other.
 """
 
+import re
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
@@ -17,7 +18,7 @@ from workflow.tasks.embedded import verify_embedded
 from workflow.tasks.pieces import learn_pieces, piece_names
 from workflow.tasks.plain_text import decode, user_text
 from workflow.tasks.sources import Source, find_file
-from workflow.tasks.store import SPLITS, Pairs, Split, describe
+from workflow.tasks.store import SPACE, SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import NamedPairEntry, PairCatalogue, user_paths
 
@@ -41,15 +42,24 @@ class Side:
         """Replace what Moses' tokeniser writes as &apos;, &quot;, &amp;, &#91; and the like by the characters."""
         return replace(self, lines=[unescape(line) for line in self.lines])
 
+    def join(self) -> "Side":
+        """Undo what tools cut words with: wor@@ ld of subword-nmt, ▁wor ld of sentencepiece, a @-@ b of Moses."""
+        whole = ("".join(line.split()) if line.startswith(SPACE) else line for line in self.lines)
+        joined = (JOINER.sub("", line).replace(" @-@ ", "-").replace(SPACE, " ") for line in whole)
+        return replace(self, lines=[" ".join(line.split()) for line in joined])
+
 
 Bitext = tuple[Side, Side]
+JOINER = re.compile("@@( |$)")
 
 
 def read_side(content: bytes, where: str, lowercase: bool) -> Side:
-    """Read one sentence per line. Every run of white space becomes one space; a byte order mark is ignored."""
+    """Read a sentence per line, each run of white space as one space; no byte order mark, no empty lines at the end."""
     text = decode(content, where)
-    lines = (text.lower() if lowercase else text).split("\n")
-    return Side(where, [" ".join(line.split()) for line in (lines if lines[-1] else lines[:-1])])
+    lines = [" ".join(line.split()) for line in (text.lower() if lowercase else text).split("\n")]
+    while lines and not lines[-1]:
+        lines.pop()
+    return Side(where, lines)
 
 
 def align(source: Side, target: Side, count: int | None = None) -> Bitext:
@@ -117,8 +127,9 @@ def read_embedded(name: str, entry: NamedPairEntry) -> dict[str, Bitext]:
 
 
 def _read_user_files(name: str) -> dict[str, Bitext]:
-    """Read two files of a user's and split them: 90, 5 and 5 % of the lines, at least one each."""
-    bitext = align(*(read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name)))
+    """Read two files of a user's, words joined, and split them: 90, 5 and 5 % of the lines, at least one each."""
+    sides = (read_side(user_text(path), str(path), lowercase=False) for path in user_paths(name))
+    bitext = align(*(side.unescape().join() for side in sides))
     count = len(bitext[0].lines)
     if count < 3:
         raise ConfigError(f"data set '{name}': {count} lines are too few to split into train, dev and test; at least 3")

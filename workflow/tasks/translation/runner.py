@@ -6,10 +6,13 @@ bleu              sacrebleu's own tokens, cased: comparable between suites, sign
 bleu_tokenised    of tokens as the papers had them: those of a text that comes tokenised, else 13a's; on WMT hyphened
                   words are cut apart, on IWSLT case is ignored. Only this one stands beside a paper's number.
 chrf              character n-grams
+
+How an accent is composed makes no difference. In place of a score that has no value stands the reason.
 """
 
 import re
 from contextlib import contextmanager
+from unicodedata import normalize
 
 import torch
 from sacrebleu.metrics import BLEU, CHRF
@@ -18,10 +21,10 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from models.attention.selections.all import All
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import SHOWN, SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
 
 SECOND = "second_test"
-COMPOUND = re.compile(r"(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word; ##AT##-##AT## is cut already
+COMPOUND = re.compile(r" @-@ |(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word, perhaps cut by Moses; not ##AT##-##AT##
 SHORTEST, LONGEST = 6, 16  # pieces of a sentence whose attention is drawn, row by row
 
 
@@ -36,7 +39,7 @@ class TranslationTask(SequenceTask):
         if self.corpus.second_test.source:
             scores, examples = self.score(SECOND, self.decode(net, SECOND))
             metrics |= {f"{SECOND}_{name}": value for name, value in scores.items()}
-            facts[f"{SECOND}_counts"] = examples["counts"]
+            facts |= {f"{SECOND}_counts": examples["counts"]} if "counts" in examples else {}
         if self.job.attention.selection["name"] != "all":
             with using_every_key(net):
                 for split in ("dev", "test"):
@@ -44,14 +47,15 @@ class TranslationTask(SequenceTask):
                     metrics |= {f"{split}_{name}_every_key": value for name, value in scores.items()}
         return metrics, {**facts, "maps": draw_maps(net, self.corpus)}, macs
 
-    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, float], dict]:
+    def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         corpus, texts = self.corpus, getattr(self.corpus, split)
         written = [pairs.decode(corpus.symbols, output) for output in outputs]
         right = texts.target_text[: len(written)]
         words = {"tokenised": corpus.tokenised, "compounds": corpus.compounds, "uncased": corpus.uncased}
         scores, signatures = score(written, right, **words)
         shown = list(zip(texts.source_text, right, written, strict=False))[:SHOWN]
-        return scores, {"signatures": signatures, "counts": count_sentences(written, right), "shown": shown}
+        counts = {} if isinstance(scores["bleu"], str) else {"counts": count_sentences(written, right)}
+        return scores, {"signatures": signatures, **counts, "shown": shown}
 
 
 @contextmanager
@@ -76,18 +80,28 @@ def tokenise(text: str, *, tokenised: bool, compounds: bool, uncased: bool) -> s
 
 def score(
     outputs: list[str], references: list[str], *, tokenised=False, compounds=False, uncased=False
-) -> tuple[dict[str, float], dict[str, str]]:
+) -> tuple[dict[str, Score], dict[str, str]]:
     """Compute scores in per cent, and the signatures they have; tokenised, compounds, uncased: see `PairEntry`."""
+    if not outputs:
+        return dict.fromkeys(("bleu", "bleu_tokenised", "chrf"), "no sentence"), {}
+    outputs, references = ([normalize("NFC", text) for text in texts] for texts in (outputs, references))
     words = {"tokenised": tokenised, "compounds": compounds, "uncased": uncased}
     ours, theirs = ([tokenise(text, **words) for text in texts] for texts in (outputs, references))
     bleu, of_tokens, chrf = BLEU(), BLEU(tokenize="none", force=True), CHRF()
     scores = {
-        "bleu": bleu.corpus_score(outputs, [references]).score,
-        "bleu_tokenised": of_tokens.corpus_score(ours, [theirs]).score,
+        "bleu": _bleu(bleu, outputs, references),
+        "bleu_tokenised": _bleu(of_tokens, ours, theirs),
         "chrf": chrf.corpus_score(outputs, [references]).score,
     }
+    scores |= {} if any(outputs + references) else {"chrf": "no text"}
     signatures = {"bleu": bleu, "bleu_tokenised": of_tokens, "chrf": chrf}
     return scores, {name: str(metric.get_signature()) for name, metric in signatures.items()}
+
+
+def _bleu(metric: BLEU, outputs: list[str], references: list[str]) -> Score:
+    """Compute BLEU; a text whose sentences are all shorter than its n-grams has none."""
+    ours, right = (metric.corpus_score(texts, [references]) for texts in (outputs, references))
+    return ours.score if ours.totals[-1] or right.totals[-1] else "no sentence has 4 tokens"
 
 
 def count_sentences(outputs: list[str], references: list[str]) -> list[list[int]]:
