@@ -23,6 +23,7 @@ PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the pro
 FOLDERS = (".", ".snakemake", "results", "reports", "logs")
 NEEDED_MB = 100
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
+LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
 DAY = 86400  # seconds
 PIECE = 1 << 20  # bytes
@@ -63,6 +64,18 @@ def config_file(place: str) -> Path:
     """Find a file under config/: that of the folder the suite is run in where there is one, else the suite's own."""
     own = Path("config", place)
     return own if own.exists() else ROOT / "config" / place
+
+
+def refuse_unread(folder: Path, *read: str) -> None:
+    """Raise `ConfigError` for a YAML or Python file in a folder or below that none of the patterns `read` finds.
+
+    What begins with _ or . is left alone.
+    """
+    found = {path for pattern in read for path in folder.glob(pattern)}
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(("_", ".")) for part in path.relative_to(folder).parts)
+        if path not in found and not hidden and LOOKS_READ.fullmatch(path.name):
+            raise ConfigError(f"{path}: nothing reads this file; what is read in {folder}: {', '.join(read)}")
 
 
 @contextmanager

@@ -9,14 +9,16 @@ import os
 import re
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT
+from workflow.config.files import ROOT, refuse_unread
 
 NAMED = "ATTENTION_STUDIES"  # the folders that the config names, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
+PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
 WORDS = {"questions": "ablation", "claims": "claim", "tables": "table", "figures": "figure"}
 
 
@@ -102,9 +104,13 @@ def _folders() -> dict[str, list[Path]]:
 
 @cache
 def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
-    homes = [*sorted(here.glob("studies/[a-z]*/")), *sorted(ROOT.glob("studies/[a-z]*/"))]
+    elsewhere, homes = [Path(folder) for folder in named.split(os.pathsep) if folder], (here / "studies", ROOT / "studies")
+    for home in homes:
+        refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
+    for folder, (kind, ending) in product(elsewhere, KINDS.items()):  # what else lies in that folder is its owner's
+        refuse_unread(folder / kind, f"*.{ending}")
     found: dict[str, list[Path]] = {}
-    for folder in dict.fromkeys([*(Path(folder) for folder in named.split(os.pathsep) if folder), *homes]):
+    for folder in dict.fromkeys([*elsewhere, *(path for home in homes for path in sorted(home.glob("[a-z]*/")))]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
         if not any((folder / "study.yaml").is_file() for folder in folders):

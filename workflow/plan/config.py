@@ -3,6 +3,7 @@
 import os
 import shutil
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -10,6 +11,7 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
+from workflow.config.files import ROOT, refuse_unread
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
@@ -115,6 +117,10 @@ class Config(StrictModel):
 
 def load_config(raw: dict) -> Config:
     """Check the config as Snakemake read it. Without `data_dir` the environment variable ATTENTION_DATA_DIR counts."""
+    files = [f"{task}.yaml" for task in TASKS]
+    for base in (Path("config"), ROOT / "config"):
+        refuse_unread(base / "scales", *files, "*/*.yaml")
+        refuse_unread(base / "tasks", *files)
     config = parse(Config, raw, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")

@@ -15,10 +15,21 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """The runs of a plan. rows: in a stable order. train, train_first: as in the config and the scale."""
+    """The runs of a plan. rows: in a stable order. train, train_first: as in the config and the scale.
 
-    def __init__(self, rows: list[PlanRow], *, train: str = "nothing", train_first: Iterable[str] = ()):
+    missing: data sets that are not at hand, with the reason. Their runs have no job file and cannot be trained.
+    """
+
+    def __init__(
+        self,
+        rows: list[PlanRow],
+        *,
+        train: str = "nothing",
+        train_first: Iterable[str] = (),
+        missing: dict[str, str] | None = None,
+    ):
         self.rows = rows
+        self.missing = missing or {}
         self.train = train
         self.train_first = frozenset(train_first)
 
@@ -86,7 +97,8 @@ class PlannedRuns:
     @cached_property
     def without_job_file(self) -> list[str]:
         """List the runs without a job file. A job file that exists is not an output: its content never changes."""
-        return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
+        known = [digest for digest, job in self.jobs.items() if job.corpus not in self.missing]
+        return [digest for digest in known if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @cached_property
     def trained_anyway(self) -> frozenset[str]:
@@ -142,8 +154,11 @@ class PlannedRuns:
         return self.jobs[digest].training.devices
 
     def data_of(self, digest: str) -> str:
-        """Name the file of the data set that a run reads."""
-        return f"results/data/{self.jobs[digest].corpus}.npz"
+        """Name the file of the data set that a run reads; end in a line where it is not at hand."""
+        corpus = self.jobs[digest].corpus
+        if corpus in self.missing:  # Snakemake asks for what is to be made alone, and shows other errors in many lines
+            raise SystemExit(f"config error: {self.missing[corpus]}")
+        return f"results/data/{corpus}.npz"
 
     def net_of(self, configuration: str) -> str:
         """Name the file that a configuration is measured from: its weights, or a precomputed record, which has none."""

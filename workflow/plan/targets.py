@@ -35,10 +35,11 @@ class Targets:
     measures: dict[str, Measure]
 
     @classmethod
-    def of(cls, raw: dict, missing: dict[str, str] | None = None) -> "Targets":
-        """Read and check a config. missing: collects the data sets that are not at hand (`workflow.plan.plan`)."""
-        config = load_config(raw)
-        runs = PlannedRuns(plan(config, missing), train=config.train, train_first=config.train_first)
+    def of(cls, raw: dict) -> "Targets":
+        """Read and check a config. A data set that is not at hand is refused once a run that reads it is to be made."""
+        config, missing = load_config(raw), {}
+        rows = plan(config, missing)
+        runs = PlannedRuns(rows, train=config.train, train_first=config.train_first, missing=missing)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
