@@ -96,7 +96,7 @@ class Config(StrictModel):
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
         papers = known_studies() if self.papers is None else self.papers
         return {
-            name: ablation
+            name: ablation.model_copy(update={"seeds": scales[ablation.task].seeds_of.get(name, ablation.seeds)})
             for name, ablation in known.items()
             if ablation.paper in papers and name in wanted and name in paid.get(ablation.task, ())
         }

@@ -24,6 +24,13 @@ def title_of_paper(name: str) -> str:
     return str(read_yaml(part_of(name, "study.yaml")).get("title", name))
 
 
+def asked_of(targets: Targets, name: str) -> str:
+    """Return a question, with the seeds that it takes where the scale has fewer than it asks for."""
+    ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name)})
+    fewer = f" ({seeds} of the {ablation.seeds} seeds that it asks for)" if seeds < (ablation.seeds or 0) else ""
+    return ablation.question + fewer
+
+
 def describe(targets: Targets) -> dict[str, str]:
     """Describe each name of `targets.named` in one line; a name may stand for several things."""
     lines = defaultdict(list)
@@ -33,8 +40,8 @@ def describe(targets: Targets) -> dict[str, str]:
     for name in known_claims():
         if name in targets.named:
             lines[name].append(f"Claim. {sentence_of(name).rstrip('.')}")
-    for name, ablation in targets.ablations.items():
-        lines[name].append(f"Ablation. {ablation.question}")
+    for name in targets.ablations:
+        lines[name].append(f"Ablation. {asked_of(targets, name)}")
     for name in targets.papers:
         lines[name].append(f"Study. {title_of_paper(name)}")
     return {name: "; ".join(said) for name, said in lines.items()}

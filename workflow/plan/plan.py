@@ -114,17 +114,16 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
 
 def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
     catalogues = [load_corpora(task) for task in scales]
-    if config.corpus and not any(catalogue.knows(config.corpus) for catalogue in catalogues):
-        check_known("data set", config.corpus, [name for catalogue in catalogues for name in catalogue.choices])
+    if config.corpus is not None and not any(catalogue.knows(config.corpus) for catalogue in catalogues):
+        check_known("data set", config.corpus, [name for each in catalogues for name in each.choices_for(config.corpus)])
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
     """Yield the rows of one ablation; the config's own corpus replaces the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
-    if config.corpus and catalogue.knows(config.corpus):
+    if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
-    ablation = ablation.model_copy(update={"seeds": scale.seeds_of.get(name, ablation.seeds)})
     paid = scale.variants.get(name, ablation.variants)
     for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
         if corpus is None or called not in paid:
@@ -134,8 +133,9 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)
-            for S, k, job in _jobs_of(variant, recipe, ablation, scale, data):
-                yield PlanRow(**about, S=S, k=k, job=job)
+            cells = list(_jobs_of(variant, recipe, ablation, scale, data))
+            _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][2]))
+            yield from (PlanRow(**about, S=S, k=k, job=job) for S, k, job in cells)
         except ConfigError as error:
             raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
 
@@ -167,6 +167,19 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
         job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections, "seed": seed}
         yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")
+
+
+def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:
+    """Refuse an S beyond the `most` keys that there are, and a k that drops none at any S of a variant.
+
+    At the smaller S of a grid k may keep all keys: they stand beside the larger.
+    """
+    widest = max(each.span.get("limit", most) for each in choices)
+    if widest > most:
+        raise ConfigError(f"S = {widest}: a query sees at most {most} keys here; valid: 1 to {most}")
+    k = max(each.selection.get("k", 1) for each in choices)
+    if k > widest:
+        raise ConfigError(f"k = {k}: keeps all keys, for a query sees at most {widest} here; valid: 1 to {widest}")
 
 
 def scaled(net: dict, times: dict[str, float]) -> dict:
@@ -202,5 +215,7 @@ def _grid_values(wanted, grid: list[int], key: str) -> list:
     if isinstance(wanted, str):
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, named)
+        if not grid:
+            raise ConfigError(f"{key} = '{wanted}': the scale's {key}, up to largest_S, are none")
         return named[wanted]
     return wanted if isinstance(wanted, list) else [wanted]

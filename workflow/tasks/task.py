@@ -1,13 +1,14 @@
 """What a task says of itself in its `__init__.py`, and its catalogue of data sets. Imports no torch: pages read it."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel
 
@@ -44,6 +45,13 @@ class BaseCatalogue(StrictModel):
         """List the valid names, the user's form last."""
         return [name for name in (*self.entries, self.user_form) if name]
 
+    def choices_for(self, name: str) -> list[str]:
+        """List the same for a name that is none of them; where it is a path of the user's data, with its form first."""
+        guess = f"{self.user_form.partition(':')[0]}:{name.rpartition(':')[2]}"
+        with suppress(ConfigError):
+            return [guess, *self.choices] if self.is_users(guess) and self.user_entry(guess) else self.choices
+        return self.choices
+
     def title(self, name: str) -> str:
         """Say in a few words what a data set is; for a user's, by the names of its files, which may be gone by now."""
         if self.is_users(name):
@@ -57,6 +65,10 @@ class BaseCatalogue(StrictModel):
             return "data of the user's own"
         return self.entries[name].about if name in self.entries else ""
 
+    def most_keys(self, name: str, job: Job) -> int:
+        """Count the keys that a query can see at most, whatever its span: those of the longest sentence."""
+        return job.net.max_length
+
     def is_part(self, name: str, whole: str) -> bool:
         """Say whether a data set is the beginning of another."""
         return False
@@ -68,7 +80,7 @@ class BaseCatalogue(StrictModel):
         """Return the entry of a name; `ConfigError` with the nearest valid name where there is none."""
         if self.is_users(name):
             return self.user_entry(name)
-        check_known("data set", name, self.choices)
+        check_known("data set", name, self.choices_for(name))
         return self.entries[name]
 
     def slug(self, name: str) -> str:

@@ -7,6 +7,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
 from workflow.config.errors import check_known
 from workflow.config.files import user_path
+from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks.sources import Checksum, Source, user_file_checksum
 from workflow.tasks.task import BaseCatalogue
@@ -68,6 +69,10 @@ class TextCatalogue(BaseCatalogue):
         checksum, size = user_file_checksum(f"corpus '{name}'", path)
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
+
+    def most_keys(self, name: str, job: Job) -> int:
+        """Count the characters of a stream, of which a batch reads several."""
+        return self.entry(name).bytes // job.training.batch
 
     def is_part(self, name: str, whole: str) -> bool:
         return name in self.entries and self.entries[name].prefix_of == whole
