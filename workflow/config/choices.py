@@ -6,6 +6,7 @@ setting, and the file of maths stays the only place that states them.
 """
 
 import ast
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from pydantic import model_validator
 
 from workflow.config.errors import ConfigError, check_known, shown
-from workflow.config.strict import FrozenModel
+from workflow.config.strict import FrozenModel, parse_python
 
 ATTENTION = Path(__file__).parents[2] / "models" / "attention"
 AXES = {  # axis -> folder
@@ -55,14 +56,13 @@ def choice_settings(axis: str, name: str) -> dict:
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
     """Read which settings of one choice an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
-    return _assigned(_class_of(axis, name), "from_grid", {})
+    return assigned(_class_of(axis, name), "from_grid", {})
 
 
 @cache
 def backend_names() -> tuple[str, ...]:
     """List the names of the code that computes attention, the definition and `auto` among them."""
-    source = (ATTENTION / "engine" / "backend.py").read_text(encoding="utf-8")
-    return _assigned(ast.parse(source), "BACKENDS", ())
+    return assigned(parse_python(ATTENTION / "engine" / "backend.py"), "BACKENDS", ())
 
 
 def axis_of(name: str) -> str:
@@ -72,11 +72,12 @@ def axis_of(name: str) -> str:
     return axes[name]
 
 
-def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
+def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
     """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
-            return ast.literal_eval(node.value)
+            with suppress(ValueError):
+                return ast.literal_eval(node.value)
     return missing
 
 
@@ -84,7 +85,7 @@ def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
 def _class_of(axis: str, name: str) -> ast.ClassDef:
     check_known(axis, name, choice_names(axis))
     path = ATTENTION / AXES[axis] / f"{name}.py"
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+    body = parse_python(path).body
     public = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
     if len(public) != 1:
         raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")

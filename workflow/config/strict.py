@@ -1,5 +1,6 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
+import ast
 import json
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -113,6 +114,14 @@ def load_yaml(text: str):
         return yaml.load(text, UniqueKeyLoader)
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None
+
+
+def parse_python(path: Path) -> ast.Module:
+    """Parse a Python file without running it; `ConfigError` where it is none."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise ConfigError(f"{path}: not Python: {error}") from None
 
 
 def read_yaml(path: Path) -> dict:

@@ -104,8 +104,8 @@ def _folders() -> dict[str, list[Path]]:
 
 @cache
 def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
-    elsewhere, homes = [Path(folder) for folder in named.split(os.pathsep) if folder], (here / "studies", ROOT / "studies")
-    for home in homes:
+    elsewhere = [Path(folder) for folder in named.split(os.pathsep) if folder]
+    for home in (homes := (here / "studies", ROOT / "studies")):
         refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
     for folder, (kind, ending) in product(elsewhere, KINDS.items()):  # what else lies in that folder is its owner's
         refuse_unread(folder / kind, f"*.{ending}")

@@ -30,7 +30,7 @@ class Config(StrictModel):
     studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
-    ablations: list[str] | None = None
+    ablations: Names | None = None
     corpus: str | None = None
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
@@ -121,7 +121,8 @@ def load_config(raw: dict) -> Config:
     for base in (Path("config"), ROOT / "config"):
         refuse_unread(base / "scales", *files, "*/*.yaml")
         refuse_unread(base / "tasks", *files)
-    config = parse(Config, raw, "config")
+    # `snakemake --config` gives the word null as it stands.
+    config = parse(Config, {key: None if value == "null" else value for key, value in raw.items()}, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist

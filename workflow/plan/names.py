@@ -15,7 +15,7 @@ from workflow.plan.targets import Targets
 
 def title_of_artefact(kind: str, name: str) -> str:
     """Return the first line of the file that builds a table or figure. kind: tables | figures."""
-    return study_file(kind, name).read_text(encoding="utf-8").splitlines()[0].strip('".')
+    return study_file(kind, name).read_text(encoding="utf-8").partition("\n")[0].strip('".')
 
 
 @cache

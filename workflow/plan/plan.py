@@ -115,7 +115,8 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
 def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
     catalogues = [load_corpora(task) for task in scales]
     if config.corpus is not None and not any(catalogue.knows(config.corpus) for catalogue in catalogues):
-        check_known("data set", config.corpus, [name for each in catalogues for name in each.choices_for(config.corpus)])
+        choices = [name for catalogue in catalogues for name in catalogue.choices_for(config.corpus)]
+        check_known("data set", config.corpus, choices)
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):

@@ -16,6 +16,7 @@ from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.job import Job
+from workflow.config.strict import parse_python
 from workflow.config.studies import known_studies, module_file, part_of
 from workflow.tasks.spec import TASKS
 
@@ -56,7 +57,7 @@ def imports(file: str) -> tuple[str, ...]:
     files: dict[str, None] = {}
     if file == BUILDER:
         files.update(dict.fromkeys(path.relative_to(ROOT).as_posix() for path in (ROOT / file).parent.glob("*.[ch]")))
-    nodes = ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))) if file.endswith(".py") else ()
+    nodes = ast.walk(parse_python(ROOT / file)) if file.endswith(".py") else ()
     for node in nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]

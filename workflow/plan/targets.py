@@ -26,13 +26,17 @@ SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written tog
 
 @dataclass(frozen=True)
 class Targets:
-    """The config, read and checked; every list in a stable order. measures: by task."""
+    """The config, read and checked; every list in a stable order.
+
+    measures: by task. other_results: those that stand beside these in the ledger, by name.
+    """
 
     config: Config
     runs: PlannedRuns
     code: Code
     ablations: dict[str, Ablation]
     measures: dict[str, Measure]
+    other_results: dict[str, OtherResults]
 
     @classmethod
     def of(cls, raw: dict) -> "Targets":
@@ -44,7 +48,11 @@ class Targets:
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
         check_owners(ablations)
-        return cls(config, runs, Code(runs), ablations, measures)
+        others = find_other_results(config.folder, config.other_results)
+        targets = cls(config, runs, Code(runs), ablations, measures, others)
+        # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
+        _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in ablations]
+        return targets
 
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
@@ -138,11 +146,6 @@ class Targets:
         """Say whether this config asks for what a claim is about."""
         about = ablation_of(claim)
         return about in self.ablations or about == FORMULAS or (about == LAYERS and self.reads_layers)
-
-    @cached_property
-    def other_results(self) -> dict[str, OtherResults]:
-        """Other results that stand beside these in the ledger, by name."""
-        return find_other_results(self.folder, self.config.other_results)
 
     @property
     def evidence_files(self) -> list[str]:
