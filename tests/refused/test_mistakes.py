@@ -1,6 +1,5 @@
 """What people get wrong: each mistake ends in one line, not with 0, and leaves nothing behind."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from workflow.plan.scales import merge
 
 ESTIMATE = "cli.estimate --results ."
 SMOKE = f"{ESTIMATE} --config scale=smoke"
-SCALE, JOB = "config/scales/smoke/char_lm.yaml", json.loads(job().canonical())
+SCALE, JOB = "config/scales/smoke/char_lm.yaml", job().model_dump(mode="json")
 HERE, RECORD = f"results/{_site.SCALE}", f"results/runs/{RUN}/record.json"
 COMPARE = f"cli.compare {HERE} {HERE}"
 TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
@@ -66,7 +65,7 @@ KINDS = {
     "--config: no value": Kind(f"{ESTIMATE} --config scale", "--config scale: expected KEY=VALUE"),
     "--config: bracket left open": Kind(f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"),
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
-    "scale: S of 0": scale("S must be at least 1, got 0", S=[0, 8]),
+    "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
     "scale: misspelt stand-in": scale("unknown data set 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
     "scale: misspelt ablation": scale("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),

@@ -55,24 +55,17 @@ class FrozenModel(StrictModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def parse(model: type[Model], raw, where: str) -> Model:
-    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid."""
+def parse(model: type[Model], raw, where: str, *, part: bool = False) -> Model | None:
+    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid.
+
+    part: of a document, where a key that is left out is no mistake; None where one is.
+    """
     try:
         return model.model_validate(raw)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     except ValidationError as error:
-        raise _first_refusal(error.errors(include_url=False), where) from None
-
-
-def check_part(model: type[Model], raw, where: str) -> None:
-    """Raise the same `ConfigError` for a part of a document: keys that it leaves out are no mistake."""
-    try:
-        model.model_validate(raw)
-    except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
-    except ValidationError as error:
-        if wrong := [each for each in error.errors(include_url=False) if each["type"] != "missing"]:
+        if wrong := [each for each in error.errors(include_url=False) if not part or each["type"] != "missing"]:
             raise _first_refusal(wrong, where) from None
 
 

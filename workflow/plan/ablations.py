@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
+from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import known_studies, shown_path, study_file, study_files, study_of
 from workflow.tasks.spec import TASKS
 
 PaperName = Annotated[str, one_of("paper", known_studies)]
-Values = StrictInt | str | list[StrictInt] | None
+Values = PositiveStrictInt | str | Annotated[list[PositiveStrictInt], Field(min_length=1)] | None
 
 
 class Variant(StrictModel):

@@ -11,6 +11,7 @@ from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.tasks.spec import TASKS
 
+PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
 TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
 
 
@@ -21,7 +22,7 @@ class Code:
         self.runs = runs
 
     def of_corpus(self, slug: str) -> str:
-        file = sources.file_of(TASKS[self.runs.tasks_of_corpora[slug]].write_corpus)
+        file = sources.file_of(TASKS[self.runs.corpora[slug].job.task].write_corpus)
         return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
 
     def of_run(self, digest: str) -> str:
@@ -31,23 +32,17 @@ class Code:
         """Digest what measures a configuration, and what it measures."""
         return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
 
-    def of_reference(self) -> str:
-        return sources.digest(sources.of_script("reference"))
+    def of_script(self, name: str) -> str:
+        """Digest what measures the machine or a text, not a net."""
+        return sources.digest(sources.of_script(name))
 
     def of_throughput(self, group: str) -> str:
-        jobs = map(self.runs.job_of, self.runs.groups[group])
-        files = [sources.of_script("throughput", job) for job in jobs]
+        files = [sources.of_script("throughput", job) for job in self.runs.jobs_of(group)]
         return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
-
-    def of_best_reader(self) -> str:
-        return sources.digest(sources.of_script("best_reader"))
 
     def of_topic_borders(self, slug: str) -> str:
         jobs = self.runs.dynamic_jobs(slug).values()
         return sources.digest(sources.of_script("topic_borders", next(iter(jobs), None)))
-
-    def of_layers(self) -> str:
-        return sources.digest(sources.of_script("layers"))
 
     def of_engine(self) -> str:
         """Digest what computes attention, and what times it."""
@@ -73,7 +68,9 @@ class Code:
         return self._of_report("paper", [], _files("questions", ablations))
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
-        files = sources.of_report(script, *builders) | (sources.page_files() if script != "evidence" else frozenset())
+        files = sources.of_report(script, *builders) | (
+            sources.files_under(PAGES) if script != "evidence" else frozenset()
+        )
         contents = [*map(config_file, TEXTS), *sources.published_files(), *asked]
         return f"{sources.digest(files)} {sources.content_digest(contents)}"
 

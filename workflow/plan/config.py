@@ -15,7 +15,7 @@ from workflow.config.files import ROOT, refuse_unread
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale, tasks_of_scale
+from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, tasks_of_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
@@ -43,8 +43,8 @@ class Config(StrictModel):
         """Name the folder of results and reports: the scale, and the user's own corpus where there is one."""
         if self.corpus is None:
             return self.scale
-        catalogue = next((each for each in map(load_corpora, self.tasks or TASKS) if each.knows(self.corpus)), None)
-        return f"{self.scale}-{catalogue.slug(self.corpus)}" if catalogue else self.scale
+        _, catalogue = find_catalogue(self.corpus, self.load_scales())
+        return f"{self.scale}-{catalogue.slug(self.corpus)}"
 
     @property
     def identity(self) -> str:

@@ -58,11 +58,6 @@ class Estimate:
     seconds: float
     nearest: Timed
 
-    @property
-    def repeats(self) -> bool:
-        """Tell whether the configuration has run before."""
-        return self.job.configuration == self.nearest.configuration
-
 
 def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate | None:
     """Estimate the time of one run, on a GPU or on a CPU; None where no run has ended well."""
@@ -161,7 +156,7 @@ class Forecast:
         places = {
             f"{run.record.origin.device} ({'run here' if run.here else 'came with the project'})" for run in nearest
         }
-        new = [each for each in self.estimates if not each.repeats]
+        new = [each for each in self.estimates if each.job.configuration != each.nearest.configuration]
         lines = [f"told from {len(nearest)} runs on {', '.join(sorted(places))}"]
         lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
         lines[-1] += f"; the others may be off by {OFF:g} times or more" if new else ""

@@ -12,7 +12,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
-from workflow.plan.scales import Recipe, Scale, load_corpora
+from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
 from workflow.results.precomputed import precomputed
 from workflow.tasks.spec import JOBS, AnyJob, section
 from workflow.tasks.task import BaseCatalogue
@@ -67,7 +67,8 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
         _check_corpora_named(config, task, scale)
-    _check_corpus_known(config, scales)
+    if config.corpus is not None:
+        find_catalogue(config.corpus, scales)
     for name, ablation in config.load_ablations().items():
         for row in _rows(name, ablation, scales[ablation.task], config, missing):
             # a variant without S or k appears once however large the grid is
@@ -109,14 +110,7 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
     parts |= {f"recipes_of, {name}": recipes for name, recipes in scale.recipes_of.items()}
     for part, corpora in parts.items():
         for corpus in corpora:
-            check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices))
-
-
-def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
-    catalogues = [load_corpora(task) for task in scales]
-    if config.corpus is not None and not any(catalogue.knows(config.corpus) for catalogue in catalogues):
-        choices = [name for catalogue in catalogues for name in catalogue.choices_for(config.corpus)]
-        check_known("data set", config.corpus, choices)
+            check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices(corpus)))
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
@@ -205,8 +199,8 @@ def attention_of(
     named = {"selection": "all", "normaliser": "softmax", **recipe.attention}
     for axis in named:
         check_known("axis", axis, AXES)
-    choices = {axis: getattr(variant, axis) or named.get(axis) for axis in AXES}
-    complete = {axis: complete_choice(axis, choice, defaults, {"S": S, "k": k}) for axis, choice in choices.items()}
+    choices = named | {axis: own for axis in AXES if (own := getattr(variant, axis)) is not None}
+    complete = {axis: complete_choice(axis, choices.get(axis), defaults, {"S": S, "k": k}) for axis in AXES}
     where = {} if variant.apply_to is None else {"apply_to": variant.apply_to}
     return parse(model, complete | where, "attention")
 

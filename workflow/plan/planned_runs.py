@@ -2,11 +2,11 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 from workflow.config.job import Job
+from workflow.plan.config import Config
 from workflow.plan.labels import Labels, name_group
 from workflow.plan.plan import PlanRow
 from workflow.plan.scales import load_corpora
@@ -15,23 +15,14 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """The runs of a plan. rows: in a stable order. train, train_first: as in the config and the scale.
+    """The runs of a plan. rows: in a stable order.
 
     missing: data sets that are not at hand, with the reason. Their runs have no job file and cannot be trained.
     """
 
-    def __init__(
-        self,
-        rows: list[PlanRow],
-        *,
-        train: str = "nothing",
-        train_first: Iterable[str] = (),
-        missing: dict[str, str] | None = None,
-    ):
-        self.rows = rows
-        self.missing = missing or {}
-        self.train = train
-        self.train_first = frozenset(train_first)
+    def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
+        self.rows, self.missing = rows, missing
+        self.train, self.train_first = config.train, frozenset(config.train_first)
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -51,14 +42,9 @@ class PlannedRuns:
         return Labels(self.rows)
 
     @cached_property
-    def corpora(self) -> dict[str, str]:
-        """Map the file name of each data set under results/data to the name that the config gives it."""
-        return {row.job.corpus: row.corpus for row in self.rows}
-
-    @cached_property
-    def tasks_of_corpora(self) -> dict[str, str]:
-        """Map the file name of each data set to a task that reads it."""
-        return {row.job.corpus: row.job.task for row in self.rows}
+    def corpora(self) -> dict[str, PlanRow]:
+        """Map the file name of each data set under results/data to a row that reads it."""
+        return {row.job.corpus: row for row in self.rows}
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
         """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
@@ -149,10 +135,6 @@ class PlannedRuns:
         """Return the job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
 
-    def devices_of(self, digest: str) -> int:
-        """Say how many GPUs, or processes on a CPU, share a run."""
-        return self.jobs[digest].training.devices
-
     def data_of(self, digest: str) -> str:
         """Name the file of the data set that a run reads; end in a line where it is not at hand."""
         corpus = self.jobs[digest].corpus
@@ -184,8 +166,9 @@ class PlannedRuns:
         wanted = set(self.configurations_of(ablation))
         return [group for group, members in self.groups.items() if wanted.issuperset(members)]
 
-    def nets_of(self, group: str) -> list[str]:
-        return [self.net_of(configuration) for configuration in self.groups[group]]
+    def jobs_of(self, group: str) -> list[Job]:
+        """List the jobs whose nets are measured for a group; all are of one task."""
+        return list(map(self.job_of, self.groups[group]))
 
     @property
     def threads(self) -> list[int]:
@@ -203,17 +186,9 @@ class PlannedRuns:
                 best[name] = row
         return [row.job.configuration for row in best.values()]
 
-    @property
-    def digest(self) -> str:
-        """Digest the whole plan."""
-        return _digest(self.rows)
-
-    def digest_of(self, ablation: str) -> str:
-        """Digest an ablation's rows in the plan: if they change, its table of runs is made again."""
-        return _digest(self.rows_of(ablation))
-
-
-def _digest(rows: list[PlanRow]) -> str:
-    asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
-    lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
+    def digest_of(self, ablation: str | None = None) -> str:
+        """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
+        rows = self.rows if ablation is None else self.rows_of(ablation)
+        asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+        lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

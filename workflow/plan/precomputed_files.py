@@ -5,7 +5,7 @@ from pathlib import Path
 
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.shared_measurements import SharedMeasurements
-from workflow.results.precomputed import precomputed_costs
+from workflow.results.precomputed import file_of_scale, precomputed_costs
 
 OF_CONFIGURATIONS = ("flops", "memory", "longest_span")
 
@@ -54,7 +54,7 @@ class PrecomputedFiles:
             names = [name for name in self.configurations if name in known or kind != "longest_span"]
             files += [f"results/{self.folder}/{kind}/{name}.json" for name in names]
         files += [f"results/{self.folder}/throughput/{name}.json" for name in self.timed]
-        return files + self.shared.files_taken
+        return files + [f"results/{self.folder}/{file_of_scale(name)}" for name in self.shared.taken]
 
     @property
     def waits_for(self) -> list[str]:

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.scales import Measure
-from workflow.results.precomputed import came_with, file_of_scale
+from workflow.results.precomputed import came_with
 
 
 class SharedMeasurements:
@@ -16,10 +16,6 @@ class SharedMeasurements:
     def measure_of(self, task: str) -> str:
         """Say how the costs of a task are measured, as JSON."""
         return self.measures[task].model_dump_json()
-
-    def measure_of_group(self, group: str) -> str:
-        """Say the same for a group of configurations, which are of one task."""
-        return self.measure_of(self.runs.job_of(self.runs.groups[group][0]).task)
 
     @cached_property
     def settings(self) -> dict[str, str]:
@@ -44,10 +40,6 @@ class SharedMeasurements:
         """Say whether some of the nets that are measured are not trained here: the rest would pass for all of them."""
         kind, slug = name.split("/")
         return kind == "topic_borders" and len(self.runs.dynamic_nets(slug)) < len(self.runs.dynamic_jobs(slug))
-
-    @property
-    def files_taken(self) -> list[str]:
-        return [f"results/{self.folder}/{file_of_scale(name)}" for name in self.taken]
 
     def made_here(self, kind: str) -> list[str]:
         """List the folder of the scale, or the texts, for which this kind is measured here."""

@@ -142,6 +142,7 @@ def of_report(script: str, *entries: str) -> frozenset[str]:
     return closure(f"workflow/scripts/{script}.py", *entries, rooms=rooms)
 
 
+@cache
 def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
     paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
@@ -152,12 +153,6 @@ def published_files() -> list[Path]:
     """List the files of what the papers print, and of their formulas."""
     parts = (part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py"))
     return [path for path in parts if path]
-
-
-@cache
-def page_files() -> frozenset[str]:
-    """List templates, styles and scripts of the pages."""
-    return files_under("workflow/report/templates/*")
 
 
 def content_digest(paths: Iterable[Path]) -> str:

@@ -42,8 +42,7 @@ class Targets:
     def of(cls, raw: dict) -> "Targets":
         """Read and check a config. A data set that is not at hand is refused once a run that reads it is to be made."""
         config, missing = load_config(raw), {}
-        rows = plan(config, missing)
-        runs = PlannedRuns(rows, train=config.train, train_first=config.train_first, missing=missing)
+        runs = PlannedRuns(plan(config, missing), config, missing)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}

@@ -9,7 +9,7 @@ rule corpus:
     resources:
         **requests.of_data(),
     params:
-        name=lambda w: targets.runs.corpora[w.slug],
+        name=lambda w: targets.runs.corpora[w.slug].corpus,
         source=lambda w: targets.code.of_corpus(w.slug),
     message:
         "prepare the data set {wildcards.slug}"

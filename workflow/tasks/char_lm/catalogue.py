@@ -5,12 +5,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import user_path
 from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks.sources import Checksum, Source, user_file_checksum
-from workflow.tasks.task import BaseCatalogue
+from workflow.tasks.task import SPLITS, BaseCatalogue
 
 
 class Topics(StrictModel):
@@ -71,14 +71,29 @@ class TextCatalogue(BaseCatalogue):
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the characters of a stream, of which a batch reads several."""
-        return self.entry(name).bytes // job.training.batch
+        """Count the characters of a stream of train; `ConfigError` where the text is too short for a job."""
+        entry = self.entry(name)
+        first, second = entry.bytes * 90 // 100, entry.bytes * 95 // 100
+        lengths = entry.split or [first, second - first, entry.bytes - second]
+        refuse_short(name, [length + 1 for length in lengths], entry.unit, job)  # a newline may come to it
+        return lengths[0] // job.training.batch
 
     def is_part(self, name: str, whole: str) -> bool:
         return name in self.entries and self.entries[name].prefix_of == whole
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return self.entry(name).checksum
+
+
+def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
+    """Raise `ConfigError` unless each stream of train, dev and test holds more than is read of it at once."""
+    training, evaluation = job.training, job.evaluation
+    scored = (evaluation.streams, evaluation.block)
+    needed = ((training.batch, 2 * training.block), scored, scored)
+    for split, length, (streams, block) in zip(SPLITS, lengths, needed, strict=True):
+        if length // streams <= block:
+            has = f"{split} has {length:,} {unit}s, {length // streams:,} for each of {streams} streams"
+            raise ConfigError(f"corpus '{name}': {has}; it takes more than {block:,}")
 
 
 def path_of(name: str) -> Path:
