@@ -8,6 +8,7 @@ setting, and the file of maths stays the only place that states them.
 import ast
 from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -130,18 +131,12 @@ class AttentionChoices(FrozenModel):
 
     @model_validator(mode="after")
     def in_range(self):
-        for choice in (self.span, self.selection, self.position):
-            for key, value in choice.items():
-                _refuse_out_of_range(key, value)
+        for key, value in chain(self.span.items(), self.selection.items(), self.position.items()):
+            null = ", or null" if key in OPTIONAL else ""
+            if key in WHOLE and not (value is None and null) and (type(value) is not int or value < 1):
+                raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
+            if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
+                raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
         if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
             raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
         return self
-
-
-def _refuse_out_of_range(key: str, value) -> None:
-    """Refuse a value that a setting of this name cannot have."""
-    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
-        null = ", or null" if key in OPTIONAL else ""
-        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
-    if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
-        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")

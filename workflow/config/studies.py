@@ -55,12 +55,6 @@ def study_file(kind: str, name: str) -> Path:
     return study_files(kind)[name][1]
 
 
-def study_of(kind: str, name: str) -> str:
-    """Name the study that a question, claim, table or figure belongs to."""
-    check_known(WORDS[kind], name, study_files(kind))
-    return study_files(kind)[name][0]
-
-
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
     return next((folder / name for folder in _folders()[study] if (folder / name).is_file()), None)

@@ -21,17 +21,14 @@ def known_claims() -> list[str]:
 def _content(name: str) -> dict:
     path = study_file("claims", name)
     content = read_yaml(path)
-    check_known(f"ablation in {shown_path(path)}", _about(content), [*known_ablations(), LAYERS, FORMULAS])
+    about = content["ablation"] = str(content.get("ablation") or FORMULAS)
+    check_known(f"ablation in {shown_path(path)}", about, [*known_ablations(), LAYERS, FORMULAS])
     return content
-
-
-def _about(content: dict) -> str:
-    return str(content.get("ablation") or FORMULAS)
 
 
 def ablation_of(name: str) -> str:
     """Return the ablation that a claim is about, or `layers`, or `formulas`."""
-    return _about(_content(name))
+    return _content(name)["ablation"]
 
 
 def claims_about(ablation: str) -> list[str]:

@@ -52,11 +52,6 @@ class Config(StrictModel):
         return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
 
     @property
-    def computing(self) -> str:
-        """Write the device and the backend as options of a script."""
-        return f"--device {self.device} --backend {self.backend}"
-
-    @property
     def gpus(self) -> int:
         """Return 1 where runs take a GPU, 0 where they are on a CPU."""
         return int(self.device == "cuda" or (self.device == "auto" and bool(shutil.which("nvidia-smi"))))

@@ -95,8 +95,8 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
     """Keep the rows whose record came with the project, or was made here before."""
-    made = {row.job.digest for row in rows if Path(f"results/runs/{row.job.digest}/record.json").exists()}
-    kept = [row for row in rows if row.job.digest in made or precomputed(row.job.digest)]
+    made = Path("results/runs")
+    kept = [row for row in rows if precomputed(each := row.job.digest) or (made / each / "record.json").exists()]
     if not kept:
         raise ConfigError(f"train = 'nothing': no run of scale {config.scale} came with the project, or was made here")
     return kept

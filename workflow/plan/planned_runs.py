@@ -48,8 +48,7 @@ class PlannedRuns:
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
         """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
-        rows = self.rows if ablation is None else self.rows_of(ablation)
-        texts = {row.job.corpus: (row.job.task, row.corpus) for row in rows}
+        texts = {row.job.corpus: (row.job.task, row.corpus) for row in self.rows_of(ablation)}
         return [
             slug
             for slug, (task, name) in texts.items()
@@ -108,10 +107,6 @@ class PlannedRuns:
         """List the runs that are trained here."""
         return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
-    @property
-    def records(self) -> list[str]:
-        return [f"results/runs/{digest}/record.json" for digest in self.jobs]
-
     @cached_property
     def _by_ablation(self) -> dict[str, list[PlanRow]]:
         rows = defaultdict(list)
@@ -119,16 +114,17 @@ class PlannedRuns:
             rows[row.ablation].append(row)
         return rows
 
-    def rows_of(self, ablation: str) -> list[PlanRow]:
-        return self._by_ablation.get(ablation, [])
+    def rows_of(self, ablation: str | None = None) -> list[PlanRow]:
+        """List the rows of an ablation; without one, here and below, all."""
+        return self.rows if ablation is None else self._by_ablation.get(ablation, [])
 
-    def digests_of(self, ablation: str) -> list[str]:
+    def digests_of(self, ablation: str | None = None) -> list[str]:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
 
     def configurations_of(self, ablation: str) -> list[str]:
         return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation)))
 
-    def records_of(self, ablation: str) -> list[str]:
+    def records_of(self, ablation: str | None = None) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
 
     def job_of(self, configuration: str) -> Job:
@@ -188,7 +184,7 @@ class PlannedRuns:
 
     def digest_of(self, ablation: str | None = None) -> str:
         """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
-        rows = self.rows if ablation is None else self.rows_of(ablation)
         asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+        rows = self.rows_of(ablation)
         lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

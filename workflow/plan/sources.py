@@ -153,9 +153,3 @@ def published_files() -> list[Path]:
     """List the files of what the papers print, and of their formulas."""
     parts = (part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py"))
     return [path for path in parts if path]
-
-
-def content_digest(paths: Iterable[Path]) -> str:
-    """Digest files of config and of studies, the suite's or those where it is run."""
-    contents = b"".join(path.read_bytes() for path in paths)
-    return hashlib.sha256(contents).hexdigest()[:DIGITS]

@@ -6,6 +6,7 @@ read. What concerns several questions is made from their files.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
@@ -14,10 +15,9 @@ from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.precomputed_files import PrecomputedFiles
+from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
-from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
@@ -162,11 +162,8 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        files = [file for name in self.ablations for file in self._rows_shown(name)]
-        return list(dict.fromkeys([*files, *([self.layers] if self.reads_layers else [])]))
-
-    def _rows_shown(self, name: str) -> list[str]:
-        return [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
+        shown = {name: [self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations}
+        return list(dict.fromkeys([*chain(*shown.values()), *([self.layers] if self.reads_layers else [])]))
 
     @property
     def shared_pages(self) -> list[str]:

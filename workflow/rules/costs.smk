@@ -79,7 +79,7 @@ rule reference:
 rule throughput:
     """Time the configurations that the same ablations ask for in turns, with the machine to themselves."""
     input:
-        nets=lambda w: map(targets.runs.net_of, targets.runs.groups[w.group]),
+        nets=lambda w: list(map(targets.runs.net_of, targets.runs.groups[w.group])),
         reference="results/{scale}/reference.json",
     output:
         "results/{scale}/throughput/{group}.json",

@@ -39,7 +39,8 @@ rule train:
     resources:
         **requests.of_run(),
     params:
-        options=lambda w: f"{targets.config.computing} --devices {targets.runs.jobs[w.digest].training.devices}",
+        options=lambda w: f"--device {targets.config.device} --backend {targets.config.backend}"
+        f" --devices {targets.runs.jobs[w.digest].training.devices}",
         source=lambda w: targets.code.of_run(w.digest),
         label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:

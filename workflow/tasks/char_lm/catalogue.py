@@ -73,9 +73,8 @@ class TextCatalogue(BaseCatalogue):
     def most_keys(self, name: str, job: Job) -> int:
         """Count the characters of a stream of train; `ConfigError` where the text is too short for a job."""
         entry = self.entry(name)
-        first, second = entry.bytes * 90 // 100, entry.bytes * 95 // 100
-        lengths = entry.split or [first, second - first, entry.bytes - second]
-        refuse_short(name, [length + 1 for length in lengths], entry.unit, job)  # a newline may come to it
+        lengths = entry.split or [entry.bytes * share // 100 for share in (90, 5, 5)]
+        refuse_short(name, [length + 2 for length in lengths], entry.unit, job)  # rounded, and a newline may follow
         return lengths[0] // job.training.batch
 
     def is_part(self, name: str, whole: str) -> bool:
