@@ -183,8 +183,8 @@ IN_PLACE = {
     "FIGURE": "adaptive_span_figure5",
     "FILE": "results/smoke/figures/adaptive_span_figure5.svg",
     "OLD NEW": "results/smoke other.zip",
-    "SCALE": "smoke",
-    "DEVICE": "'H100 SXM'",
+    "--scale SCALE": "--scale smoke",
+    "--on DEVICE": "--on 'H100 SXM'",
     "NAME": "ramp",
     "figure4": "figure5",
     "results/laptop": "results/smoke",
@@ -200,6 +200,8 @@ NOT_RUN = {  # or only elsewhere
     "profiles/": "a GPU or a cluster; tests/gpu, tests/cluster",
     "tests.cluster.slurm": "a cluster; tests/cluster",
     "tests.workflow.killed": "an hour; tests/workflow/test_killed.py kills fewer",
+    "--report": "of what is made here, above",
+    "train=nothing": "this copy has no records; tests/scripts/test_precomputed.py",
     "scale=paper": "data that nobody may pass on",
     "cli.doctor": "tests/cli/test_doctor.py, for it may say no of this machine",
     "cli.precompute": "tests/cli/test_precompute.py, in a room of its own",
@@ -217,7 +219,7 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     folder.mkdir(exist_ok=True)
     archive.write_archive(done[0] / "other.zip", done[0] / "results", done[0] / "reports", "smoke", b"root")
     for name in ("my.txt", "my.de", "my.en"):
-        (done[0] / name).write_text("a line of text, not a long one\n" * 4000)
+        (done[0] / name).write_text("a line of text\n" * 4000)
     for shown, here in IN_PLACE.items():
         command = command.replace(shown, here)
     command = command.replace("DIGEST", next((done[0] / "results" / "runs").iterdir()).name)
@@ -230,4 +232,4 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
         said = ended(folder, program, "-n", *words)
     else:
         said = ended(folder, *words[1:])
-    assert said.returncode == 0 and said.stdout, said.stdout[-1000:] + said.stderr[-1000:]
+    assert said.returncode == 0, said.stdout[-1000:] + said.stderr[-1000:]

@@ -74,7 +74,7 @@ class TextCatalogue(BaseCatalogue):
         """Count the characters of a stream of train; `ConfigError` where the text is too short for a job."""
         entry = self.entry(name)
         lengths = entry.split or [entry.bytes * share // 100 for share in (90, 5, 5)]
-        refuse_short(name, [length + 2 for length in lengths], entry.unit, job)  # rounded, and a newline may follow
+        refuse_short(name, lengths, entry.unit, job)
         return lengths[0] // job.training.batch
 
     def is_part(self, name: str, whole: str) -> bool:
