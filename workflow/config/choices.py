@@ -66,13 +66,6 @@ def backend_names() -> tuple[str, ...]:
     return assigned(parse_python(ATTENTION / "engine" / "backend.py"), "BACKENDS", ())
 
 
-def axis_of(name: str) -> str:
-    """Find the axis that has a choice of this name: no two axes share one."""
-    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
-    check_known("choice of attention", name, axes)
-    return axes[name]
-
-
 def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
     """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:

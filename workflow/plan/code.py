@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.files import config_file
-from workflow.config.studies import study_file
+from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
@@ -72,7 +72,8 @@ class Code:
         files = sources.of_report(script, *builders) | (
             sources.files_under(PAGES) if script != "evidence" else frozenset()
         )
-        contents = [*map(config_file, TEXTS), *sources.published_files(), *asked]
+        printed = [part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py")]
+        contents = [*map(config_file, TEXTS), *filter(None, printed), *asked]
         content = hashlib.sha256(b"".join(path.read_bytes() for path in contents))
         return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
 

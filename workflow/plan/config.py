@@ -96,11 +96,6 @@ class Config(StrictModel):
             if ablation.paper in papers and name in wanted and name in paid.get(ablation.task, ())
         }
 
-    @property
-    def train_first(self) -> list[str]:
-        """List the ablations whose first seed is trained here although its record came with the project."""
-        return [name for scale in self.load_scales().values() for name in scale.train_first]
-
     def load_scales(self) -> dict[str, Scale]:
         """Read the scale's settings by task, for the tasks that are asked for."""
         check_known("scale", self.scale, known_scales())

@@ -57,7 +57,9 @@ def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Colle
 
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
-    left_out = {name: ablation for name, ablation in _ablations_behind().items() if name not in targets.named}
+    known = {name: load_ablation(name) for name in known_ablations()}
+    behind = {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
+    left_out = {name: ablation for name, ablation in behind.items() if name not in targets.named}
     near = target if target in left_out else nearest(target, [*targets.named, *rules, *left_out])
     line = f"target '{target}':" if near == target else f"unknown target '{target}':"
     line += f" did you mean '{near}'?" if near not in (None, target) else ""
@@ -67,9 +69,3 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     if load_ablation(ablation).by_name:
         return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
     return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"
-
-
-def _ablations_behind() -> dict[str, str]:
-    """Map the name of every ablation, and of every table and figure of one, to that ablation."""
-    known = {name: load_ablation(name) for name in known_ablations()}
-    return {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}

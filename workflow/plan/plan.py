@@ -119,9 +119,8 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
-    paid = scale.variants.get(name, ablation.variants)
     for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None or called not in paid:
+        if corpus is None or called not in scale.variants.get(name, ablation.variants):
             continue
         about = {"ablation": name, "paper": ablation.paper, "variant": called}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus, "label": variant.label, "colour": variant.colour}

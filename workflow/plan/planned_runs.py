@@ -22,7 +22,8 @@ class PlannedRuns:
 
     def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
         self.rows, self.missing = rows, missing
-        self.train, self.train_first = config.train, frozenset(config.train_first)
+        self.train = config.train
+        self.train_first = frozenset(name for scale in config.load_scales().values() for name in scale.train_first)
 
     @cached_property
     def jobs(self) -> dict[str, Job]:

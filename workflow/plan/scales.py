@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator
 
-from workflow.config.choices import axis_of, choice_settings
+from workflow.config.choices import AXES, choice_names, choice_settings
 from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_file
 from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
@@ -18,10 +18,12 @@ from workflow.tasks.task import BaseCatalogue
 
 def _known_settings(settings: dict, info) -> dict:
     """Refuse settings that a choice of attention does not have, and choices that do not exist."""
+    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}  # no two axes share a choice
     for name, values in settings.items():
-        axis = axis_of(name)
+        check_known("choice of attention", name, axes)
+        known = choice_settings(axes[name], name)
         for key in values:
-            check_known(f"setting of {axis} '{name}' in {info.field_name}", key, choice_settings(axis, name))
+            check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
     return settings
 
 

@@ -17,7 +17,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.job import Job
 from workflow.config.strict import parse_python
-from workflow.config.studies import known_studies, module_file, part_of
+from workflow.config.studies import module_file
 from workflow.tasks.spec import TASKS
 
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
@@ -147,9 +147,3 @@ def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
     paths = [path for pattern in patterns for path in ROOT.glob(pattern)]
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
-
-
-def published_files() -> list[Path]:
-    """List the files of what the papers print, and of their formulas."""
-    parts = (part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py"))
-    return [path for path in parts if path]

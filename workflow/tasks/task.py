@@ -63,7 +63,7 @@ class BaseCatalogue(StrictModel):
         return self.entries[name].about if name in self.entries else ""
 
     def most_keys(self, name: str, job: Job) -> int:
-        """Count the keys that a query can see at most, whatever its span: those of the longest sentence."""
+        """Count the keys that a query can see at most: here of the longest sentence; other nets need their own."""
         return job.net.max_length
 
     def is_part(self, name: str, whole: str) -> bool:
