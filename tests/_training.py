@@ -62,7 +62,7 @@ def assert_same(run, other) -> None:
 
 def write_job(job: Job, folder: Path) -> Path:
     """Write the job.json of a run's folder, as the plan does."""
-    write_text(folder / "job.json", job.canonical())
+    write_text(folder / "job.json", job.model_dump_json())
     return folder / "job.json"
 
 

@@ -38,10 +38,10 @@ def plan() -> None:
     targets = Targets.of(CONFIG)
     runs = targets.runs
     asked = [targets.all_files, targets.all_rows, targets.named, targets.precomputed.missing]
-    asked += [runs.digest, runs.without_job_file, runs.records, digests(runs.trained, runs.precomputed)]
+    asked += [runs.digest_of(), runs.without_job_file, runs.records_of(), digests(runs.trained, runs.precomputed)]
     asked += [(runs.data_of(each), targets.code.of_run(each), runs.labels.run(each)) for each in runs.jobs]
     asked += [(targets.costs_of(name), runs.groups_of(name)) for name in targets.ablations]
-    asked += [(runs.nets_of(group), targets.code.of_throughput(group)) for group in runs.groups]
+    asked += [(runs.jobs_of(group), targets.code.of_throughput(group)) for group in runs.groups]
 
 
 def calls(work, *given) -> int:

@@ -17,7 +17,8 @@ def test_a_run_takes_as_much_longer_as_it_computes_more():
     """Beyond the start of its process: twice the steps, twice the time."""
     short, long = job(steps=10, evaluate_every=5), job(steps=20, evaluate_every=5)
     found = estimate(long, [timed(short, START + 10)])
-    assert found.seconds == pytest.approx(START + 20) and not found.repeats
+    assert found.seconds == pytest.approx(START + 20)
+    assert found.nearest.record.job.configuration != found.job.configuration
 
 
 def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_alike():
@@ -25,7 +26,7 @@ def test_the_nearest_run_is_of_the_same_task_then_of_this_machine_then_the_most_
     alike, top_k = job(steps=10, evaluate_every=5), job(selection={"name": "top_k", "k": 3}, steps=20, evaluate_every=5)
     known = [timed(top_k, 9), timed(alike, 7), timed(translation(), 5), timed(wanted, 3, here=False)]
     assert estimate(wanted, known).nearest.record.job == alike
-    assert estimate(wanted, known[2:]).repeats
+    assert estimate(wanted, known[2:]).nearest.record.job.configuration == wanted.configuration
     elsewhere = estimate(wanted, known[2:3])
     assert elsewhere.nearest.record.job.task == "translation"
     assert memory_bytes(wanted, elsewhere.nearest.record) is None

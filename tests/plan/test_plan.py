@@ -121,7 +121,7 @@ def test_a_question_to_be_named_is_left_out_until_it_is():
 
 
 def test_a_text_of_the_users_takes_the_place_of_the_scales(tmp_path):
-    (tmp_path / "mine.txt").write_text("some text\n" * 100)
+    (tmp_path / "mine.txt").write_text("some text\n" * 400)
     rows = [row for row in planned(corpus=f"file:{tmp_path / 'mine.txt'}") if row.job.task == "char_lm"]
     assert {row.job.corpus for row in rows} == {rows[0].job.corpus} and rows[0].job.corpus.startswith("file-")
     targets = Targets.of({**BASE, "scale": "smoke", "corpus": f"file:{tmp_path / 'mine.txt'}"})

@@ -20,7 +20,7 @@ def asked(monkeypatch):
     def make(planned, *ended, scheduled=True, gpus=0):
         monkeypatch.setattr(requests, "read_timed", lambda runs: list(ended))
         configurations = {"configuration": "digest"}
-        runs = SimpleNamespace(jobs={"digest": planned}, configurations=configurations, devices_of=lambda digest: 2)
+        runs = SimpleNamespace(jobs={"digest": planned}, configurations=configurations)
         targets = SimpleNamespace(runs=runs, config=SimpleNamespace(gpus=gpus))
         return Requests(targets, scheduled=scheduled)
 
@@ -69,8 +69,9 @@ def test_a_timing_has_its_node_to_itself_and_a_run_is_told_before_its_time_is_up
 
 
 def test_where_nothing_is_scheduled_nothing_is_asked_for_and_no_record_is_read(asked, monkeypatch):
-    made = asked(job(), scheduled=False, gpus=1)
+    of_two = job(devices=2)
+    made = asked(of_two, scheduled=False, gpus=1)
     monkeypatch.setattr(requests, "read_timed", lambda runs: pytest.fail("a record was read"))
     asked_for = [made.of_data(), made.of_timing(), made.of_configuration()]
     assert asked_for == [{}, {}, {}] and made.group is None and set(made.of_run()) == {"gpu"}
-    assert made.of_run()["gpu"](WILDCARDS) == asked(job(), gpus=1).of_run()["gpu"](WILDCARDS) == 2  # one a device
+    assert made.of_run()["gpu"](WILDCARDS) == asked(of_two, gpus=1).of_run()["gpu"](WILDCARDS) == 2  # one a device

@@ -4,11 +4,10 @@ import pytest
 
 from tests._runs import run
 from workflow.plan.scales import load_corpora
-from workflow.plan.texts import badge_of
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claims import name_basis
-from workflow.report.texts import name_badges, names_of_texts, with_badge
+from workflow.report.texts import badge_of, name_badges, names_of_texts, with_badge
 from workflow.results.runs_table import Frames, as_frame, describe_runs
 from workflow.tasks.spec import TASKS
 

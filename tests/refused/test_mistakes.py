@@ -1,6 +1,5 @@
 """What people get wrong: each mistake ends in one line, not with 0, and leaves nothing behind."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from workflow.plan.scales import merge
 
 ESTIMATE = "cli.estimate --results ."
 SMOKE = f"{ESTIMATE} --config scale=smoke"
-SCALE, JOB = "config/scales/smoke/char_lm.yaml", json.loads(job().canonical())
+SCALE, JOB = "config/scales/smoke/char_lm.yaml", job().model_dump(mode="json")
 HERE, RECORD = f"results/{_site.SCALE}", f"results/runs/{RUN}/record.json"
 COMPARE = f"cli.compare {HERE} {HERE}"
 TRAIN = "scripts.train run/job.json --data none.npz --device cpu"
@@ -26,6 +25,15 @@ HALF = {**VARIANT, "times": {"heads": 0.3}}
 ABLATION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], "variants": {"a": VARIANT}}
 CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "Table 1", "ablation": "models", "measure": "dev_bcp"}
 CLAIM |= {"ours": {"variant": "as_small", "S": "max"}, "than": {"variant": "txl_12"}, "expect": "less"}
+
+
+FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
+QUESTION = "studies/own/questions/mine.yaml"
+
+
+def stray(place: str) -> Kind:
+    """Write a file whose ending or place nothing reads."""
+    return Kind(SMOKE, f"{place}: nothing reads this file; what is read in", {place: "question: Why?"})
 
 
 def config(says: str, text: str | bytes) -> Kind:
@@ -38,7 +46,7 @@ def scale(says: str, **changes) -> Kind:
 
 
 def ablation(says: str, **changes) -> Kind:
-    return Kind(f"{SMOKE} ablations=[mine]", says, {"studies/own/questions/mine.yaml": {**ABLATION, **changes}})
+    return Kind(f"{SMOKE} ablations=[mine]", says, {QUESTION: {**ABLATION, **changes}})
 
 
 def edited(says: str, **changes) -> Kind:
@@ -63,16 +71,57 @@ KINDS = {
     "config: saved as Latin-1": config("not YAML: 'utf-8' codec", "corpus: file:größe.txt".encode("latin-1")),
     "config: data_dir not there": config("data_dir 'none': no such folder", "data_dir: none"),
     "config: misspelt backend": config("unknown backend 'bnad': did you mean 'band'?", "backend: bnad"),
+    "config: no ablation at all": config("ablations = []: List should have at least 1 item", "ablations: []"),
+    "config: other results not there": config("other_results 'x': neither a scale's results", "other_results: [x]"),
+    "config: file of the user's without its form": Kind(
+        f"{SMOKE} corpus=win.txt", "unknown data set 'win.txt': did you mean 'file:win.txt'?", {"win.txt": "a text"}
+    ),
+    "config: two files without their form": Kind(
+        f"{SMOKE} corpus=a.de,a.en", "did you mean 'pairs:a.de,a.en'?", {"a.de": "ein Text", "a.en": "a text"}
+    ),
+    "config: text of a few lines": Kind(
+        f"{SMOKE} corpus=file:win.txt", "train has 94 bytes, 23 for each of 4 streams", {"win.txt": "a text\n" * 15}
+    ),
     "--config: no value": Kind(f"{ESTIMATE} --config scale", "--config scale: expected KEY=VALUE"),
     "--config: bracket left open": Kind(f"{ESTIMATE} --config papers=[aiayn", "--config papers=[aiayn: not YAML"),
     "--config: no JSON": Kind("scripts.plan plan.json --config {", "config: truncated or not JSON"),
-    "scale: S of 0": scale("S must be at least 1, got 0", S=[0, 8]),
+    "scale: S of 0": scale("S.0 = 0: Input should be greater than 0", S=[0, 8]),
     "scale: misspelt stand-in": scale("unknown data set 'wrods': did you mean 'words'?", corpora={"text8": "wrods"}),
     "scale: misspelt ablation": scale("unknown ablation in config/scales/smoke 'modls'", ablations=["modls"]),
     "scale: recipe of a misspelt question": scale("in config/scales/smoke 'modls'", recipes_of={"modls": {}}),
     "scale: misspelt net": scale("net: name = 'char_ml'", recipes={"base": {"net": {"name": "char_ml"}}}),
     "scale: uneven batch": scale("accumulate must divide batch, got 5", training={"accumulate": 5}),
     "scale: misspelt task": Kind(SMOKE, "scales/smoke 'parsin'", {"config/scales/smoke/parsin.yaml": ""}),
+    "scale: ends in .yml": stray("config/scales/smoke/char_lm.yml"),
+    "scale: ends in .txt": stray("config/scales/mine/char_lm.yaml.txt"),
+    "scale: a file": stray("config/scales/mine.yaml"),
+    "task: of no name": stray("config/tasks/char_ml.yaml"),
+    "ablation: ends in .yml": stray("studies/own/questions/ramp.yml"),
+    "ablation: ends in .YAML": stray("studies/own/questions/ramp.YAML"),
+    "ablation: in a folder": stray("studies/own/questions/mine/ramp.yaml"),
+    "ablation: beside the questions": stray("studies/own/ramp.yaml"),
+    "ablation: in a misspelt folder": stray("studies/own/question/ramp.yaml"),
+    "ablation: in a study in capitals": stray("studies/Own/questions/ramp.yaml"),
+    "table: among the questions": stray("studies/own/questions/mine.py"),
+    "ablation: S longer than the text": ablation("S = 5000000: a query sees at most 686380 keys", variants={"a": FAR}),
+    "ablation: k of more keys than are seen": ablation(
+        "k = 99: keeps all keys, for a query sees at most 16 here; valid: 1 to 16", variants={"a": IDLE}
+    ),
+    "ablation: no S": ablation("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
+    "ablation: k of 0": ablation("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
+    "ablation: table of no Python": Kind(
+        f"{SMOKE} ablations=[mine]",
+        "broken.py: not Python: '(' was never closed",
+        {"studies/own/tables/broken.py": "READS = (", QUESTION: {**ABLATION, "tables": ["broken"]}},
+    ),
+    "ablation: table that reads what there is not": Kind(
+        f"{SMOKE} ablations=[mine]",
+        "reads.py: does not say what it reads; expected a line such as READS",
+        {"studies/own/tables/reads.py": "READS = 5", QUESTION: {**ABLATION, "tables": ["reads"]}},
+    ),
+    "claim: of a misspelt ablation": Kind(
+        SMOKE, "mine.yaml 'modls': did you mean 'models'?", {"studies/own/claims/mine.yaml": {"ablation": "modls"}}
+    ),
     "ablation: misspelt corpus": ablation("unknown data set 'text9': did you mean 'text8'?", corpora=["text9"]),
     "ablation: misspelt S": ablation("unknown value of S 'maxx': did you mean 'max'?", variants={"a": {"S": "maxx"}}),
     "ablation: misspelt recipe": ablation("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),

@@ -25,10 +25,33 @@ def test_an_unknown_option_is_refused_in_a_line(path: Path, tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-def test_snakemake_ends_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n"]
-    ended = subprocess.run([*command, "--config", "scale=smok"], cwd=tmp_path, capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "words, line",
+    [
+        (["scale=smok"], "unknown scale 'smok': did you mean 'smoke'?"),
+        (["scale=paper", "--", "captioning"], "data set 'coco': not found"),
+        (["other_results=[x]"], "other_results 'x': neither a scale's results"),
+        (["scale=laptop"], "config.yml: nothing reads this file; what is read in config: config.yaml"),
+    ],
+)
+def test_snakemake_ends_in_one_line(words, line, tmp_path):
+    if "config.yml" in line:
+        (tmp_path / "config").mkdir()
+        (tmp_path / "config" / "config.yml").write_text("scale: smoke")
+    ended = dry(tmp_path, *words)
     said = [line for line in (ended.stdout + ended.stderr).splitlines() if "config error" in line]
-    assert ended.returncode and len(said) == 1 and "unknown scale 'smok': did you mean 'smoke'?" in said[0]
+    assert ended.returncode and len(said) == 1 and line in said[0], ended.stderr
     assert "Traceback" not in ended.stdout + ended.stderr
-    assert {path.name for path in tmp_path.iterdir()} <= {".snakemake"}
+    assert {path.name for path in tmp_path.iterdir()} <= {".snakemake", "config"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [["scale=paper", "--", "span_limit"], ["corpus=null", "papers=null", "--", "models"]])
+def test_data_that_others_need_is_no_reason_and_null_is_a_value_of_the_command_line_too(words, tmp_path):
+    ended = dry(tmp_path, *words)
+    assert ended.returncode == 0 and "train " in ended.stdout + ended.stderr, ended.stderr
+
+
+def dry(folder: Path, *words: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "snakemake", "-s", str(ROOT / "workflow" / "Snakefile"), "-n", "--config", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)

@@ -85,7 +85,8 @@ def test_what_is_measured_of_a_scale_is_taken_where_nothing_is_trained_and_its_s
 
     assert taken_by("nothing") == list(settings) and taken_by("everything") == []
     targets = Targets.of({"scale": "smoke", "train": "nothing"})
-    assert [precomputed.take(Path(file), targets) for file in targets.shared.files_taken] == list(settings)
+    files = [Path(targets.results, room.file_of_scale(name)) for name in targets.shared.taken]
+    assert [precomputed.take(file, targets) for file in files] == list(settings)
     write_text(came / "smoke" / room.SETTINGS, json.dumps(settings | {"layers/smoke": "others"}))
     assert taken_by("nothing") == [name for name in settings if name != "layers/smoke"]
 

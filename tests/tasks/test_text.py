@@ -7,6 +7,7 @@ import os
 
 import pytest
 
+from tests._jobs import job
 from tests.tasks._texts import REAL, catalogue, entry, needs, zipped
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
@@ -14,7 +15,7 @@ from workflow.plan.scales import load_corpora
 from workflow.scripts import corpus as script
 from workflow.tasks import embedded
 from workflow.tasks.char_lm import data, store
-from workflow.tasks.char_lm.catalogue import TextCatalogue
+from workflow.tasks.char_lm.catalogue import TextCatalogue, refuse_short
 
 TEXT = b"some text\n" * 900
 
@@ -100,14 +101,15 @@ def test_a_prefix_is_cut_from_the_official_file(pack, name, tmp_path):
 
 
 def test_a_split_shorter_than_a_block_is_refused():
-    corpus = data.build_corpus("file:x", TEXT, entry(TEXT))
-    corpus.require("dev", 9, 49)  # 450 bytes, 50 for each stream
-    with pytest.raises(ConfigError, match="dev has 450 bytes, 50 for each of 9 streams; it takes more than 50"):
-        corpus.require("dev", 9, 50)
-    with pytest.raises(
-        ConfigError, match="dev has 400 bytes to score, 44 for each of 9 streams; it takes more than 49"
-    ):
-        corpus.require("dev", 9, 49, limit=400)  # found after training otherwise
+    of_two_streams = job(block=8, batch=4)  # of which 16 bytes each are scored at once
+    refuse_short("file:x", [68, 34, 34], "byte", of_two_streams)
+    with pytest.raises(ConfigError, match="dev has 33 bytes, 16 for each of 2 streams; it takes more than 16"):
+        refuse_short("file:x", [68, 33, 34], "byte", of_two_streams)
+    with pytest.raises(ConfigError, match="train has 67 bytes, 16 for each of 4 streams; it takes more than 16"):
+        refuse_short("file:x", [67, 34, 34], "byte", of_two_streams)
+    few = of_two_streams.evaluation.model_copy(update={"dev_tokens": 30})
+    with pytest.raises(ConfigError, match="dev has 30 bytes to score, 15 for each of 2 streams; it takes more than 16"):
+        refuse_short("file:x", [68, 34, 34], "byte", of_two_streams.model_copy(update={"evaluation": few}))
 
 
 def test_the_script_makes_a_corpus_of_a_users_file(tmp_path, capsys):

@@ -27,8 +27,8 @@ STATES = ("done", "failed", "come with the project", "to train")
 TOO_LONG = 30 * 86400  # seconds; beyond that a number would say nothing
 
 
-def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str, str]) -> list[str]:
-    """List what is printed. missing: data sets that are not at hand, with the reason."""
+def report_lines(targets: Targets, results: Path, cores: int) -> list[str]:
+    """List what is printed."""
     runs, known = targets.runs, read_timed(results / "runs")
     records = {digest: results / "runs" / digest / "record.json" for digest in runs.trained}
     waiting = {digest: runs.jobs[digest] for digest, path in records.items() if not path.exists()}
@@ -38,7 +38,7 @@ def report_lines(targets: Targets, results: Path, cores: int, missing: dict[str,
     for task, scale in targets.config.load_scales().items():
         lines.append(f"  {task}: {_count(states[digest] for digest, job in runs.jobs.items() if job.task == task)}")
         lines.append(f"    config/scales/{targets.config.scale}/{task}.yaml: {scale.about}")
-    lines += [f"data that is missing: {reason}" for reason in missing.values()]
+    lines += [f"data that is missing: {reason}" for reason in runs.missing.values()]
     forecast = Forecast.of(waiting.values(), known, cores, gpu=bool(targets.config.gpus))
     lines += _training_lines(forecast, bool(targets.config.gpus)) if waiting else ["nothing is left to train"]
     lines.append("besides, minutes: data sets, costs, tables, figures and pages; `snakemake -n` counts these jobs")
@@ -132,7 +132,7 @@ def main(argv: list[str] | None = None) -> None:
         check_known("device", options.on, load_devices())
     if not options.results.is_dir():
         raise ConfigError(f"{options.results}: no such results folder")
-    raw, missing = read_yaml(config_file("config.yaml")), {}
+    raw = read_yaml(config_file("config.yaml"))
     for word in options.config:
         key, sign, value = word.partition("=")
         if not sign:
@@ -141,8 +141,8 @@ def main(argv: list[str] | None = None) -> None:
             raw[key] = load_yaml(value)
         except ConfigError as error:
             raise ConfigError(f"--config {word}: {error}") from None
-    targets = Targets.of(raw, missing)
-    lines = report_lines(targets, options.results, options.cores, missing)
+    targets = Targets.of(raw)
+    lines = report_lines(targets, options.results, options.cores)
     if options.on:
         lines += device_lines(targets.runs.jobs.values(), options.on, load_devices()[options.on])
     print("\n".join(lines))

@@ -6,7 +6,9 @@ setting, and the file of maths stays the only place that states them.
 """
 
 import ast
+from contextlib import suppress
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from pydantic import model_validator
 
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import list_folder
-from workflow.config.strict import FrozenModel
+from workflow.config.strict import FrozenModel, parse_python
 
 ATTENTION = Path(__file__).parents[2] / "models" / "attention"
 AXES = {  # axis -> folder
@@ -55,28 +57,21 @@ def choice_settings(axis: str, name: str) -> dict:
 @cache
 def from_grid(axis: str, name: str) -> dict[str, str]:
     """Read which settings of one choice an ablation's grid gives, e.g. {"limit": "S"}: its class names them."""
-    return _assigned(_class_of(axis, name), "from_grid", {})
+    return assigned(_class_of(axis, name), "from_grid", {})
 
 
 @cache
 def backend_names() -> tuple[str, ...]:
     """List the names of the code that computes attention, the definition and `auto` among them."""
-    source = (ATTENTION / "engine" / "backend.py").read_text(encoding="utf-8")
-    return _assigned(ast.parse(source), "BACKENDS", ())
+    return assigned(parse_python(ATTENTION / "engine" / "backend.py"), "BACKENDS", ())
 
 
-def axis_of(name: str) -> str:
-    """Find the axis that has a choice of this name: no two axes share one."""
-    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}
-    check_known("choice of attention", name, axes)
-    return axes[name]
-
-
-def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
+def assigned(source: ast.Module | ast.ClassDef, name: str, missing):
     """Read the literal that is assigned to a name; `missing` where none is."""
     for node in source.body:
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
-            return ast.literal_eval(node.value)
+            with suppress(ValueError):
+                return ast.literal_eval(node.value)
     return missing
 
 
@@ -84,7 +79,7 @@ def _assigned(source: ast.Module | ast.ClassDef, name: str, missing):
 def _class_of(axis: str, name: str) -> ast.ClassDef:
     check_known(axis, name, choice_names(axis))
     path = ATTENTION / AXES[axis] / f"{name}.py"
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+    body = parse_python(path).body
     public = [node for node in body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
     if len(public) != 1:
         raise ConfigError(f"{path}: expected one class without a leading _, got {len(public)}")
@@ -129,18 +124,12 @@ class AttentionChoices(FrozenModel):
 
     @model_validator(mode="after")
     def in_range(self):
-        for choice in (self.span, self.selection, self.position):
-            for key, value in choice.items():
-                _refuse_out_of_range(key, value)
+        for key, value in chain(self.span.items(), self.selection.items(), self.position.items()):
+            null = ", or null" if key in OPTIONAL else ""
+            if key in WHOLE and not (value is None and null) and (type(value) is not int or value < 1):
+                raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
+            if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
+                raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
         if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):
             raise ConfigError(f"ramp R = {self.span['ramp']} must not exceed S = {self.span['limit']}")
         return self
-
-
-def _refuse_out_of_range(key: str, value) -> None:
-    """Refuse a value that a setting of this name cannot have."""
-    if key in WHOLE and not (value is None and key in OPTIONAL) and (type(value) is not int or value < 1):
-        null = ", or null" if key in OPTIONAL else ""
-        raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
-    if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
-        raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")

@@ -23,6 +23,7 @@ PRECOMPUTED = ROOT / "results" / "precomputed"  # records that came with the pro
 FOLDERS = (".", ".snakemake", "results", "reports", "logs")
 NEEDED_MB = 100
 HOST = re.sub(r"\W", "-", platform.node())  # a folder may be shared, and a number is a process of one host
+LOOKS_READ = re.compile(r".*\.(ya?ml|py)(\.txt)?", re.IGNORECASE)
 UNFINISHED = re.compile(r"\..+\.([\w-]*)\.(\d+)\.part")
 # Hidden files, copies and locks of editors, what Finder, Windows, Synology and a disk check leave, compiled modules.
 LEFT_BEHIND = re.compile(
@@ -88,6 +89,19 @@ def list_folder(folder: Path, ending: str = "") -> list[Path]:
         names = [name for name in os.listdir(folder) if name.endswith(ending) and not is_left_behind(name)]
         return [folder / name for name in sorted(names)]
     return []
+
+
+def refuse_unread(folder: Path, *read: str) -> None:
+    """Raise `ConfigError` for a YAML or Python file in a folder or below that none of the patterns `read` finds.
+
+    What begins with _ is left alone, and what systems and editors leave.
+    """
+    found = {path for pattern in read for path in folder.glob(pattern)}
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder).as_posix()
+        private = place.startswith("_") or "/_" in place or is_left_behind(place)
+        if path not in found and not private and LOOKS_READ.fullmatch(path.name):
+            raise ConfigError(f"{path}: nothing reads this file; what is read in {folder}: {', '.join(read)}")
 
 
 @contextmanager

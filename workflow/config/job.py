@@ -43,16 +43,10 @@ class Job(FrozenModel):
         """Return all that numbers depend on: on how many devices they are computed is left out."""
         return self.model_dump(mode="json", exclude={"training": {"devices"}})
 
-    def canonical(self) -> str:
-        return _canonical(self.model_dump(mode="json"))
-
 
 def _digest(content: dict) -> str:
-    return hashlib.sha256(_canonical(content).encode()).hexdigest()[:12]
-
-
-def _canonical(content: dict) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
 
 class Training(FrozenModel):

@@ -1,5 +1,6 @@
 """Closed schemas: an unknown key is refused with the nearest valid one, and bad input ends in one line."""
 
+import ast
 import json
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -54,24 +55,17 @@ class FrozenModel(StrictModel):
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def parse(model: type[Model], raw, where: str) -> Model:
-    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid."""
+def parse(model: type[Model], raw, where: str, *, part: bool = False) -> Model | None:
+    """Parse `raw` as `model`; `ConfigError` names the file, the key, the value, and what would be valid.
+
+    part: of a document, where a key that is left out is no mistake; None where one is.
+    """
     try:
         return model.model_validate(raw)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     except ValidationError as error:
-        raise _first_refusal(error.errors(include_url=False), where) from None
-
-
-def check_part(model: type[Model], raw, where: str) -> None:
-    """Raise the same `ConfigError` for a part of a document: keys that it leaves out are no mistake."""
-    try:
-        model.model_validate(raw)
-    except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
-    except ValidationError as error:
-        if wrong := [each for each in error.errors(include_url=False) if each["type"] != "missing"]:
+        if wrong := [each for each in error.errors(include_url=False) if not part or each["type"] != "missing"]:
             raise _first_refusal(wrong, where) from None
 
 
@@ -113,6 +107,14 @@ def load_yaml(text: str):
         return yaml.load(text, UniqueKeyLoader)
     except (yaml.YAMLError, ValueError) as error:
         raise ConfigError(f"not YAML: {' '.join(str(error).split())}") from None
+
+
+def parse_python(path: Path) -> ast.Module:
+    """Parse a Python file without running it; `ConfigError` where it is none."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (SyntaxError, ValueError) as error:
+        raise ConfigError(f"{path}: not Python: {error}") from None
 
 
 def read_yaml(path: Path) -> dict:

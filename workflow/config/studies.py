@@ -9,14 +9,16 @@ import os
 import re
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, list_folder
+from workflow.config.files import ROOT, list_folder, refuse_unread
 
 NAMED = "ATTENTION_STUDIES"  # the folders that the config names, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
+PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
 WORDS = {"questions": "ablation", "claims": "claim", "tables": "table", "figures": "figure"}
 
 
@@ -51,12 +53,6 @@ def study_file(kind: str, name: str) -> Path:
     """Find the file of a question, claim, table or figure; `ConfigError` with the nearest name where there is none."""
     check_known(WORDS[kind], name, study_files(kind))
     return study_files(kind)[name][1]
-
-
-def study_of(kind: str, name: str) -> str:
-    """Name the study that a question, claim, table or figure belongs to."""
-    check_known(WORDS[kind], name, study_files(kind))
-    return study_files(kind)[name][0]
 
 
 def part_of(study: str, name: str) -> Path | None:
@@ -102,10 +98,14 @@ def _folders() -> dict[str, list[Path]]:
 
 @cache
 def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
-    inside = [folder for home in (here, ROOT) for folder in list_folder(home / "studies") if folder.is_dir()]
-    homes = [folder for folder in inside if re.match("[a-z]", folder.name)]
+    elsewhere = [Path(folder) for folder in named.split(os.pathsep) if folder]
+    for home in (homes := (here / "studies", ROOT / "studies")):
+        refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
+    for folder, (kind, ending) in product(elsewhere, KINDS.items()):  # what else lies in that folder is its owner's
+        refuse_unread(folder / kind, f"*.{ending}")
     found: dict[str, list[Path]] = {}
-    for folder in dict.fromkeys([*(Path(folder) for folder in named.split(os.pathsep) if folder), *homes]):
+    inside = [path for home in homes for path in list_folder(home) if path.is_dir() and re.match("[a-z]", path.name)]
+    for folder in dict.fromkeys([*elsewhere, *inside]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
         if not any((folder / "study.yaml").is_file() for folder in folders):

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from pydantic import Field, field_validator
 
 from workflow.config.errors import ConfigError
-from workflow.config.strict import Name, PositiveStrictInt, StrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.config.studies import known_studies, shown_path, study_file, study_files, study_of
+from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
+from workflow.config.studies import known_studies, shown_path, study_file, study_files
 from workflow.tasks.spec import TASKS
 
 PaperName = Annotated[str, one_of("paper", known_studies)]
-Values = StrictInt | str | list[StrictInt] | None
+Values = PositiveStrictInt | str | Annotated[list[PositiveStrictInt], Field(min_length=1)] | None
 
 
 class Variant(StrictModel):
@@ -100,7 +100,7 @@ def known_ablations() -> list[str]:
 def load_ablation(name: str) -> Ablation:
     """Read an ablation; `ConfigError` where there is none of that name, or where its file breaks the schema."""
     path = study_file("questions", name)
-    return parse(Ablation, {"paper": study_of("questions", name)} | read_yaml(path), shown_path(path))
+    return parse(Ablation, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
 
 
 def check_owners(ablations: dict[str, Ablation]) -> None:

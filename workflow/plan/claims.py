@@ -2,9 +2,10 @@
 
 from functools import cache
 
-from workflow.config.errors import ConfigError, shown
+from workflow.config.errors import check_known
 from workflow.config.strict import read_yaml
 from workflow.config.studies import shown_path, study_file, study_files
+from workflow.plan.ablations import known_ablations
 from workflow.results.registry import COSTS, REGISTRY
 
 FORMULAS = "formulas"  # stands in place of an ablation for claims that a formula recomputes
@@ -20,15 +21,14 @@ def known_claims() -> list[str]:
 def _content(name: str) -> dict:
     path = study_file("claims", name)
     content = read_yaml(path)
-    if not isinstance(content.get("ablation"), str | None):
-        about = shown(content["ablation"])
-        raise ConfigError(f"{shown_path(path)}: ablation = {about}: Input should be a valid string")
+    about = content["ablation"] = str(content.get("ablation") or FORMULAS)
+    check_known(f"ablation in {shown_path(path)}", about, [*known_ablations(), LAYERS, FORMULAS])
     return content
 
 
 def ablation_of(name: str) -> str:
     """Return the ablation that a claim is about, or `layers`, or `formulas`."""
-    return str(_content(name).get("ablation") or FORMULAS)
+    return _content(name)["ablation"]
 
 
 def claims_about(ablation: str) -> list[str]:
@@ -47,5 +47,5 @@ def costs_claimed(ablation: str) -> list[str]:
     for name in claims_about(ablation):
         content = _content(name)
         sides = [content, *(side for key in ("ours", "than") if isinstance(side := content.get(key), dict))]
-        wanted |= {REGISTRY[side["measure"]].source for side in sides if side.get("measure") in REGISTRY}
+        wanted |= {REGISTRY[side["measure"]].source for side in sides if str(side.get("measure")) in REGISTRY}
     return [kind for kind in COSTS if kind in wanted]

@@ -1,16 +1,18 @@
 """Digests of the code behind each rule's outputs: a parameter of the rule, so that a change makes its outputs again."""
 
+import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
 from workflow.config.files import config_file
-from workflow.config.studies import study_file
+from workflow.config.studies import known_studies, part_of, study_file
 from workflow.plan import sources
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.tasks.spec import TASKS
 
+PAGES = "workflow/report/templates/*"  # templates, styles and scripts of the pages
 TEXTS = [f"tasks/{task}.yaml" for task in TASKS]  # their titles are badges in tables, figures, claims and pages
 
 
@@ -21,7 +23,7 @@ class Code:
         self.runs = runs
 
     def of_corpus(self, slug: str) -> str:
-        file = sources.file_of(TASKS[self.runs.tasks_of_corpora[slug]].write_corpus)
+        file = sources.file_of(TASKS[self.runs.corpora[slug].job.task].write_corpus)
         return sources.digest(sources.closure(file, rooms=("workflow/tasks",)))
 
     def of_run(self, digest: str) -> str:
@@ -31,23 +33,17 @@ class Code:
         """Digest what measures a configuration, and what it measures."""
         return sources.digest(sources.of_script(kind, self.runs.job_of(configuration)))
 
-    def of_reference(self) -> str:
-        return sources.digest(sources.of_script("reference"))
+    def of_script(self, name: str) -> str:
+        """Digest what measures the machine or a text, not a net."""
+        return sources.digest(sources.of_script(name))
 
     def of_throughput(self, group: str) -> str:
-        jobs = map(self.runs.job_of, self.runs.groups[group])
-        files = [sources.of_script("throughput", job) for job in jobs]
+        files = [sources.of_script("throughput", job) for job in self.runs.jobs_of(group)]
         return sources.digest(frozenset().union(*files, {"benchmarks/test_throughput.py"}))
-
-    def of_best_reader(self) -> str:
-        return sources.digest(sources.of_script("best_reader"))
 
     def of_topic_borders(self, slug: str) -> str:
         jobs = self.runs.dynamic_jobs(slug).values()
         return sources.digest(sources.of_script("topic_borders", next(iter(jobs), None)))
-
-    def of_layers(self) -> str:
-        return sources.digest(sources.of_script("layers"))
 
     def of_engine(self) -> str:
         """Digest what computes attention, and what times it."""
@@ -73,9 +69,13 @@ class Code:
         return self._of_report("paper", [], _files("questions", ablations))
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
-        files = sources.of_report(script, *builders) | (sources.page_files() if script != "evidence" else frozenset())
-        contents = [*map(config_file, TEXTS), *sources.published_files(), *asked]
-        return f"{sources.digest(files)} {sources.content_digest(contents)}"
+        files = sources.of_report(script, *builders) | (
+            sources.files_under(PAGES) if script != "evidence" else frozenset()
+        )
+        printed = [part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py")]
+        contents = [*map(config_file, TEXTS), *filter(None, printed), *asked]
+        content = hashlib.sha256(b"".join(path.read_bytes() for path in contents))
+        return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
 
 
 def _files(kind: str, names: Iterable[str]) -> list[Path]:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from itertools import chain
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, field_validator
@@ -10,10 +11,11 @@ from pydantic import Field, field_validator
 from workflow.config.choices import backend_names
 from workflow.config.environment import DEVICES
 from workflow.config.errors import check_known
+from workflow.config.files import ROOT, refuse_unread
 from workflow.config.strict import StrictModel, one_of, parse
 from workflow.config.studies import known_studies, read_also
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
-from workflow.plan.scales import Scale, known_scales, load_corpora, load_scale, tasks_of_scale
+from workflow.plan.scales import Scale, find_catalogue, known_scales, load_scale, tasks_of_scale
 from workflow.tasks.sources import data_folders
 from workflow.tasks.spec import TASKS
 
@@ -28,7 +30,7 @@ class Config(StrictModel):
     studies: list[str] = []
     papers: Names | None = None
     tasks: Names | None = None
-    ablations: list[str] | None = None
+    ablations: Names | None = None
     corpus: str | None = None
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
@@ -41,18 +43,13 @@ class Config(StrictModel):
         """Name the folder of results and reports: the scale, and the user's own corpus where there is one."""
         if self.corpus is None:
             return self.scale
-        catalogue = next((each for each in map(load_corpora, self.tasks or TASKS) if each.knows(self.corpus)), None)
-        return f"{self.scale}-{catalogue.slug(self.corpus)}" if catalogue else self.scale
+        _, catalogue = find_catalogue(self.corpus, self.load_scales())
+        return f"{self.scale}-{catalogue.slug(self.corpus)}"
 
     @property
     def identity(self) -> str:
         """Write as JSON the keys that decide which runs there are: all but device, backend, data and other results."""
         return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
-
-    @property
-    def computing(self) -> str:
-        """Write the device and the backend as options of a script."""
-        return f"--device {self.device} --backend {self.backend}"
 
     @property
     def gpus(self) -> int:
@@ -94,15 +91,10 @@ class Config(StrictModel):
         paid = {task: known if scale.ablations is None else scale.ablations for task, scale in scales.items()}
         papers = known_studies() if self.papers is None else self.papers
         return {
-            name: ablation
+            name: ablation.model_copy(update={"seeds": scales[ablation.task].seeds_of.get(name, ablation.seeds)})
             for name, ablation in known.items()
             if ablation.paper in papers and name in wanted and name in paid.get(ablation.task, ())
         }
-
-    @property
-    def train_first(self) -> list[str]:
-        """List the ablations whose first seed is trained here although its record came with the project."""
-        return [name for scale in self.load_scales().values() for name in scale.train_first]
 
     def load_scales(self) -> dict[str, Scale]:
         """Read the scale's settings by task, for the tasks that are asked for."""
@@ -115,7 +107,12 @@ class Config(StrictModel):
 
 def load_config(raw: dict) -> Config:
     """Check the config as Snakemake read it. Without `data_dir` the environment variable ATTENTION_DATA_DIR counts."""
-    config = parse(Config, raw, "config")
+    files = [f"{task}.yaml" for task in TASKS]
+    for base in (Path("config"), ROOT / "config"):
+        refuse_unread(base / "scales", *files, "*/*.yaml")
+        refuse_unread(base / "tasks", *files)
+    # `snakemake --config` gives the word null as it stands.
+    config = parse(Config, {key: None if value == "null" else value for key, value in raw.items()}, "config")
     if config.data_dir is None:
         config.data_dir = os.environ.get("ATTENTION_DATA_DIR")
     data_folders(config.data_dir)  # refuses a folder that does not exist

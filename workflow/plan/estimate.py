@@ -41,10 +41,6 @@ class Timed:
     def work(self) -> float:
         return work(self.record.job)
 
-    @cached_property
-    def configuration(self) -> str:
-        return self.record.job.configuration
-
     @property
     def is_gpu(self) -> bool:
         return not self.record.origin.device.startswith("cpu")
@@ -57,11 +53,6 @@ class Estimate:
     job: Job
     seconds: float
     nearest: Timed
-
-    @property
-    def repeats(self) -> bool:
-        """Tell whether the configuration has run before."""
-        return self.job.configuration == self.nearest.configuration
 
 
 def estimate(job: Job, runs: Iterable[Timed], *, gpu: bool = False) -> Estimate | None:
@@ -83,7 +74,7 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
         run.is_gpu != gpu,
         job.task != known.task,
         not run.here,
-        run.configuration != configuration,
+        known.configuration != configuration,
         apart,
         run.seconds,
     )
@@ -161,7 +152,7 @@ class Forecast:
         places = {
             f"{run.record.origin.device} ({'run here' if run.here else 'came with the project'})" for run in nearest
         }
-        new = [each for each in self.estimates if not each.repeats]
+        new = [each for each in self.estimates if each.job.configuration != each.nearest.record.job.configuration]
         lines = [f"told from {len(nearest)} runs on {', '.join(sorted(places))}"]
         lines.append(f"{len(self.estimates) - len(new)} of {len(self.estimates)} repeat a configuration that has run")
         lines[-1] += f"; the others may be off by {OFF:g} times or more" if new else ""

@@ -15,13 +15,20 @@ from workflow.plan.targets import Targets
 
 def title_of_artefact(kind: str, name: str) -> str:
     """Return the first line of the file that builds a table or figure. kind: tables | figures."""
-    return study_file(kind, name).read_text(encoding="utf-8").splitlines()[0].strip('".')
+    return study_file(kind, name).read_text(encoding="utf-8").partition("\n")[0].strip('".')
 
 
 @cache
 def title_of_paper(name: str) -> str:
     """Read a study's title; its schema is checked where pages are written."""
     return str(read_yaml(part_of(name, "study.yaml")).get("title", name))
+
+
+def asked_of(targets: Targets, name: str) -> str:
+    """Return a question, with the seeds that it takes where the scale has fewer than it asks for."""
+    ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name)})
+    fewer = f" ({seeds} of the {ablation.seeds} seeds that it asks for)" if seeds < (ablation.seeds or 0) else ""
+    return ablation.question + fewer
 
 
 def describe(targets: Targets) -> dict[str, str]:
@@ -33,8 +40,8 @@ def describe(targets: Targets) -> dict[str, str]:
     for name in known_claims():
         if name in targets.named:
             lines[name].append(f"Claim. {sentence_of(name).rstrip('.')}")
-    for name, ablation in targets.ablations.items():
-        lines[name].append(f"Ablation. {ablation.question}")
+    for name in targets.ablations:
+        lines[name].append(f"Ablation. {asked_of(targets, name)}")
     for name in targets.papers:
         lines[name].append(f"Study. {title_of_paper(name)}")
     return {name: "; ".join(said) for name, said in lines.items()}
@@ -50,7 +57,9 @@ def refuse_unknown(targets: Targets, target: str, rules: list[str], asked: Colle
 
 
 def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
-    left_out = {name: ablation for name, ablation in _ablations_behind().items() if name not in targets.named}
+    known = {name: load_ablation(name) for name in known_ablations()}
+    behind = {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}
+    left_out = {name: ablation for name, ablation in behind.items() if name not in targets.named}
     near = target if target in left_out else nearest(target, [*targets.named, *rules, *left_out])
     line = f"target '{target}':" if near == target else f"unknown target '{target}':"
     line += f" did you mean '{near}'?" if near not in (None, target) else ""
@@ -60,9 +69,3 @@ def _why_unknown(targets: Targets, target: str, rules: list[str]) -> str:
     if load_ablation(ablation).by_name:
         return f"{line} this config leaves it out; --config 'ablations=[{ablation}]' runs it"
     return f"{line} this config's papers, tasks, ablations or scale leave out its ablation {ablation}"
-
-
-def _ablations_behind() -> dict[str, str]:
-    """Map the name of every ablation, and of every table and figure of one, to that ablation."""
-    known = {name: load_ablation(name) for name in known_ablations()}
-    return {each: name for name, one in known.items() for each in (*one.tables, *one.figures, name)}

@@ -12,7 +12,7 @@ from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import FrozenModel, Name, parse, read_json
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
-from workflow.plan.scales import Recipe, Scale, load_corpora
+from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
 from workflow.results.precomputed import precomputed
 from workflow.tasks.spec import JOBS, AnyJob, section
 from workflow.tasks.task import BaseCatalogue
@@ -67,7 +67,8 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
     scales, rows = config.load_scales(), {}
     for task, scale in scales.items():
         _check_corpora_named(config, task, scale)
-    _check_corpus_known(config, scales)
+    if config.corpus is not None:
+        find_catalogue(config.corpus, scales)
     for name, ablation in config.load_ablations().items():
         for row in _rows(name, ablation, scales[ablation.task], config, missing):
             # a variant without S or k appears once however large the grid is
@@ -94,8 +95,8 @@ def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
     """Keep the rows whose record came with the project, or was made here before."""
-    made = {row.job.digest for row in rows if Path(f"results/runs/{row.job.digest}/record.json").exists()}
-    kept = [row for row in rows if row.job.digest in made or precomputed(row.job.digest)]
+    made = Path("results/runs")
+    kept = [row for row in rows if precomputed(each := row.job.digest) or (made / each / "record.json").exists()]
     if not kept:
         raise ConfigError(f"train = 'nothing': no run of scale {config.scale} came with the project, or was made here")
     return kept
@@ -109,33 +110,26 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
     parts |= {f"recipes_of, {name}": recipes for name, recipes in scale.recipes_of.items()}
     for part, corpora in parts.items():
         for corpus in corpora:
-            check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices))
-
-
-def _check_corpus_known(config: Config, scales: dict[str, Scale]) -> None:
-    catalogues = [load_corpora(task) for task in scales]
-    if config.corpus and not any(catalogue.knows(config.corpus) for catalogue in catalogues):
-        check_known("data set", config.corpus, [name for catalogue in catalogues for name in catalogue.choices])
+            check_known(f"corpus {where}, {part}:", corpus, named | set(load_corpora(task).choices(corpus)))
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
     """Yield the rows of one ablation; the config's own corpus replaces the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
-    if config.corpus and catalogue.knows(config.corpus):
+    if config.corpus is not None and catalogue.knows(config.corpus):
         stand_ins = {corpus: stand_in and config.corpus for corpus, stand_in in stand_ins.items()}
-    ablation = ablation.model_copy(update={"seeds": scale.seeds_of.get(name, ablation.seeds)})
-    paid = scale.variants.get(name, ablation.variants)
     for (paper_corpus, corpus), (called, variant) in product(stand_ins.items(), ablation.variants.items()):
-        if corpus is None or called not in paid:
+        if corpus is None or called not in scale.variants.get(name, ablation.variants):
             continue
         about = {"ablation": name, "paper": ablation.paper, "variant": called}
         about |= {"paper_corpus": paper_corpus, "corpus": corpus, "label": variant.label, "colour": variant.colour}
         data = {"corpus": catalogue.slug(corpus), "checksum": _checksum(catalogue, corpus, config, missing)}
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)
-            for S, k, job in _jobs_of(variant, recipe, ablation, scale, data):
-                yield PlanRow(**about, S=S, k=k, job=job)
+            cells = list(_jobs_of(variant, recipe, ablation, scale, data))
+            _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][2]))
+            yield from (PlanRow(**about, S=S, k=k, job=job) for S, k, job in cells)
         except ConfigError as error:
             raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
 
@@ -169,6 +163,19 @@ def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale,
         yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")
 
 
+def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:
+    """Refuse an S beyond the `most` keys that there are, and a k that drops none at any S of a variant.
+
+    At the smaller S of a grid k may keep all keys: they stand beside the larger.
+    """
+    widest = max(each.span.get("limit", most) for each in choices)
+    if widest > most:
+        raise ConfigError(f"S = {widest}: a query sees at most {most} keys here; valid: 1 to {most}")
+    k = max(each.selection.get("k", 1) for each in choices)
+    if k > widest:
+        raise ConfigError(f"k = {k}: keeps all keys, for a query sees at most {widest} here; valid: 1 to {widest}")
+
+
 def scaled(net: dict, times: dict[str, float]) -> dict:
     """Multiply some sizes of a recipe's net, to make a paper's variation at the size of the scale."""
     for key in times:
@@ -191,8 +198,8 @@ def attention_of(
     named = {"selection": "all", "normaliser": "softmax", **recipe.attention}
     for axis in named:
         check_known("axis", axis, AXES)
-    choices = {axis: getattr(variant, axis) or named.get(axis) for axis in AXES}
-    complete = {axis: complete_choice(axis, choice, defaults, {"S": S, "k": k}) for axis, choice in choices.items()}
+    choices = named | {axis: own for axis in AXES if (own := getattr(variant, axis)) is not None}
+    complete = {axis: complete_choice(axis, choices.get(axis), defaults, {"S": S, "k": k}) for axis in AXES}
     where = {} if variant.apply_to is None else {"apply_to": variant.apply_to}
     return parse(model, complete | where, "attention")
 
@@ -202,5 +209,7 @@ def _grid_values(wanted, grid: list[int], key: str) -> list:
     if isinstance(wanted, str):
         named = {"all": grid, "max": grid[-1:], "min": grid[:1]}
         check_known(f"value of {key}", wanted, named)
+        if not grid:
+            raise ConfigError(f"{key} = '{wanted}': the scale's {key}, up to largest_S, are none")
         return named[wanted]
     return wanted if isinstance(wanted, list) else [wanted]

@@ -2,11 +2,11 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 from workflow.config.job import Job
+from workflow.plan.config import Config
 from workflow.plan.labels import Labels, name_group
 from workflow.plan.plan import PlanRow
 from workflow.plan.scales import load_corpora
@@ -15,12 +15,15 @@ from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """The runs of a plan. rows: in a stable order. train, train_first: as in the config and the scale."""
+    """The runs of a plan. rows: in a stable order.
 
-    def __init__(self, rows: list[PlanRow], *, train: str = "nothing", train_first: Iterable[str] = ()):
-        self.rows = rows
-        self.train = train
-        self.train_first = frozenset(train_first)
+    missing: data sets that are not at hand, with the reason. Their runs have no job file and cannot be trained.
+    """
+
+    def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
+        self.rows, self.missing = rows, missing
+        self.train = config.train
+        self.train_first = frozenset(name for scale in config.load_scales().values() for name in scale.train_first)
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
@@ -40,24 +43,13 @@ class PlannedRuns:
         return Labels(self.rows)
 
     @cached_property
-    def corpora(self) -> dict[str, str]:
-        """Map the file name of each data set under results/data to the name that the config gives it."""
-        return {row.job.corpus: row.corpus for row in self.rows}
-
-    @cached_property
-    def checksums(self) -> dict[str, str]:
-        """Map the file name of each data set to what identifies its content: it is made again where that changed."""
-        return {row.job.corpus: row.job.checksum for row in self.rows}
-
-    @cached_property
-    def tasks_of_corpora(self) -> dict[str, str]:
-        """Map the file name of each data set to a task that reads it."""
-        return {row.job.corpus: row.job.task for row in self.rows}
+    def corpora(self) -> dict[str, PlanRow]:
+        """Map the file name of each data set under results/data to a row that reads it."""
+        return {row.job.corpus: row for row in self.rows}
 
     def texts_of_topics(self, ablation: str | None = None) -> list[str]:
         """List the file names of the data sets, of an ablation or of all, whose best reader is known."""
-        rows = self.rows if ablation is None else self.rows_of(ablation)
-        texts = {row.job.corpus: (row.job.task, row.corpus) for row in rows}
+        texts = {row.job.corpus: (row.job.task, row.corpus) for row in self.rows_of(ablation)}
         return [
             slug
             for slug, (task, name) in texts.items()
@@ -91,7 +83,8 @@ class PlannedRuns:
     @cached_property
     def without_job_file(self) -> list[str]:
         """List the runs without a job file. A job file that exists is not an output: its content never changes."""
-        return [digest for digest in self.jobs if not Path(f"results/runs/{digest}/job.json").exists()]
+        known = [digest for digest, job in self.jobs.items() if job.corpus not in self.missing]
+        return [digest for digest in known if not Path(f"results/runs/{digest}/job.json").exists()]
 
     @cached_property
     def trained_anyway(self) -> frozenset[str]:
@@ -115,10 +108,6 @@ class PlannedRuns:
         """List the runs that are trained here."""
         return [digest for digest in self.jobs if not self.is_precomputed(digest)]
 
-    @property
-    def records(self) -> list[str]:
-        return [f"results/runs/{digest}/record.json" for digest in self.jobs]
-
     @cached_property
     def _by_ablation(self) -> dict[str, list[PlanRow]]:
         rows = defaultdict(list)
@@ -126,29 +115,29 @@ class PlannedRuns:
             rows[row.ablation].append(row)
         return rows
 
-    def rows_of(self, ablation: str) -> list[PlanRow]:
-        return self._by_ablation.get(ablation, [])
+    def rows_of(self, ablation: str | None = None) -> list[PlanRow]:
+        """List the rows of an ablation; without one, here and below, all."""
+        return self.rows if ablation is None else self._by_ablation.get(ablation, [])
 
-    def digests_of(self, ablation: str) -> list[str]:
+    def digests_of(self, ablation: str | None = None) -> list[str]:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
 
     def configurations_of(self, ablation: str) -> list[str]:
         return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation)))
 
-    def records_of(self, ablation: str) -> list[str]:
+    def records_of(self, ablation: str | None = None) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
 
     def job_of(self, configuration: str) -> Job:
         """Return the job whose net is measured for a configuration."""
         return self.jobs[self.configurations[configuration]]
 
-    def devices_of(self, digest: str) -> int:
-        """Say how many GPUs, or processes on a CPU, share a run."""
-        return self.jobs[digest].training.devices
-
     def data_of(self, digest: str) -> str:
-        """Name the file of the data set that a run reads."""
-        return f"results/data/{self.jobs[digest].corpus}.npz"
+        """Name the file of the data set that a run reads; end in a line where it is not at hand."""
+        corpus = self.jobs[digest].corpus
+        if corpus in self.missing:  # Snakemake asks for what is to be made alone, and shows other errors in many lines
+            raise SystemExit(f"config error: {self.missing[corpus]}")
+        return f"results/data/{corpus}.npz"
 
     def net_of(self, configuration: str) -> str:
         """Name the file that a configuration is measured from: its weights, or a precomputed record, which has none."""
@@ -174,8 +163,9 @@ class PlannedRuns:
         wanted = set(self.configurations_of(ablation))
         return [group for group, members in self.groups.items() if wanted.issuperset(members)]
 
-    def nets_of(self, group: str) -> list[str]:
-        return [self.net_of(configuration) for configuration in self.groups[group]]
+    def jobs_of(self, group: str) -> list[Job]:
+        """List the jobs whose nets are measured for a group; all are of one task."""
+        return list(map(self.job_of, self.groups[group]))
 
     @property
     def threads(self) -> list[int]:
@@ -193,17 +183,9 @@ class PlannedRuns:
                 best[name] = row
         return [row.job.configuration for row in best.values()]
 
-    @property
-    def digest(self) -> str:
-        """Digest the whole plan."""
-        return _digest(self.rows)
-
-    def digest_of(self, ablation: str) -> str:
-        """Digest an ablation's rows in the plan: if they change, its table of runs is made again."""
-        return _digest(self.rows_of(ablation))
-
-
-def _digest(rows: list[PlanRow]) -> str:
-    asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
-    lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]
+    def digest_of(self, ablation: str | None = None) -> str:
+        """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
+        asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+        rows = self.rows_of(ablation)
+        lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
+        return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

@@ -4,10 +4,11 @@ READS = ("runs", "flops", "throughput"): the runs of its ablation, with these co
 "maps" stands for the attention that the record of one seed keeps.
 """
 
-import ast
 from functools import cache
 
+from workflow.config.choices import assigned
 from workflow.config.errors import ConfigError, check_known
+from workflow.config.strict import parse_python
 from workflow.config.studies import shown_path, study_file
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import costs_claimed
@@ -21,13 +22,12 @@ READABLE = ("runs", MAPS, *COSTS, "layers", *OF_TEXTS)
 def reads(kind: str, name: str) -> tuple[str, ...]:
     """Return a file's `READS`; `ConfigError` if it has none or names what cannot be read. kind: tables | figures."""
     path = study_file(kind, name)
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["READS"]:
-            wanted = ast.literal_eval(node.value)
-            for each in wanted:
-                check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
-            return wanted
-    raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
+    wanted = assigned(parse_python(path), "READS", None)
+    if not isinstance(wanted, tuple | list):
+        raise ConfigError(f'{shown_path(path)}: does not say what it reads; expected a line such as READS = ("runs",)')
+    for each in wanted:
+        check_known(f"entry of READS in {shown_path(path)}", each, READABLE)
+    return tuple(wanted)
 
 
 def costs_shown(ablation: str) -> list[str]:

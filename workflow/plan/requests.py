@@ -42,8 +42,8 @@ class Requests:
 
     def of_run(self) -> dict[str, Request | str]:
         """Return what `train` asks for; GPUs in any case, because without a scheduler Snakemake counts them."""
-        runs, gpus = self.targets.runs, self.targets.config.gpus
-        return {"gpu": lambda wildcards: gpus * runs.devices_of(wildcards.digest)} | self._asked(
+        jobs, gpus = self.targets.runs.jobs, self.targets.config.gpus
+        return {"gpu": lambda wildcards: gpus * jobs[wildcards.digest].training.devices} | self._asked(
             lambda wildcards, attempt: minutes(self.seconds_of(wildcards.digest) * 2 ** (attempt - 1)),
             mem_mb=lambda wildcards, attempt: min(attempt, 2) * self.megabytes_of(wildcards.digest),
             slurm_extra=TOLD,

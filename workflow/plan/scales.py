@@ -1,30 +1,34 @@
 """Read how much is run: config/scales/SCALE/TASK.yaml, over what the scales of a task share, each key checked."""
 
 import math
+from collections.abc import Iterable
 from functools import cache, reduce
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator
 
-from workflow.config.choices import axis_of, choice_settings
-from workflow.config.errors import ConfigError, check_known
+from workflow.config.choices import AXES, choice_names, choice_settings
+from workflow.config.errors import check_known
 from workflow.config.files import ROOT, config_file, list_folder
-from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, check_part, parse, parse_json, read_yaml
+from workflow.config.strict import PositiveStrictInt, StrictInt, StrictModel, parse, parse_json, read_yaml
 from workflow.tasks.spec import TASKS, section
 from workflow.tasks.task import BaseCatalogue
 
 
 def _known_settings(settings: dict, info) -> dict:
     """Refuse settings that a choice of attention does not have, and choices that do not exist."""
+    axes = {choice: axis for axis in AXES for choice in choice_names(axis)}  # no two axes share a choice
     for name, values in settings.items():
-        axis = axis_of(name)
+        check_known("choice of attention", name, axes)
+        known = choice_settings(axes[name], name)
         for key in values:
-            check_known(f"setting of {axis} '{name}' in {info.field_name}", key, choice_settings(axis, name))
+            check_known(f"setting of {axes[name]} '{name}' in {info.field_name}", key, known)
     return settings
 
 
 Settings = Annotated[dict[str, dict[str, Any]], AfterValidator(_known_settings)]  # by name of the choice
+Sizes = Annotated[list[PositiveStrictInt], AfterValidator(sorted)]
 
 
 class Recipe(StrictModel):
@@ -78,8 +82,8 @@ class Scale(StrictModel):
     train_first: list[str] = []
     seeds: list[StrictInt] = Field(min_length=1)
     seeds_of: dict[str, PositiveStrictInt] = {}
-    S: list[StrictInt] = []
-    k: list[StrictInt] = Field(min_length=1)
+    S: Sizes = []
+    k: Annotated[Sizes, Field(min_length=1)]
     settings: Settings = {}
     settings_at: dict[StrictInt, Settings] = {}
     recipes: dict[str, Recipe]
@@ -88,13 +92,6 @@ class Scale(StrictModel):
     training: dict[str, Any]
     evaluation: dict[str, Any]
     measure: Measure
-
-    @field_validator("S", "k")
-    @classmethod
-    def positive(cls, values, info):
-        if min(values, default=1) < 1:
-            raise ConfigError(f"{info.field_name} must be at least 1, got {min(values)}")
-        return sorted(values)
 
     @field_validator("settings_at")
     @classmethod
@@ -134,7 +131,7 @@ def load_scale(scale: str, task: str) -> Scale:
     """Merge the files of a scale and read the whole; each file is also checked by itself, so that errors name it."""
     files = _files_of(scale, task)
     for place, content in files.items():
-        check_part(Scale, content, f"config/{place}")
+        parse(Scale, content, f"config/{place}", part=True)
         _check_sections(content, task, f"config/{place}")
     whole = reduce(merge, files.values(), {}) | {"scale": scale}
     return parse(Scale, whole, f"config/scales/{scale}/{task}.yaml")
@@ -174,6 +171,15 @@ def load_corpora(task: str) -> BaseCatalogue:
     """Read the data sets of a task, by name."""
     place = f"tasks/{task}.yaml"
     return parse(TASKS[task].catalogue, read_yaml(config_file(place)), f"config/{place}")
+
+
+def find_catalogue(name: str, tasks: Iterable[str] = TASKS) -> tuple[str, BaseCatalogue]:
+    """Find the task, and its data sets, that know a name; `ConfigError` with the nearest name where none does."""
+    catalogues = {task: load_corpora(task) for task in tasks}
+    for task, catalogue in catalogues.items():
+        if catalogue.knows(name):
+            return task, catalogue
+    check_known("data set", name, [choice for each in catalogues.values() for choice in each.choices(name)])
 
 
 @cache

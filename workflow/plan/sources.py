@@ -16,7 +16,8 @@ from workflow.config.choices import AXES
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT, is_left_behind
 from workflow.config.job import Job
-from workflow.config.studies import known_studies, module_file, part_of
+from workflow.config.strict import parse_python
+from workflow.config.studies import module_file
 from workflow.tasks.spec import TASKS
 
 ALTERNATIVES = (*AXES.values(), "nets", *TASKS, "tables", "figures")  # folders whose files a job or target names
@@ -56,7 +57,7 @@ def imports(file: str) -> tuple[str, ...]:
     files: dict[str, None] = {}
     if file == BUILDER:
         files |= dict.fromkeys(sorted(files_under(f"{Path(file).parent}/*.[ch]")))
-    nodes = ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))) if file.endswith(".py") else ()
+    nodes = ast.walk(parse_python(ROOT / file)) if file.endswith(".py") else ()
     for node in nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -141,25 +142,8 @@ def of_report(script: str, *entries: str) -> frozenset[str]:
     return closure(f"workflow/scripts/{script}.py", *entries, rooms=rooms)
 
 
+@cache
 def files_under(*patterns: str) -> frozenset[str]:
     """List the files of the suite that match."""
     paths = [path for pattern in patterns for path in ROOT.glob(pattern) if not is_left_behind(path.name)]
     return frozenset(path.relative_to(ROOT).as_posix() for path in paths if path.is_file())
-
-
-def published_files() -> list[Path]:
-    """List the files of what the papers print, and of their formulas."""
-    parts = (part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py"))
-    return [path for path in parts if path]
-
-
-@cache
-def page_files() -> frozenset[str]:
-    """List templates, styles and scripts of the pages."""
-    return files_under("workflow/report/templates/*")
-
-
-def content_digest(paths: Iterable[Path]) -> str:
-    """Digest files of config and of studies, the suite's or those where it is run."""
-    contents = b"".join(path.read_bytes() for path in paths)
-    return hashlib.sha256(contents).hexdigest()[:DIGITS]

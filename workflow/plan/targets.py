@@ -6,6 +6,7 @@ read. What concerns several questions is made from their files.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from workflow.plan.ablations import Ablation, check_owners
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
@@ -14,10 +15,9 @@ from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
-from workflow.plan.precomputed_files import PrecomputedFiles
+from workflow.plan.precomputed_files import PrecomputedFiles, SharedMeasurements
 from workflow.plan.reads import costs_shown, reads
 from workflow.plan.scales import Measure
-from workflow.plan.shared_measurements import SharedMeasurements
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
@@ -26,24 +26,32 @@ SHARED_PAGES = ("index", "ledger", "analytic", "status", "pivot")  # written tog
 
 @dataclass(frozen=True)
 class Targets:
-    """The config, read and checked; every list in a stable order. measures: by task."""
+    """The config, read and checked; every list in a stable order.
+
+    measures: by task. other_results: those that stand beside these in the ledger, by name.
+    """
 
     config: Config
     runs: PlannedRuns
     code: Code
     ablations: dict[str, Ablation]
     measures: dict[str, Measure]
+    other_results: dict[str, OtherResults]
 
     @classmethod
-    def of(cls, raw: dict, missing: dict[str, str] | None = None) -> "Targets":
-        """Read and check a config. missing: collects the data sets that are not at hand (`workflow.plan.plan`)."""
-        config = load_config(raw)
-        runs = PlannedRuns(plan(config, missing), train=config.train, train_first=config.train_first)
+    def of(cls, raw: dict) -> "Targets":
+        """Read and check a config. A data set that is not at hand is refused once a run that reads it is to be made."""
+        config, missing = load_config(raw), {}
+        runs = PlannedRuns(plan(config, missing), config, missing)
         named = {row.ablation for row in runs.rows}
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
         check_owners(ablations)
-        return cls(config, runs, Code(runs), ablations, measures)
+        others = find_other_results(config.folder, config.other_results)
+        targets = cls(config, runs, Code(runs), ablations, measures, others)
+        # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
+        _ = targets.all_files, targets.all_rows, [targets.code.of_question(name) for name in ablations]
+        return targets
 
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
@@ -138,11 +146,6 @@ class Targets:
         about = ablation_of(claim)
         return about in self.ablations or about == FORMULAS or (about == LAYERS and self.reads_layers)
 
-    @cached_property
-    def other_results(self) -> dict[str, OtherResults]:
-        """Other results that stand beside these in the ledger, by name."""
-        return find_other_results(self.folder, self.config.other_results)
-
     @property
     def evidence_files(self) -> list[str]:
         return [f"{self.results}/evidence/{name}.json" for name in self.other_results]
@@ -159,11 +162,8 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        files = [file for name in self.ablations for file in self._rows_shown(name)]
-        return list(dict.fromkeys([*files, *([self.layers] if self.reads_layers else [])]))
-
-    def _rows_shown(self, name: str) -> list[str]:
-        return [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
+        shown = {name: [self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations}
+        return list(dict.fromkeys([*chain(*shown.values()), *([self.layers] if self.reads_layers else [])]))
 
     @property
     def shared_pages(self) -> list[str]:

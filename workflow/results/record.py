@@ -4,7 +4,9 @@ Closed and versioned. A run that breaks leaves a record too, with its status and
 """
 
 import csv
+import hashlib
 import io
+import json
 import re
 from pathlib import Path
 from typing import Any, Literal
@@ -94,6 +96,7 @@ class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
 
     missing: scores and facts of a trained net that could not be had, and why.
+    contents: a digest of all else, as it was written; old records have none.
     """
 
     version: Literal[2] = VERSION
@@ -108,6 +111,7 @@ class Record(Measured):
     curve: list[Point] = []
     origin: Origin
     log: list[str] = []
+    contents: str | None = None
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -133,14 +137,24 @@ def curve_text(record: "Record") -> str:
 
 def write_record(path: str | Path, record: Record) -> None:
     """Write a record; a list of numbers, such as the counts of a thousand sentences, takes one line."""
-    text = record.model_dump_json(indent=1)
+    contents = _digest(json.loads(record.model_dump_json()))
+    text = record.model_copy(update={"contents": contents}).model_dump_json(indent=1)
     write_text(path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 
 
 def read_record(path: str | Path) -> Record:
-    """Read one record. `ConfigError` where the file is truncated, foreign, or of another version."""
+    """Read one record. `ConfigError` where the file is truncated, foreign, of another version, or edited by hand."""
     raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
         raise ConfigError(f"{path}: record version {shown(version)}, this suite reads {VERSION}; move results away")
-    return parse(Record, raw, f"{path}: not a record of this suite")
+    record = parse(Record, raw, f"{path}: not a record of this suite")
+    if record.contents not in (None, _digest(raw)):
+        raise ConfigError(f"{path}: changed after its run wrote it, so its numbers are not the run's; delete it")
+    return record
+
+
+def _digest(raw: dict) -> str:
+    """Digest what a record says, however its JSON is laid out."""
+    said = json.dumps({**raw, "contents": None}, sort_keys=True)
+    return hashlib.sha256(said.encode()).hexdigest()

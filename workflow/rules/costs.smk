@@ -69,7 +69,7 @@ rule reference:
         gpu=targets.config.gpus,
     params:
         options=f"--threads {' '.join(map(str, targets.runs.threads))} --device {targets.config.device}",
-        source=targets.code.of_reference(),
+        source=targets.code.of_script("reference"),
     message:
         "time the reference step"
     shell:
@@ -79,7 +79,7 @@ rule reference:
 rule throughput:
     """Time the configurations that the same ablations ask for in turns, with the machine to themselves."""
     input:
-        nets=lambda w: targets.runs.nets_of(w.group),
+        nets=lambda w: list(map(targets.runs.net_of, targets.runs.groups[w.group])),
         reference="results/{scale}/reference.json",
     output:
         "results/{scale}/throughput/{group}.json",
@@ -96,7 +96,7 @@ rule throughput:
         **requests.of_timing(),
         gpu=targets.config.gpus,
     params:
-        measure=lambda w: targets.shared.measure_of_group(w.group),
+        measure=lambda w: targets.shared.measure_of(targets.runs.jobs_of(w.group)[0].task),
         options=f"--device {targets.config.device}",
         source=lambda w: targets.code.of_throughput(w.group),
     message:
@@ -121,9 +121,9 @@ rule best_reader:
     resources:
         **requests.of_data(),
     params:
-        name=lambda w: targets.runs.corpora[w.slug],
+        name=lambda w: targets.runs.corpora[w.slug].corpus,
         options=lambda w: targets.runs.best_reader_options(w.slug),
-        source=targets.code.of_best_reader(),
+        source=targets.code.of_script("best_reader"),
     message:
         "compute the best possible prediction of {wildcards.slug}"
     shell:
@@ -146,7 +146,7 @@ rule topic_borders:
     resources:
         **requests.of_data(),
     params:
-        name=lambda w: targets.runs.corpora[w.slug],
+        name=lambda w: targets.runs.corpora[w.slug].corpus,
         options=lambda w: targets.runs.scored_part(w.slug),
         source=lambda w: targets.code.of_topic_borders(w.slug),
     message:
@@ -175,7 +175,7 @@ rule layers:
     params:
         measure=lambda w: targets.shared.measure_of("translation"),
         options=f"--device {targets.config.device}",
-        source=targets.code.of_layers(),
+        source=targets.code.of_script("layers"),
     message:
         "time the layers of Attention Is All You Need, Table 1"
     shell:

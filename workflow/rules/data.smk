@@ -9,9 +9,9 @@ rule corpus:
     resources:
         **requests.of_data(),
     params:
-        name=lambda w: targets.runs.corpora[w.slug],
+        name=lambda w: targets.runs.corpora[w.slug].corpus,
         source=lambda w: targets.code.of_corpus(w.slug),
-        checksum=lambda w: targets.runs.checksums[w.slug],
+        checksum=lambda w: targets.runs.corpora[w.slug].job.checksum,
     message:
         "prepare the data set {wildcards.slug}"
     shell:

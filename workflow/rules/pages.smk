@@ -74,7 +74,7 @@ rule bundle_archive:
     """Pack records, tables, figures and pages into one archive."""
     input:
         targets.pages,
-        targets.runs.records,
+        targets.runs.records_of(),
         f"{targets.results}/plan.json",
     output:
         "results/{scale}/bundle.zip",

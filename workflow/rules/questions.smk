@@ -33,7 +33,7 @@ for name, question in targets.ablations.items():
             name=name,
             scale=targets.folder,
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
-            question=question.question,
+            question=asked_of(targets, name),
         message:
             "answer {params.name}: {params.question}"
         shell:

@@ -13,7 +13,7 @@ rule plan:
     conda:
         "../../environment.yml"
     params:
-        rows=targets.runs.digest,
+        rows=targets.runs.digest_of(),
     message:
         "plan the runs of every ablation"
     shell:
@@ -39,7 +39,8 @@ rule train:
     resources:
         **requests.of_run(),
     params:
-        options=lambda w: f"{targets.config.computing} --devices {targets.runs.devices_of(w.digest)}",
+        options=lambda w: f"--device {targets.config.device} --backend {targets.config.backend}"
+        f" --devices {targets.runs.jobs[w.digest].training.devices}",
         source=lambda w: targets.code.of_run(w.digest),
         label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:

@@ -45,7 +45,6 @@ rule unknown_target:
         "exit 2"
 
 
-descriptions = describe(targets)
 for name, files in targets.named.items():
 
     rule:

@@ -4,8 +4,7 @@ import os
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
-from workflow.config.errors import check_known
-from workflow.plan.scales import load_corpora
+from workflow.plan.scales import find_catalogue
 from workflow.tasks.spec import TASKS, load
 
 
@@ -15,12 +14,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--data-dir", default=os.environ.get("ATTENTION_DATA_DIR"))
     options = parser.parse_args(argv)
-    catalogues = {task: load_corpora(task) for task in TASKS}
-    task = next((task for task, catalogue in catalogues.items() if catalogue.knows(options.name)), None)
-    if task is None:
-        check_known("data set", options.name, [name for catalogue in catalogues.values() for name in catalogue.choices])
+    task, catalogue = find_catalogue(options.name)
     write = load(TASKS[task].write_corpus)
-    print(write(catalogues[task], options.name, options.out, options.data_dir or None))
+    print(write(catalogue, options.name, options.out, options.data_dir or None))
 
 
 if __name__ == "__main__":

@@ -21,9 +21,10 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--config", default=os.environ.get(CONFIG, "{}"), help="as JSON; the workflow passes its own")
     parser.add_argument("--runs", type=Path, help="the folder of all runs; beside that of OUT where it is left out")
     options = parser.parse_args(argv)
-    rows = plan(load_config(parse_json(options.config, "config")))
+    missing: dict[str, str] = {}
+    rows = plan(load_config(parse_json(options.config, "config")), missing)
     runs = options.runs or options.out.parent.parent / "runs"
-    for job in {row.job.digest: row.job for row in rows}.values():
+    for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
         write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n")
     write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
 

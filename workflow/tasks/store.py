@@ -11,8 +11,7 @@ import psutil
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
-
-SPLITS = ("train", "dev", "test")
+from workflow.tasks.task import SPLITS
 
 
 def largest() -> int:

@@ -1,24 +1,26 @@
 """What a task says of itself in its `__init__.py`, and its catalogue of data sets. Imports no torch: pages read it."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.job import Job
 from workflow.config.strict import StrictModel
 
 SplitName = Literal["train", "dev", "test"]
+SPLITS = ("train", "dev", "test")
 VocabularySize = Annotated[int, Field(strict=True, ge=8, le=1 << 16)]
 
 
 class BaseCatalogue(StrictModel):
     """The data sets of one task: one mapping, name -> entry, beside the metric.
 
-    Every entry has a `title`, the few words on a badge, and `about`, the line that explains it: `workflow.plan.texts`.
+    Every entry has a `title`, the few words on a badge, and `about`, the line beside it: `workflow.report.texts`.
     user_form: how users name their own data, a word with a colon and what follows it; without one a task takes none.
 
     A subclass has the method `checksum(name, data_dir)`, which gives what identifies a data set in a job, whichever
@@ -39,10 +41,13 @@ class BaseCatalogue(StrictModel):
         """Say whether a name is that of a user's own data."""
         return bool(cls.user_form) and name.startswith(cls.user_form.partition(":")[0] + ":")
 
-    @property
-    def choices(self) -> list[str]:
-        """List the valid names, the user's form last."""
-        return [name for name in (*self.entries, self.user_form) if name]
+    def choices(self, name: str) -> list[str]:
+        """List the valid names, the user's form last; before them a path of the user's with the form that it lacks."""
+        guess = f"{self.user_form.partition(':')[0]}:{name.rpartition(':')[2]}"
+        choices = [choice for choice in (*self.entries, self.user_form) if choice]
+        with suppress(ConfigError):
+            return [guess, *choices] if self.is_users(guess) and self.user_entry(guess) else choices
+        return choices
 
     def title(self, name: str) -> str:
         """Say in a few words what a data set is; for a user's, by the names of its files, which may be gone by now."""
@@ -57,6 +62,10 @@ class BaseCatalogue(StrictModel):
             return "data of the user's own"
         return self.entries[name].about if name in self.entries else ""
 
+    def most_keys(self, name: str, job: Job) -> int:
+        """Count the keys that a query can see at most: here of the longest sentence; other nets need their own."""
+        return job.net.max_length
+
     def is_part(self, name: str, whole: str) -> bool:
         """Say whether a data set is the beginning of another."""
         return False
@@ -68,7 +77,7 @@ class BaseCatalogue(StrictModel):
         """Return the entry of a name; `ConfigError` with the nearest valid name where there is none."""
         if self.is_users(name):
             return self.user_entry(name)
-        check_known("data set", name, self.choices)
+        check_known("data set", name, self.choices(name))
         return self.entries[name]
 
     def slug(self, name: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.config.studies import shown_path, study_file, study_of
+from workflow.config.studies import shown_path, study_file
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
@@ -170,7 +170,7 @@ class Claim(StrictModel):
 def load_claim(name: str) -> Claim:
     """Read a claim; `ConfigError` where there is none of that name, or where its file breaks the schema."""
     path = study_file("claims", name)
-    return parse(Claim, {"paper": study_of("claims", name)} | read_yaml(path), shown_path(path))
+    return parse(Claim, {"paper": path.parents[1].name} | read_yaml(path), shown_path(path))
 
 
 def is_as_claimed(claim: Claim, effect: float) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.studies import study_of
+from workflow.config.studies import study_file
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
@@ -43,7 +43,8 @@ def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
 def order_in_paper(ablation: Ablation) -> tuple[int, str]:
     """Return a key that sorts the paper's questions before ours: by their first table, else by their first figure."""
     named = {"tables": ablation.tables, "figures": ablation.figures}
-    own = [[name for name in names if study_of(kind, name) == ablation.paper] for kind, names in named.items()]
+    files = {kind: [study_file(kind, name) for name in names] for kind, names in named.items()}
+    own = [[path.stem for path in paths if path.parents[1].name == ablation.paper] for paths in files.values()]
     return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
 
 

@@ -8,14 +8,13 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.config.strict import read_json
 from workflow.plan.ablations import load_ablation
-from workflow.plan.texts import badge_of
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
 from workflow.report.numbers import is_number, missing, number, within
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.site import Site
-from workflow.report.texts import title_of
+from workflow.report.texts import badge_of, title_of
 from workflow.results import provenance
 from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, names

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 from pydantic import model_validator
 
 from workflow.config.errors import ConfigError
+from workflow.config.job import Job
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel
 from workflow.tasks import sources
 from workflow.tasks.captioning.images import find_image, image_path, images_named_by
@@ -53,6 +54,10 @@ class CaptionCatalogue(BaseCatalogue):
         reads = {"vocabulary": USER_VOCABULARY, "pixels": USER_PIXELS, "captions": Source(files=[str(json_path)])}
         reads["images" if image_path.is_dir() else "features"] = [str(image_path)]
         return CaptionEntry(kind="karpathy", title=self.title(name), about=about, **reads)
+
+    def most_keys(self, name: str, job: Job) -> int:
+        """Count the pieces of the longest caption, or the patches of a picture; of regions no more than patches."""
+        return max(job.net.max_length, (job.net.size // job.net.patch) ** 2)
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         """Digest what identifies the data set in a job: captions and pictures, number of pieces, size and rules."""

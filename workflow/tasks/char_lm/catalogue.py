@@ -5,12 +5,13 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 
-from workflow.config.errors import check_known
+from workflow.config.errors import ConfigError, check_known
 from workflow.config.files import user_file
+from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel
 from workflow.tasks.plain_text import user_text_checksum
 from workflow.tasks.sources import Checksum, Source
-from workflow.tasks.task import BaseCatalogue
+from workflow.tasks.task import SPLITS, BaseCatalogue
 
 
 class Topics(StrictModel):
@@ -70,11 +71,31 @@ class TextCatalogue(BaseCatalogue):
         about = f"{path.name}, a file of the user's; our own split 90/5/5"
         return TextEntry(kind="file", title=path.name, about=about, unit="byte", bytes=size, checksum=checksum)
 
+    def most_keys(self, name: str, job: Job) -> int:
+        """Count the characters of a stream of train; `ConfigError` where the text is too short for a job."""
+        entry = self.entry(name)
+        lengths = entry.split or [entry.bytes * share // 100 for share in (90, 5, 5)]
+        refuse_short(name, lengths, entry.unit, job)
+        return lengths[0] // job.training.batch
+
     def is_part(self, name: str, whole: str) -> bool:
         return name in self.entries and self.entries[name].prefix_of == whole
 
     def checksum(self, name: str, data_dir: str | None = None) -> str:
         return self.entry(name).checksum
+
+
+def refuse_short(name: str, lengths: list[int], unit: str, job: Job) -> None:
+    """Raise `ConfigError` unless each stream of train, dev and test holds more than is read of it at once."""
+    training, evaluation = job.training, job.evaluation
+    scored = (evaluation.streams, evaluation.block)
+    needed, limits = ((training.batch, 2 * training.block), scored, scored), {evaluation.tokens, evaluation.dev_tokens}
+    for split, length, (streams, block) in zip(SPLITS, lengths, needed, strict=True):
+        read = length if split == "train" else min(length, *filter(None, limits), length)
+        if read // streams <= block:
+            has = f"{split} has {read:,} {unit}s{' to score' if read < length else ''}"
+            has += f", {read // streams:,} for each of {streams} streams"
+            raise ConfigError(f"corpus '{name}': {has}; it takes more than {block:,}")
 
 
 def path_of(name: str) -> Path:

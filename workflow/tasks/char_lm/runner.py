@@ -3,8 +3,6 @@
 And what a trained net shows of its attention, for Figures 1 and 5.
 """
 
-from itertools import product
-
 import torch
 
 from models import macs
@@ -15,8 +13,10 @@ from models.attention.engine.caches import streams as select_streams
 from models.attention.engine.engine import every_key
 from workflow.config.job import Job
 from workflow.tasks.char_lm import refuse_uneven, store
+from workflow.tasks.char_lm.catalogue import refuse_short
 from workflow.tasks.char_lm.streams import Streams, bits, cut, losses, score_text
 from workflow.tasks.formula import mac
+from workflow.tasks.store import SPLITS
 from workflow.training.backends import computing, engine_of
 from workflow.training.devices import ALONE, Devices
 from workflow.training.update import precision
@@ -30,11 +30,9 @@ class CharLMTask:
     read = staticmethod(store.read)
 
     def __init__(self, job: Job, corpus: store.Corpus, device: torch.device, devices: Devices = ALONE):
-        training, evaluation = job.training, job.evaluation
+        training = job.training
         refuse_uneven(training.batch, training.accumulate, devices.count)
-        corpus.require("train", training.batch, 2 * training.block)
-        for split, limit in product(("dev", "test"), {evaluation.tokens, evaluation.dev_tokens}):
-            corpus.require(split, evaluation.streams, evaluation.block, limit)
+        refuse_short(corpus.name, [len(getattr(corpus, split)) for split in SPLITS], corpus.unit, job)
         self.job, self.corpus, self.device, self.devices = job, corpus, device, devices
         self.streams = Streams(corpus.train, training.batch, training.block, job.seed, device, devices)
         self.past: list[Past] | None = None  # what each layer remembers of the streams

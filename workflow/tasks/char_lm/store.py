@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from workflow.config.errors import ConfigError
 from workflow.tasks.store import SPLITS, read_npz, write_npz
 
 VERSION = 1
@@ -24,14 +23,6 @@ class Corpus:
     checksum: str
     unit: str
     about: str
-
-    def require(self, split: str, streams: int, block: int, limit: int = 0) -> None:
-        """Raise `ConfigError` unless each of the streams that a split's first `limit` (0: all) fill exceeds a block."""
-        length = len(getattr(self, split)[: limit or None])
-        if length // streams <= block:
-            each = f"{length // streams:,} for each of {streams} streams"
-            has = f"{split} has {length:,} {self.unit}s{' to score' if limit else ''}, {each}"
-            raise ConfigError(f"corpus '{self.name}': {has}; it takes more than {block:,}")
 
 
 def write(path: Path, corpus: Corpus) -> None:
