@@ -70,7 +70,8 @@ class Origin(StrictModel):
     """Where a number comes from.
 
     source: a digest of the files that can change it; sources: the digest of each. accepted: in old records, changes
-    of those files that somebody said alter no number. devices: how many such devices shared the work.
+    of those files that somebody said alter no number. devices: how many such devices shared the work. missing: what
+    this machine did not tell, or refused, and why.
     """
 
     commit: str
@@ -86,12 +87,16 @@ class Origin(StrictModel):
     precision: str
     deterministic: bool
     versions: dict[str, str]
-    host_memory_bytes: int
+    host_memory_bytes: int | None
     started: str
+    missing: dict[str, str] = {}
 
 
 class Record(Measured):
-    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics."""
+    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
+
+    missing: scores and facts of a trained net that could not be had, and why.
+    """
 
     version: Literal[2] = VERSION
     status: Status
@@ -100,10 +105,19 @@ class Record(Measured):
     job: AnyJob
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
+    missing: dict[str, str] = {}
     cost: Cost | None = None
     curve: list[Point] = []
     origin: Origin
     log: list[str] = []
+
+    @property
+    def why(self) -> str | None:
+        """Say why the run failed, or what a trained net lacks: names with the same reason stand together."""
+        names: dict[str, list[str]] = {}
+        for name, reason in self.missing.items():
+            names.setdefault(reason, []).append(name)
+        return self.reason or "; ".join(f"{', '.join(alike)}: {reason}" for reason, alike in names.items()) or None
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -14,8 +14,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import psutil
 import torch
+from psutil import virtual_memory
 
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
@@ -29,7 +29,7 @@ from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
-from workflow.training.guard import Broken, guarded, limit_memory, stopped_by_signals
+from workflow.training.guard import Broken, attempt, guarded, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
@@ -37,16 +37,18 @@ from workflow.training.processes import in_processes
 from workflow.training.update import number_type
 
 
-def write(job: Job, folder: Path, origin: dict, *, weights: dict | None = None, log: list[str] = (), **told) -> None:
+def write(job: Job, folder: Path, origin: dict, *, net: dict | None = None, log: list[str] = (), **told) -> None:
     """Write weights, curve and record, in this order: where the record is, all else is.
 
-    weights: none of a run that failed. origin, told: keys of the record. A run that has ended needs no checkpoint.
+    net: its weights, none where its training failed. origin, told: keys of the record. The checkpoint of a trained run
+    stays until all its scores are there: begun again, it only scores.
     """
     record = Record(digest=job.digest, job=job, origin=origin, log=log[-20:], **told)
-    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights or {}})
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": net or {}})
     write_text(folder / "curve.csv", curve_text(record))
     write_record(folder / "record.json", record)
-    (folder / "checkpoint.pt").unlink(missing_ok=True)
+    if not net or (record.status == "ok" and not record.missing):
+        (folder / "checkpoint.pt").unlink(missing_ok=True)
 
 
 def train(
@@ -58,12 +60,13 @@ def train(
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
-    if device.type == "cpu":
-        limit_memory(int(0.9 * psutil.virtual_memory().available / devices.count))
     origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
+    if device.type == "cpu":
+        share = 0.9 / devices.count
+        attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
     keep = partial(write, job, folder, origin)
-    with guarded(keep, devices) as attempt:
-        attempt.run = trained = Run(job, task, corpus, folder, device, origin["source"], devices)
+    with guarded(keep, devices) as watched:
+        watched.run = trained = Run(job, task, corpus, folder, device, origin["source"], devices)
         check_registered("fact", trained.net.facts())  # before hours are spent
         prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
@@ -71,17 +74,19 @@ def train(
             trained.train(check)
         if devices.first:
             told = {"curve": trained.curve, "log": trained.log, **evaluate(trained)}
-            keep(status="ok", weights=trained.net.state_dict(), **told)
+            keep(status="ok", net=trained.net.state_dict(), **told)
 
 
 def evaluate(trained: Run) -> dict:
-    """Return the scores on dev and test, facts, and what the run cost."""
-    metrics, facts, macs = trained.task.evaluate(trained.net)
+    """Return the scores on dev and test, facts, what the run cost, and why a score or fact is missing."""
+    task = trained.task
+    score, names = partial(task.evaluate, trained.net), TASKS[trained.job.task].metrics
+    metrics, facts, macs = attempt(task.missing, names, score, ({}, {}, None))
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
-    train_score = f"train_{trained.task.unit}"
-    metrics = {train_score: trained.curve[-1][train_score], **metrics}
-    facts |= {"start_span": trained.start_span} if trained.start_span is not None else {}
+    train_score = f"train_{task.unit}"
+    metrics = _known({train_score: trained.curve[-1][train_score], **metrics})
+    facts = _known({**facts, "start_span": trained.start_span})
     check_registered("metric", metrics)
     check_registered("fact", facts)
     cost = Cost(
@@ -92,7 +97,12 @@ def evaluate(trained: Run) -> dict:
         macs=macs,
         backends=backends,
     )
-    return {"metrics": metrics, "facts": facts, "cost": cost}
+    missing = {name: reason for name, reason in task.missing.items() if name not in metrics}
+    return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
+
+
+def _known(values: dict) -> dict:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def read_options(argv: list[str] | None) -> argparse.Namespace:
@@ -126,10 +136,10 @@ def start() -> None:
     except Broken as broken:
         code = sources.recorded(sources.of_run(job))
         origin = describe(pick_device(options.device), job.training.precision, code, count)
-        told = checkpoint.load_story(options.out / "checkpoint.pt", job.digest)
+        told = checkpoint.load_story(options.out / "checkpoint.pt", job, origin["source"])
         write(job, options.out, origin, status=broken.status, reason=broken.reason, **told)
 
 
 if __name__ == "__main__":
-    faulthandler.enable(sys.__stderr__)  # a crash says where in the log
+    faulthandler.enable(sys.__stderr__ or sys.stdout)  # a crash says where in the log
     run(main if launched() else start)

@@ -1,6 +1,7 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +13,10 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
+from workflow.tasks.spec import TASKS
 from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
+from workflow.training.guard import attempt
 from workflow.training.update import precision
 
 
@@ -29,6 +32,7 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
+COUNTED = ("macs_dense", "macs_executed")  # costs that are counted of the trained net
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 
 
@@ -36,6 +40,7 @@ class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
     A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond its source's.
+    missing: why a score or fact could not be had.
     """
 
     extra = 50  # Attention Is All You Need, section 6.1
@@ -50,7 +55,7 @@ class SequenceTask:
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
-        self.tokens = 0
+        self.tokens, self.missing = 0, {}
         self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
@@ -82,28 +87,42 @@ class SequenceTask:
         return losses(net, training, batches, self.devices)
 
     def after_step(self, net, step: int) -> None:
-        """Keep the weights that are averaged in the end."""
+        """Keep the weights that are averaged in the end; after the last step the net has their average."""
         training = self.job.training
         turns, rest = divmod(training.steps - step, training.average_every)
         if rest == 0 and turns < training.average:
             weights = net.state_dict().items()
             self.checkpoints.append({name: tensor.detach().to("cpu", copy=True) for name, tensor in weights})
+        if step == training.steps:
+            net.load_state_dict(average(self.checkpoints))
 
     def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """Score the averaged weights on dev and test, perplexity too, and keep facts of what was written for test."""
-        net.load_state_dict(average(self.checkpoints))
-        metrics, facts = {}, net.facts()
+        """Score on dev and test, perplexity too, and keep facts of what was written for test."""
+        metrics, facts, limit = {}, net.facts(), self.job.evaluation.sentences
         for split in ("dev", "test"):
-            metrics[f"{split}_ppl"] = self._perplexity(net, getattr(self.corpus, split), self.job.evaluation.sentences)
-            scores, examples = self.score(split, self.decode(net, split))
-            metrics |= {f"{split}_{name}": value for name, value in scores.items()}
+            perplexity = partial(self._perplexity, net, getattr(self.corpus, split), limit)
+            metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], perplexity)
+            scores, examples = self.score_split(net, split)
+            metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
-        multiply_adds = macs.pair(net, *self.lengths())
-        return metrics, facts, {"dense": multiply_adds, "executed": multiply_adds}
+        return metrics, facts, attempt(self.missing, COUNTED, partial(self._count_macs, net))
+
+    def _count_macs(self, net) -> dict[str, float]:
+        return dict.fromkeys(("dense", "executed"), macs.pair(net, *self.lengths()))
+
+    def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
+        """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""
+
+        def work() -> tuple[dict[str, float], dict]:
+            scores, facts = self.score(split, self.decode(net, split))
+            return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
+
+        names = (name for name in TASKS[self.job.task].metrics if name.startswith(f"{split}_"))
+        return attempt(self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {}))
 
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""

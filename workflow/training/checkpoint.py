@@ -6,6 +6,7 @@ import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
+from workflow.config.job import Job
 
 VERSION = 1
 
@@ -16,12 +17,13 @@ def save(path: Path, state: dict) -> None:
         torch.save({"version": VERSION, **state}, file)
 
 
-def load_story(path: Path, digest: str) -> dict:
-    """Read the curve and the log of a run as it was last saved; an empty dict where it was not."""
+def load_story(path: Path, job: Job, source: str) -> dict:
+    """Read curve and log of a run as it was last saved by this code, and its weights where that was its last step."""
     if not path.exists():
         return {}
-    state = load(path, digest, torch.device("cpu"), mmap=True)
-    return {"curve": state["curve"], "log": state["log"]}
+    state = load(path, job.digest, torch.device("cpu"), mmap=True)
+    kept = ["curve", "log", *(["net"] if state["step"] == job.training.steps else [])]
+    return {name: state[name] for name in kept} if state["source"] == source else {}
 
 
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:

@@ -2,11 +2,13 @@
 
 import resource
 import signal
+import subprocess
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import Any
 
 import torch
 
@@ -56,9 +58,25 @@ def failure(error: BaseException) -> dict[str, str]:
     return {"status": status_of(error), "reason": " ".join(f"{type(error).__name__}: {error}".split())[:500]}
 
 
+def attempt(missing: dict[str, str], names: Iterable[str], work: Callable[[], Any], otherwise: Any = None) -> Any:
+    """Return what `work` gives; where it fails, `otherwise`, with the reason under each of the names in `missing`.
+
+    What observes or protects a run, and each score of a trained net, fails alone.
+    """
+    try:
+        return work()
+    except Exception as error:
+        if not isinstance(error, OSError | subprocess.SubprocessError):  # these say all in their line
+            traceback.print_exc()
+        missing |= dict.fromkeys(names, failure(error)["reason"])
+        return otherwise
+
+
 @contextmanager
 def guarded(write: Callable[..., None], devices: Devices) -> Iterator[SimpleNamespace]:
     """Turn an error in the block into a record with its status and reason, the curve so far and the end of the log.
+
+    And with the weights, where it came after the last step.
 
     write: takes these keys of the record, and writes it. The block keeps its `Run` as `run` of what is yielded. Bad
     input and a disk that refuses are raised, for they say nothing about the run. The error of one of several processes
@@ -79,7 +97,8 @@ def guarded(write: Callable[..., None], devices: Devices) -> Iterator[SimpleName
         if devices.first:
             print(f"{told['status']} after {time.perf_counter() - began:.0f} s: {told['reason']}", flush=True)
             curve, log = (run.curve, run.log) if run else ([], [])
-            write(**told, curve=curve, log=log + traceback.format_exc().splitlines())
+            net = run.net.state_dict() if run and run.is_trained else None
+            write(**told, curve=curve, log=log + traceback.format_exc().splitlines(), net=net)
 
 
 @contextmanager

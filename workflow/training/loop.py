@@ -8,6 +8,7 @@ checkpoint holds the net, the optimiser, the position of the task in its data an
 
 import math
 import time
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,7 +17,7 @@ from models.attention.layers import public_class
 from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
-from workflow.training.guard import Diverged, TimeLimit, status_of
+from workflow.training.guard import Diverged, TimeLimit, attempt, status_of
 from workflow.training.update import add_gradients, learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
@@ -58,6 +59,7 @@ class Run:
         self.task = task(job, corpus, device, devices)
         random_state.seed(devices, job.seed)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
+        self.is_trained = False
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
         self.curve: list[dict] = []
@@ -82,9 +84,13 @@ class Run:
             self.training_seconds += time.perf_counter() - start
             if self.step % training.evaluate_every == 0 or self.step == training.steps:
                 self._score()
+            self.task.after_step(self.net, self.step)
             self.seconds = before + time.perf_counter() - began
             if self.step % training.checkpoint_every == 0 or self.step == training.steps:
                 self.save()
+        if not self._has_numbers():
+            raise Diverged(f"parameters that are no numbers after step {self.step}")
+        self.is_trained = True
 
     def _update(self) -> None:
         """Make one step of the optimiser."""
@@ -99,7 +105,6 @@ class Run:
         self.optimiser.step()
         self.optimiser.forget_gradients()
         self.net.after_step()
-        self.task.after_step(self.net, self.step)
 
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound
@@ -108,10 +113,13 @@ class Run:
 
     def cause(self, error: BaseException) -> BaseException:
         """Return the error, or `Diverged` where it was raised because parameters are no numbers any more."""
-        filled = (parameter for parameter in self.parameters if parameter.numel())
-        if status_of(error) != "error" or all(end.isfinite() for each in filled for end in each.aminmax()):
+        if status_of(error) != "error" or self._has_numbers():
             return error
         return Diverged(f"parameters that are no numbers at step {self.step}: {type(error).__name__}")
+
+    def _has_numbers(self) -> bool:
+        filled = (parameter for parameter in self.parameters if parameter.numel())
+        return all(end.isfinite() for each in filled for end in each.aminmax())
 
     def _score(self) -> None:
         """Add a point to the learning curve."""
@@ -119,7 +127,7 @@ class Run:
         point = {
             "step": self.step,
             f"train_{self.task.unit}": self.task.in_unit(self._mean_loss()),
-            **(self.task.validate(self.net) if self.devices.first else {}),
+            **self._validate(),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)
@@ -127,6 +135,11 @@ class Run:
         self.total.zero_()
         scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
         self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
+
+    def _validate(self) -> dict[str, float]:
+        """Score dev in the first process; a score that cannot be had ends no training."""
+        validate = partial(self.task.validate, self.net)
+        return attempt(self.task.missing, ["curve"], validate, {}) if self.devices.first else {}
 
     def _mean_loss(self) -> float:
         """Average the loss in nats over the steps since the last point of the curve, and over all devices."""

@@ -43,16 +43,16 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
 
 def _attempt(count: int, work: Callable[[], None]) -> int:
     """Start the forks and wait for them: 0, the first other exit status, or below 0 the signal that ended one."""
-    told = FORK.SimpleQueue()
+    told, tell = FORK.Pipe(duplex=False)  # no queue, whose lock needs shared memory
     # several find each other through a store of this process, in the way of torchrun's
     store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False) if count > 1 else None
     variables = [_variables(rank, count, store.port) if store else {} for rank in range(count)]
-    forks = [FORK.Process(target=_work, args=(work, told, each)) for each in variables]
+    forks = [FORK.Process(target=_work, args=(work, tell, each)) for each in variables]
     for fork in forks:
         fork.start()
     status = _wait_for(forks)
-    if status > 0 and not told.empty():
-        raise told.get()
+    if status > 0 and told.poll():
+        raise told.recv()
     return status
 
 
@@ -63,7 +63,7 @@ def _variables(rank: int, count: int, port: int) -> dict[str, str]:
     return {name: str(value) for name, value in {**place, **store, "TORCHELASTIC_USE_AGENT_STORE": True}.items()}
 
 
-def _work(work: Callable[[], None], told, variables: dict[str, str]) -> None:
+def _work(work: Callable[[], None], tell, variables: dict[str, str]) -> None:
     """Do the work of one process; what it cannot go on with is told to the one that waits."""
     end_with_parent()
     for number in (*SIGNALS, signal.SIGINT):
@@ -72,7 +72,7 @@ def _work(work: Callable[[], None], told, variables: dict[str, str]) -> None:
     try:
         work()
     except (Broken, ConfigError, OSError) as error:
-        told.put(error)
+        tell.send(error)
         sys.exit(1)
 
 
