@@ -19,8 +19,7 @@ def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch):
-    disk = SimpleNamespace(total=1 << 40, free=(NEEDED_MB << 20) - 1)
-    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: disk)
+    monkeypatch.setattr(files.shutil, "disk_usage", lambda folder: SimpleNamespace(free=(NEEDED_MB << 20) - 1))
     with pytest.raises(ConfigError, match=f"{NEEDED_MB - 1} MB are free on this disk, at least {NEEDED_MB} MB"):
         check_writable(tmp_path)
 

@@ -46,9 +46,8 @@ def check_writable(root: Path) -> None:
     for folder in (root / name for name in FOLDERS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError(f"{folder.resolve()}: this folder is not writable")
-    with suppress(OSError):  # some file systems do not say, or call all sizes 0
-        disk = shutil.disk_usage(root)
-        if disk.total and (free := disk.free >> 20) < NEEDED_MB:
+    with suppress(OSError):  # some file systems do not say
+        if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
             raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workflow.config.errors import ConfigError
 
-PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)
+PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
 RUN = ["-m", "workflow.scripts.train"]  # the words after Python's name in the command of a run
 
 

@@ -114,10 +114,8 @@ class Record(Measured):
     @property
     def why(self) -> str | None:
         """Say why the run failed, or what a trained net lacks: names with the same reason stand together."""
-        names: dict[str, list[str]] = {}
-        for name, reason in self.missing.items():
-            names.setdefault(reason, []).append(name)
-        return self.reason or "; ".join(f"{', '.join(alike)}: {reason}" for reason, alike in names.items()) or None
+        named = {each: [name for name in self.missing if self.missing[name] == each] for each in self.missing.values()}
+        return self.reason or "; ".join(f"{', '.join(names)}: {each}" for each, names in named.items()) or None
 
 
 def write_text(path: str | Path, text: str) -> None:

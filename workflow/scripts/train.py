@@ -1,6 +1,6 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside
 the run becomes a record; bad input and what the machine refuses (a full disk) end with an error.
 
 The command trains in a fork, or in one for each of several devices, and waits: of a process that crashes it writes the
@@ -21,6 +21,7 @@ from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
+from workflow.config.files import CannotWrite
 from workflow.config.job import Job
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
@@ -29,7 +30,7 @@ from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
-from workflow.training.guard import Broken, attempt, guarded, limit_memory, stopped_by_signals
+from workflow.training.guard import Ended, attempt, end_badly, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
@@ -54,7 +55,7 @@ def write(job: Job, folder: Path, origin: dict, *, net: dict | None = None, log:
 def train(
     job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto", devices: Devices = ALONE
 ) -> None:
-    """Build, load, train, evaluate, write. `guarded` says what becomes of a run that fails."""
+    """Build, load, train, evaluate, write. `end_badly` says what becomes of a run that fails."""
     task = load(TASKS[job.task].runner)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
@@ -65,8 +66,9 @@ def train(
         share = 0.9 / devices.count
         attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
     keep = partial(write, job, folder, origin)
-    with guarded(keep, devices) as watched:
-        watched.run = trained = Run(job, task, corpus, folder, device, origin["source"], devices)
+    trained = None
+    try:
+        trained = Run(job, task, corpus, folder, device, origin["source"], devices)
         check_registered("fact", trained.net.facts())  # before hours are spent
         prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
@@ -75,6 +77,10 @@ def train(
         if devices.first:
             told = {"curve": trained.curve, "log": trained.log, **evaluate(trained)}
             keep(status="ok", net=trained.net.state_dict(), **told)
+    except (ConfigError, CannotWrite):  # they say nothing about the run
+        raise
+    except Exception as error:
+        end_badly(error, trained, keep, devices)
 
 
 def evaluate(trained: Run) -> dict:
@@ -85,8 +91,8 @@ def evaluate(trained: Run) -> dict:
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
     train_score = f"train_{task.unit}"
-    metrics = _known({train_score: trained.curve[-1][train_score], **metrics})
-    facts = _known({**facts, "start_span": trained.start_span})
+    had = ({train_score: trained.curve[-1][train_score], **metrics}, {**facts, "start_span": trained.start_span})
+    metrics, facts = ({name: value for name, value in each.items() if value is not None} for each in had)
     check_registered("metric", metrics)
     check_registered("fact", facts)
     cost = Cost(
@@ -101,21 +107,14 @@ def evaluate(trained: Run) -> dict:
     return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
 
 
-def _known(values: dict) -> dict:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
     parser.add_argument("--backend", default="auto", choices=backend_names())
-    options = parser.parse_args(argv)
-    options.out = options.out or options.job.parent
-    return options
+    return parser.parse_args(argv)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -123,7 +122,7 @@ def main(argv: list[str] | None = None) -> None:
     options = read_options(argv)
     job, device = read_job(options.job), pick_device(options.device)
     with join_devices(device) as devices:
-        train(job, options.data, options.out, device, options.backend, devices)
+        train(job, options.data, options.job.parent, device, options.backend, devices)
 
 
 def start() -> None:
@@ -133,11 +132,11 @@ def start() -> None:
     count = options.devices or job.training.devices
     try:
         in_processes(count, main)
-    except Broken as broken:
+    except Ended as ended:
         code = sources.recorded(sources.of_run(job))
         origin = describe(pick_device(options.device), job.training.precision, code, count)
-        told = checkpoint.load_story(options.out / "checkpoint.pt", job, origin["source"])
-        write(job, options.out, origin, status=broken.status, reason=broken.reason, **told)
+        told = checkpoint.load_story(options.job.parent / "checkpoint.pt", job, origin["source"])
+        write(job, options.job.parent, origin, status=ended.status, reason=ended.reason, **told)
 
 
 if __name__ == "__main__":

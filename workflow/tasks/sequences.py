@@ -118,7 +118,7 @@ class SequenceTask:
         """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""
 
         def work() -> tuple[dict[str, float], dict]:
-            scores, facts = self.score(split, self.decode(net, split))
+            scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 
         names = (name for name in TASKS[self.job.task].metrics if name.startswith(f"{split}_"))
@@ -148,10 +148,6 @@ class SequenceTask:
             total, pieces = total + loss(logits, target[:, 1:], 0.0)[1].item() * count, pieces + count
         net.train()
         return math.exp(min(total / pieces, 700.0))
-
-    def decode(self, net, split: str) -> list[list[int]]:
-        """Write by beam search for the first sentences of a split, in their order."""
-        return self.write(net, self.sources_to_decode(split))
 
     def sources_to_decode(self, split: str) -> list:
         """Select the sources of a split that are decoded."""

@@ -8,13 +8,11 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
 from workflow.config.job import Job
 
-VERSION = 1
-
 
 def save(path: Path, state: dict) -> None:
     """Write tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
     with atomic_write(path) as file:
-        torch.save({"version": VERSION, **state}, file)
+        torch.save(state, file)
 
 
 def load_story(path: Path, job: Job, source: str) -> dict:
@@ -38,11 +36,6 @@ def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> d
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
         raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
-    version = state.get("version") if isinstance(state, dict) else None
-    if version != VERSION:
-        raise ConfigError(f"{path}: checkpoint version {version!r}, expected {VERSION}; delete it to start anew")
-    if state.get("digest") != digest:
-        raise ConfigError(
-            f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew"
-        )
+    if (found := state.get("digest") if isinstance(state, dict) else None) != digest:
+        raise ConfigError(f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start anew")
     return state

@@ -17,7 +17,7 @@ from models.attention.layers import public_class
 from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
-from workflow.training.guard import Diverged, TimeLimit, attempt, status_of
+from workflow.training.guard import Ended, attempt
 from workflow.training.update import add_gradients, learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
@@ -72,7 +72,7 @@ class Run:
         def may_go_on() -> None:
             check()
             if self.seconds >= training.time_limit_s:
-                raise TimeLimit(f"time limit of {training.time_limit_s:.0f} s reached")
+                raise Ended("timeout", f"time limit of {training.time_limit_s:.0f} s reached")
 
         self.net.train()
         while self.step < training.steps:
@@ -88,8 +88,8 @@ class Run:
             self.seconds = before + time.perf_counter() - began
             if self.step % training.checkpoint_every == 0 or self.step == training.steps:
                 self.save()
-        if not self._has_numbers():
-            raise Diverged(f"parameters that are no numbers after step {self.step}")
+        if not self.has_numbers:
+            raise Ended("diverged", f"parameters that are no numbers after step {self.step}")
         self.is_trained = True
 
     def _update(self) -> None:
@@ -109,25 +109,22 @@ class Run:
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
-            raise Diverged(f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
+            raise Ended("diverged", f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
 
-    def cause(self, error: BaseException) -> BaseException:
-        """Return the error, or `Diverged` where it was raised because parameters are no numbers any more."""
-        if status_of(error) != "error" or self._has_numbers():
-            return error
-        return Diverged(f"parameters that are no numbers at step {self.step}: {type(error).__name__}")
-
-    def _has_numbers(self) -> bool:
+    @property
+    def has_numbers(self) -> bool:
+        """Whether all parameters are numbers still; anything may fail where they are not."""
         filled = (parameter for parameter in self.parameters if parameter.numel())
         return all(end.isfinite() for each in filled for end in each.aminmax())
 
     def _score(self) -> None:
-        """Add a point to the learning curve."""
+        """Add a point to the learning curve. The first process scores dev; where that fails, training goes on."""
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
+        validate = partial(self.task.validate, self.net) if self.devices.first else dict
         point = {
             "step": self.step,
             f"train_{self.task.unit}": self.task.in_unit(self._mean_loss()),
-            **self._validate(),
+            **attempt(self.task.missing, ["curve"], validate, {}),
             "tokens_per_s": tokens / took if took else 0.0,
         }
         self.curve.append(point)
@@ -135,11 +132,6 @@ class Run:
         self.total.zero_()
         scores = "  ".join(f"{key} {value:.3f}" for key, value in point.items() if key.startswith(("train", "dev")))
         self.say(f"step {self.step}  {scores}  {point['tokens_per_s']:.0f} tokens/s")
-
-    def _validate(self) -> dict[str, float]:
-        """Score dev in the first process; a score that cannot be had ends no training."""
-        validate = partial(self.task.validate, self.net)
-        return attempt(self.task.missing, ["curve"], validate, {}) if self.devices.first else {}
 
     def _mean_loss(self) -> float:
         """Average the loss in nats over the steps since the last point of the curve, and over all devices."""

@@ -6,11 +6,11 @@ import subprocess
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 
 import psutil
 import torch
 
+from models.kernels.compiled.build import processor
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -33,6 +33,7 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     this machine does not tell stands under `missing` with the reason, and ends nothing.
     """
     cuda, missing = device.type == "cuda", {}
+    name = processor("model name").split(":", 1)[-1].strip()
     known = partial(attempt, missing)
     commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
     dirty = commit == "unknown" or known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
@@ -40,7 +41,7 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     return {
         "commit": commit,
         "dirty": dirty,
-        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
+        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {name}, {os.cpu_count()} cores",
         "devices": devices,
         "driver": f"CUDA {torch.version.cuda}" if cuda else None,
         "threads": torch.get_num_threads(),
@@ -67,13 +68,3 @@ def _ask_git(*words: str) -> str:
     if answer.returncode:
         raise OSError(answer.stderr.strip())
     return answer.stdout.strip()
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()

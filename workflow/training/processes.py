@@ -12,15 +12,15 @@ from typing import NoReturn
 import torch
 
 from workflow.config.errors import ConfigError
-from workflow.config.process import end_with_parent
-from workflow.training.guard import AGAIN, SIGNALS, Broken
+from workflow.config.process import PASSED_ON, end_with_parent
+from workflow.training.guard import AGAIN, Ended
 
 ATTEMPTS = 3
 FORK = multiprocessing.get_context("fork")  # torch is imported; whoever starts processes has touched no GPU
 
 
 def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
-    """Call `work` in `count` forks and exit as they did; `Broken` where one crashed, or raise what one could not do.
+    """Call `work` in `count` forks and exit as they did; `Ended` where one crashed, or raise what one could not do.
 
     Where one was killed, as the system does when memory ends, all begin again from the checkpoint, twice at most. Told
     to stop, this process tells them.
@@ -32,12 +32,12 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
         if status != -signal.SIGKILL:
             break
     if status == -signal.SIGKILL:
-        raise Broken("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
-    if -status in SIGNALS:
+        raise Ended("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
+    if -status in PASSED_ON:
         sys.exit(AGAIN)
     if status < 0 and status != -signal.SIGINT:
         which = "the process" if count == 1 else f"one of {count} processes"
-        raise Broken("error", f"{which} was ended by {signal.Signals(-status).name}")
+        raise Ended("error", f"{which} was ended by {signal.Signals(-status).name}")
     sys.exit(status if status >= 0 else 128 - status)
 
 
@@ -66,12 +66,12 @@ def _variables(rank: int, count: int, port: int) -> dict[str, str]:
 def _work(work: Callable[[], None], tell, variables: dict[str, str]) -> None:
     """Do the work of one process; what it cannot go on with is told to the one that waits."""
     end_with_parent()
-    for number in (*SIGNALS, signal.SIGINT):
+    for number in (*PASSED_ON, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.environ.update(variables)
     try:
         work()
-    except (Broken, ConfigError, OSError) as error:
+    except (Ended, ConfigError, OSError) as error:
         tell.send(error)
         sys.exit(1)
 
@@ -84,7 +84,7 @@ def _wait_for(forks: list) -> int:
             with suppress(ProcessLookupError):
                 os.kill(fork.pid, number)
 
-    for number in SIGNALS:
+    for number in PASSED_ON:
         signal.signal(number, pass_on)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the forks too
     status, running = 0, forks
