@@ -1,11 +1,14 @@
 """Peak memory in a process of its own: what counts, and what does not."""
 
+import resource
 import signal
+from unittest.mock import Mock
 
 import pytest
 import torch
 
 from tests._training import CPU
+from workflow.costs import fresh_process
 from workflow.costs.fresh_process import in_fresh_process, peak_memory
 
 
@@ -50,3 +53,18 @@ def test_out_of_memory_is_a_status():
 def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
     died = in_fresh_process(signal.raise_signal, number)
     assert died["status"] == status and died["reason"].startswith("the process was")
+
+
+def test_a_budget_holds_where_the_system_refuses_a_limit(monkeypatch):
+    """So the search for the longest span ends there too."""
+    monkeypatch.setattr(resource, "setrlimit", Mock(side_effect=ValueError("current limit exceeds maximum limit")))
+    beyond = in_fresh_process(_measure, 64, 0, 32 << 20)
+    assert beyond["status"] == "oom" and "33,554,432 are the budget" in beyond["reason"]
+    assert in_fresh_process(_measure, 16, 0, 64 << 20)["status"] == "ok"
+
+
+def test_a_counter_that_cannot_be_set_back_is_a_reason_and_no_measured_zero(monkeypatch):
+    monkeypatch.setattr(fresh_process, "reset_peak", lambda device: None)
+    monkeypatch.setattr(fresh_process, "peak_bytes", lambda device: 1 << 30)
+    told = in_fresh_process(_measure, 16)
+    assert told["status"] == "error" and "counter of memory cannot be set back" in told["reason"]
