@@ -140,5 +140,6 @@ def start() -> None:
 
 
 if __name__ == "__main__":
-    faulthandler.enable(sys.__stderr__ or sys.stdout)  # a crash says where in the log
+    if log := sys.__stderr__ or sys.__stdout__:
+        faulthandler.enable(log)  # a crash says where
     run(main if launched() else start)

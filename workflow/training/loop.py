@@ -177,4 +177,5 @@ class Run:
         for name in PROGRESS:
             setattr(self, name, state[name])
         random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
+        self.devices.check(lambda: None)  # waits for all: the first may have nothing to do but to score and delete it
         self.say(f"resumed at step {self.step}")
