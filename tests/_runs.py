@@ -38,6 +38,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
     row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
     row |= {"label": label_of(ablation, variant), "paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
+    row["missing"] = {}
     row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}
     row |= {"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative", **NET}
     row |= {"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0}

@@ -97,10 +97,7 @@ def _refusal(error: BaseException | None) -> OSError | None:
 
 @cache
 def _remove_deserted(folder: Path, process: int) -> None:
-    """Remove what killed processes had begun to write there; once for each process, which may be a fork.
-
-    What cannot be listed or removed, as another user's, stays.
-    """
+    """Remove what killed processes had begun to write there, but for another user's; once for each process or fork."""
     for entry in os.scandir(folder) if os.access(folder, os.R_OK) else ():
         with suppress(OSError):
             if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):

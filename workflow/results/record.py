@@ -93,10 +93,7 @@ class Origin(StrictModel):
 
 
 class Record(Measured):
-    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
-
-    missing: scores and facts of a trained net that could not be had, and why.
-    """
+    """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics."""
 
     version: Literal[2] = VERSION
     status: Status
@@ -105,7 +102,7 @@ class Record(Measured):
     job: AnyJob
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
-    missing: dict[str, str] = {}
+    missing: dict[str, str] = {}  # why a score, fact or count of a trained net could not be had, by its name
     cost: Cost | None = None
     curve: list[Point] = []
     origin: Origin

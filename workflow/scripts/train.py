@@ -86,8 +86,8 @@ def train(
 def evaluate(trained: Run) -> dict:
     """Return the scores on dev and test, facts, what the run cost, and why a score or fact is missing."""
     task = trained.task
-    score, names = partial(task.evaluate, trained.net), TASKS[trained.job.task].metrics
-    metrics, facts, macs = attempt(task.missing, names, score, ({}, {}, None))
+    names = [quantity.name for quantity in TASKS[trained.job.task].quantities]
+    metrics, facts, macs = attempt(task.missing, names, lambda: task.evaluate(trained.net), ({}, {}, None))
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
     train_score = f"train_{task.unit}"
@@ -103,7 +103,7 @@ def evaluate(trained: Run) -> dict:
         macs=macs,
         backends=backends,
     )
-    missing = {name: reason for name, reason in task.missing.items() if name not in metrics}
+    missing = {name: reason for name, reason in task.missing.items() if name not in {*metrics, *facts}}
     return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
 
 

@@ -32,7 +32,6 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
-COUNTED = ("macs_dense", "macs_executed")  # costs that are counted of the trained net
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 
 
@@ -109,10 +108,8 @@ class SequenceTask:
             scores, examples = self.score_split(net, split)
             metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
-        return metrics, facts, attempt(self.missing, COUNTED, partial(self._count_macs, net))
-
-    def _count_macs(self, net) -> dict[str, float]:
-        return dict.fromkeys(("dense", "executed"), macs.pair(net, *self.lengths()))
+        count = attempt(self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths()))
+        return metrics, facts, count and {"dense": count, "executed": count}
 
     def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
         """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""
@@ -121,7 +118,7 @@ class SequenceTask:
             scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
             return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
 
-        names = (name for name in TASKS[self.job.task].metrics if name.startswith(f"{split}_"))
+        names = [each.name for each in TASKS[self.job.task].quantities if each.name.startswith(f"{split}_")]
         return attempt(self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {}))
 
     def lengths(self) -> tuple[int, int]:

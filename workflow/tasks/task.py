@@ -157,11 +157,6 @@ class TaskSpec:
         return self.job.model_fields["task"].default
 
     @property
-    def metrics(self) -> list[str]:
-        """Name the scores that a trained net may have."""
-        return [quantity.name for quantity in self.quantities if quantity.source == "metric"]
-
-    @property
     def columns(self) -> list[Column]:
         """List the columns of a configuration: the headline and the costs."""
         return [

@@ -12,7 +12,6 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import threading
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -32,27 +31,23 @@ class CannotCompile(RuntimeError):
     """There is no compiled library on this machine; the text says why."""
 
 
-class _Switch(threading.local):
-    off = 0
-
-
-_SWITCH = _Switch()
+_SWITCHED_OFF: list[None] = []  # as often as `without` was entered
 _REFUSED: dict[torch.dtype, str] = {}
 
 
 @contextmanager
 def without():
     """Compute without the library inside this block: counters see torch's operators alone."""
-    _SWITCH.off += 1
+    _SWITCHED_OFF.append(None)
     try:
         yield
     finally:
-        _SWITCH.off -= 1
+        _SWITCHED_OFF.pop()
 
 
 def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
     """Return why nothing is compiled on this machine for numbers of this type, in a sentence; None where it is."""
-    if _SWITCH.off:
+    if _SWITCHED_OFF:
         return "it is switched off"
     if dtype in _REFUSED:
         return _REFUSED[dtype]

@@ -21,7 +21,6 @@ from workflow.training.guard import attempt
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps
 REGIONS = 36  # regions of a picture that a detector usually gives
-METEOR = ("test_meteor", "test_meteor_nltk")
 PLACES = 4  # decimals of a weight that a record keeps
 
 
@@ -64,7 +63,8 @@ class CaptioningTask(SequenceTask):
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
         if split == "test":
-            scores |= attempt(self.missing, METEOR, partial(score_meteor, written, right), {})
+            names = ("test_meteor", "test_meteor_nltk")
+            scores |= attempt(self.missing, names, partial(score_meteor, written, right), {})
         quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
         return scores, {"counts": [[cider, 1.0] for cider in by_picture], "shown": shown}

@@ -22,8 +22,6 @@ from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
 from workflow.training.update import precision
 
-COUNTED = ("macs_paper", "macs_dense", "macs_executed")  # costs that are counted of the trained net
-
 
 class CharLMTask:
     """Language modelling, character by character. missing: why a score or fact could not be had."""
@@ -66,7 +64,8 @@ class CharLMTask:
         dev, _ = known(["dev_bpc"], partial(self._score, net, "dev", limit), (None, None))
         facts = net.facts()
         with computing(net.attentions, engine_of(net)):
-            multiply_adds = known(COUNTED, partial(self._count_macs, net, facts.get("mean_span", 0.0)))
+            counts = [f"macs_{reading}" for reading in ("paper", "dense", "executed")]
+            multiply_adds = known(counts, partial(self._count_macs, net, facts.get("mean_span", 0.0)))
             facts |= known(["attention_by_distance", "fragment"], partial(probe, net, self.corpus), {})
         metrics = {"dev_bpc": dev, "test_bpc": test, "tokens_scored": scored}
         return metrics, facts, multiply_adds
