@@ -28,13 +28,13 @@ def reserved_bytes(device: torch.device) -> int | None:
 
 
 def reset_peak(device: torch.device) -> None:
-    """Count the peak anew, from what is held now (on Linux; elsewhere the old peak stands)."""
+    """Count the peak anew, from what is held now; an error where the system's counter cannot be set back."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         return
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):  # glibc
         libc.malloc_trim(0)  # a later tensor in freed memory that the process still holds would look free of charge
-    with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+    with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
