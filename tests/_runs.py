@@ -38,6 +38,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
     row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
     row |= {"label": label_of(ablation, variant), "paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
+    row["missing"] = {}
     row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}
     row |= {"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative", **NET}
     row |= {"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0}
@@ -107,6 +108,15 @@ def failed(**changes) -> dict:
     return row | {"spans": None, "fragment": None, "attention_by_distance": None}
 
 
+MISSING = dict.fromkeys((*names("metric", "fact"), "macs_executed"), "ValueError: no tree")
+UNSCORED = {"status": "ok", "reason": f"{', '.join(MISSING)}: ValueError: no tree", "missing": MISSING}
+
+
+def unscored(**changes) -> dict:
+    """Make the row of a run whose net was trained and of which no score could be had."""
+    return failed(**changes) | UNSCORED
+
+
 TOP_K = ("adaptive_top_k", 8)
 PLANNED = [
     ("models", v, 64, None, c) for v in ("as_small", "as_large", "txl_12", "txl_24") for c in ("text8", "enwik8")
@@ -133,7 +143,7 @@ def _frame(make, costs: tuple[str, ...]) -> pd.DataFrame:
 
 
 def every_run(make=run) -> list[dict]:
-    """Make the rows of `everything`, each with all its costs. make: run | failed."""
+    """Make the rows of `everything`, each with all its costs. make: run | failed | unscored."""
     rows = [
         make(ablation=a, variant=v, S=S, k=k, paper_corpus=c, seed=seed) for a, v, S, k, c in PLANNED for seed in (1, 2)
     ]
@@ -154,7 +164,8 @@ def _sequences(make) -> list[dict]:
             for k in (1, 2) if given.k == "all" else (4 if given.selection else None,):
                 row = MAKERS[ablation.task](name, variant, seed, k, corpus, paper=ablation.paper)
                 scores = [key for key in row if key.startswith(("train_ppl", "dev_", "test_"))]
-                rows.append(row if make is run else row | dict.fromkeys(scores) | BROKEN)
+                lost = dict.fromkeys(scores) | BROKEN
+                rows.append(row | {run: {}, unscored: lost | UNSCORED}.get(make, lost))
     return rows
 
 

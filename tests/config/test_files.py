@@ -2,13 +2,17 @@
 
 import os
 import subprocess
+from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
+import psutil
 import pytest
 
 from workflow.config import files
 from workflow.config.errors import ConfigError
 from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable, list_folder
+from workflow.config.process import refuse_second
 
 
 def test_an_unwritable_folder_is_named(tmp_path, monkeypatch):
@@ -48,6 +52,35 @@ def test_a_folder_is_listed_without_what_systems_and_editors_leave_in_it(tmp_pat
     assert [path.name for path in list_folder(tmp_path)] == ["a#b~c.yaml", "a.yaml", "b.yaml", "notes.txt"]
     assert [path.name for path in list_folder(tmp_path, ".txt")] == ["notes.txt"]
     assert list_folder(tmp_path / "none") == list_folder(tmp_path / "a.yaml") == []
+
+
+def test_what_cannot_be_removed_or_asked_about_hinders_no_writing(tmp_path, monkeypatch):
+    """A file that another user's process left, in a folder where only its owner may remove it; and hidden processes."""
+    left = [tmp_path / f".record.json.{HOST}.{number}.part" for number in (1, "9" * 25)]
+    for path in left:
+        path.write_text("half")
+    monkeypatch.setattr(Path, "unlink", Mock(side_effect=PermissionError(1, "Operation not permitted")))
+    for error in (psutil.AccessDenied(1), psutil.NoSuchProcess(1), FileNotFoundError("/proc")):
+        monkeypatch.setattr("psutil.Process", Mock(side_effect=error))
+        files._remove_deserted.cache_clear()
+        with atomic_write(tmp_path / "record.json") as file:
+            file.write(b"whole")
+    assert (tmp_path / "record.json").read_bytes() == b"whole" and all(path.exists() for path in left)
+
+
+def test_a_file_system_that_does_not_say_how_full_it_is_is_written_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(files.shutil, "disk_usage", Mock(side_effect=OSError(38, "Function not implemented")))
+    check_writable(tmp_path)
+
+
+@pytest.mark.parametrize("call", ["os.open", "workflow.config.process.flock"])
+def test_a_lock_that_cannot_be_had_is_said_and_ends_no_workflow(call, tmp_path, monkeypatch, capsys):
+    """As one that another user has written in a shared folder, or on a file system without locks."""
+    monkeypatch.setattr(call, Mock(side_effect=PermissionError(13, "Permission denied")))
+    refuse_second(tmp_path / "smoke.lock", "scale smoke")
+    assert capsys.readouterr().err.splitlines() == [
+        f"a second workflow on scale smoke would not be noticed here: {tmp_path / 'smoke.lock'}: Permission denied"
+    ]
 
 
 def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tmp_path):

@@ -1,6 +1,8 @@
 """Peak memory in a process of its own: what counts, and what does not."""
 
+import resource
 import signal
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -50,3 +52,18 @@ def test_out_of_memory_is_a_status():
 def test_a_process_that_dies_is_a_status_and_a_reason(number, status):
     died = in_fresh_process(signal.raise_signal, number)
     assert died["status"] == status and died["reason"].startswith("the process was")
+
+
+def test_a_budget_holds_where_the_system_refuses_a_limit(monkeypatch):
+    """So the search for the longest span ends there too."""
+    monkeypatch.setattr(resource, "setrlimit", Mock(side_effect=ValueError("current limit exceeds maximum limit")))
+    beyond = in_fresh_process(_measure, 64, 0, 32 << 20)
+    assert beyond["status"] == "oom" and "33,554,432 are the budget" in beyond["reason"]
+    assert in_fresh_process(_measure, 16, 0, 64 << 20)["status"] == "ok"
+
+
+def test_a_counter_that_cannot_be_set_back_is_a_reason_and_no_wrong_number(monkeypatch):
+    """As in a sandbox: what was held before would count in place of what is measured."""
+    monkeypatch.setattr("builtins.open", Mock(side_effect=PermissionError(13, "Permission denied", "clear_refs")))
+    told = in_fresh_process(_measure, 16)
+    assert told["status"] == "error" and told["reason"] == "PermissionError: [Errno 13] Permission denied: 'clear_refs'"

@@ -1,11 +1,12 @@
 """What can happen to a run, for real: each is a record with its reason or one line, and a cell in a whole workflow."""
 
+import re
 import resource
 
 import pytest
 
 from models.kernels.compiled import build
-from tests._copied import snakemake
+from tests._copied import ROOT, copied, snakemake
 from tests._jobs import job
 from tests._training import start
 from tests.failures._real import broken, line_of, train
@@ -99,9 +100,45 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
     assert runs["whole"]["status"] == "ok" and runs["whole"]["dev_bpc"] > 0
     assert (runs["few"]["status"], runs["few"]["reason"]) == ("error", "the process was ended by SIGSEGV")
     reason = "the process was ended by SIGSEGV"
-    page = (folder / "reports/smoke/ablations/few_keys/index.html").read_text()
+    page = (folder / PAGE).read_text()
     said = said.stdout + said.stderr
     assert reason in page and reason in said and "few_keys: few" in said
     timed = read_rows(folder / "results/smoke/throughput/few_keys.json")[1]
     timed = {row["configuration"]: row["status"] for row in timed}
     assert timed[runs["whole"]["configuration"]] == "ok" and timed[runs["few"]["configuration"]] != "ok"
+
+
+PAGE = "reports/smoke/ablations/few_keys/index.html"
+ENDS = {"raises": "raise ValueError('an odd tree')", "crashes": "os.kill(os.getpid(), 11)"}  # while it is scored
+SHOWN = {"raises": "ValueError: an odd tree", "crashes": "the process was ended by SIGSEGV"}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(end, tmp_path):
+    """As docs/failures.md says: the same target asked for again trains nothing, and its page has the score."""
+    remedy = "delete `results/runs/DIGEST/record.json`, and ask for the same target again"
+    assert remedy in (ROOT / "docs" / "failures.md").read_text()
+    folder = copied(tmp_path)
+    file = folder / "workflow" / "tasks" / "char_lm" / "runner.py"
+    begins = "    def _score(self, net, split: str, limit: int) -> tuple[float, int]:\n"
+    broken = "        import os\n        if limit == self.job.evaluation.tokens and os.path.exists('broken'):\n"
+    broken += f"            {ENDS[end]}\n"
+    assert begins in file.read_text()
+    file.write_text(file.read_text().replace(begins, begins + broken))
+    (folder / "studies" / "own" / "questions" / "few_keys.yaml").write_text(QUESTION)
+    words = ("--config", "scale=smoke", "tasks=[char_lm]", "ablations=[few_keys]", "--", "few_keys")
+    (folder / "broken").touch()
+    said = snakemake(folder, *words)
+    assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
+    page, rows = (folder / name for name in (PAGE, "results/smoke/ablations/few_keys.json"))
+    assert SHOWN[end] in page.read_text() and SHOWN[end] in said.stdout + said.stderr
+    runs = read_rows(rows)[1]
+    assert all(row["curve"] and not row["test_bpc"] and SHOWN[end] in row["reason"] for row in runs)
+    (folder / "broken").unlink()
+    for row in runs:
+        (folder / "results" / "runs" / row["digest"] / "record.json").unlink()
+    said = snakemake(folder, *words)
+    assert said.returncode == 0 and "nothing failed" in said.stdout, said.stdout[-3000:] + said.stderr[-3000:]
+    assert all(row["test_bpc"] > 0 for row in read_rows(rows)[1]) and SHOWN[end] not in page.read_text()
+    logs = [(folder / "logs" / "train" / f"{row['digest']}.log").read_text() for row in runs]
+    assert all("resumed at step" in log and not re.search("^step ", log, re.MULTILINE) for log in logs)

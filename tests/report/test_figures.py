@@ -10,13 +10,14 @@ from studies.adaptive_span.figures import (
     adaptive_span_figure5,
 )
 from tests._layers import layers
-from tests._runs import all_frames, everything, failed, run, write_inputs
+from tests._runs import all_frames, everything, failed, run, unscored, write_inputs
 from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
 from workflow.report.figure_files import write_figure
 from workflow.results.runs_table import Frames, as_frame, read_frames
 
 FRAMES = {"good": all_frames(), "failed": all_frames(failed), "none": Frames(everything().head(0), layers().head(0))}
+FRAMES |= {"unscored": all_frames(unscored)}
 FRAMES |= {"one": Frames(everything().query("seed == 1"), layers())}
 
 

@@ -14,7 +14,7 @@ from studies.adaptive_span.tables import (
 )
 from studies.explicit_sparse.tables import explicit_sparse_table3
 from tests._layers import layers
-from tests._runs import all_frames, everything, failed, run, write_inputs
+from tests._runs import all_frames, everything, failed, run, unscored, write_inputs
 from tests.report._cells import at
 from workflow.config.studies import study_files
 from workflow.report.builders import builder_inputs, load_builder
@@ -48,7 +48,9 @@ def test_a_variant_that_was_not_run_is_shown_as_such():
 
 
 @pytest.mark.parametrize("name", study_files("tables"))
-@pytest.mark.parametrize("frames", [all_frames(), all_frames(failed), NONE], ids=["good", "failed", "none"])
+@pytest.mark.parametrize(
+    "frames", [*map(all_frames, (run, failed, unscored)), NONE], ids=["good", "failed", "unscored", "none"]
+)
 def test_every_table_stands_on_good_failed_and_missing_runs(name, frames):
     cells = load_builder("tables", name).build(*builder_inputs("tables", name, frames))
     assert list(cells.columns) == COLUMNS and (len(cells) or frames is NONE)

@@ -1,5 +1,6 @@
 """Two processes that train one net give the numbers of one, and end as a record, whatever happens to one of them."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -11,8 +12,9 @@ import torch
 
 from tests._copied import ROOT, ended
 from tests._jobs import corpus, job
-from tests._training import train_command, write_job
+from tests._training import start, train_command, write_job
 from tests.training._several import CASES, QUIET, in_64_bits, train
+from workflow.plan import sources
 from workflow.results.record import read_record
 from workflow.tasks.char_lm import store
 
@@ -135,3 +137,32 @@ def test_learned_spans_moved(numbers):
     weights = numbers("two", "adaptive")["weights"]
     fractions = [weight for name, weight in weights.items() if name.endswith("span.fraction")]
     assert len(fractions) == 2 and all((fraction < 0.49).all() for fraction in fractions)
+
+
+LATE = """
+import os
+import time
+
+import torch
+
+join = torch.distributed.init_process_group
+
+
+def late(*words, **options):
+    join(*words, **options)
+    time.sleep(5 * int(os.environ["RANK"]))
+
+
+torch.distributed.init_process_group = late
+"""
+
+
+def test_two_begun_again_after_the_last_update_both_read_the_checkpoint_that_the_first_deletes(tmp_path, monkeypatch):
+    case = job(**QUIET, devices=2)
+    start(case, tmp_path, source=sources.recorded(sources.of_run(case))["source"]).train()
+    (tmp_path / "sitecustomize.py").write_text(LATE)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{ROOT}")
+    assert end(begin(tmp_path, case))[0] == 0
+    record = read_record(tmp_path / "record.json")
+    assert record.status == "ok" and [point.step for point in record.curve] == [4, 8, 12]
+    assert not (tmp_path / "checkpoint.pt").exists()

@@ -51,9 +51,9 @@ def check_writable(root: Path) -> None:
     for folder in (root / name for name in FOLDERS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError(f"{folder.resolve()}: this folder is not writable")
-    free = shutil.disk_usage(root).free >> 20
-    if free < NEEDED_MB:
-        raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
+    with suppress(OSError):  # some file systems do not say
+        if (free := shutil.disk_usage(root).free >> 20) < NEEDED_MB:
+            raise ConfigError(f"{root.resolve()}: {free} MB are free on this disk, at least {NEEDED_MB} MB are needed")
 
 
 def user_path(word: str, what: str) -> Path:
@@ -136,29 +136,23 @@ def _refusal(error: BaseException | None) -> OSError | None:
 
 @cache
 def _remove_deserted(folder: Path, process: int) -> None:
-    """Remove what killed processes had begun to write there; once for each process, which may be a fork."""
-    for entry in os.scandir(folder):
-        if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):
-            Path(entry).unlink(missing_ok=True)
+    """Remove what killed processes had begun to write there, but for another user's; once for each process or fork."""
+    for entry in os.scandir(folder) if os.access(folder, os.R_OK) else ():
+        with suppress(OSError):
+            if (name := UNFINISHED.fullmatch(entry.name)) and _is_deserted(entry, *name.groups()):
+                Path(entry).unlink(missing_ok=True)
 
 
 def _is_deserted(entry: os.DirEntry, host: str, process: str) -> bool:
     """Say whether a file is given up: its process has ended, or another host has not touched it for a day."""
-    with suppress(FileNotFoundError):
-        if host != HOST:
-            return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
-        return _has_ended(int(process))
-    return False
-
-
-def _has_ended(process: int) -> bool:
-    """Say whether no process has this number, or one that has ended and is not yet waited for."""
+    if host != HOST:
+        return time.time() - entry.stat(follow_symlinks=False).st_mtime > DAY
     import psutil  # few folders hold unfinished files
 
     try:
-        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+        return psutil.Process(int(process)).status() == psutil.STATUS_ZOMBIE  # ended, and not yet waited for
+    except psutil.Error as error:  # it may be hidden, as another user's
+        return isinstance(error, psutil.NoSuchProcess)
 
 
 @contextmanager

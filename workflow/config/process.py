@@ -6,13 +6,14 @@ A scheduler may tell Snakemake alone, which by itself waits until its runs have 
 import ctypes
 import os
 import signal
+import sys
 import threading
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
 
-PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)
+PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
 RUN = ["-m", "workflow.scripts.train"]  # the words after Python's name in the command of a run
 
 
@@ -25,16 +26,16 @@ def refuse_second(lock: Path, what: str) -> None:
 
     The system frees the lock of a process that was killed. Snakemake's own outlives it: the profiles switch that off.
     """
-    lock.parent.mkdir(exist_ok=True)
-    _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
     try:
+        lock.parent.mkdir(exist_ok=True)
+        _LOCKS.append(os.open(lock, os.O_RDWR | os.O_CREAT, 0o666))
         flock(_LOCKS[-1], LOCK_EX | LOCK_NB)
     except BlockingIOError:
         raise ConfigError(
             f"another workflow works on {what} in this folder; start this one when it has ended"
         ) from None
-    except OSError:  # a network folder without such locks
-        pass
+    except OSError as error:  # a network folder without such locks, or another user's lock
+        print(f"a second workflow on {what} would not be noticed here: {lock}: {error.strerror}", file=sys.stderr)
 
 
 def end_with_parent() -> None:

@@ -78,7 +78,10 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
     reset_peak(device)
     for _ in range(STEPS):
         step()
-    return {"bytes": peak_bytes(device) - base, "reserved": reserved_bytes(device)}
+    held = peak_bytes(device) - base
+    if budget is not None and held > budget:  # the system may have seen to no limit
+        raise MemoryError(f"{held:,} bytes were held, {budget:,} are the budget")
+    return {"bytes": held, "reserved": reserved_bytes(device)}
 
 
 def _load_libraries() -> None:

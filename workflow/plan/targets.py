@@ -125,6 +125,10 @@ class Targets:
     def page_of(self, name: str) -> str:
         return f"{self.reports}/ablations/{name}/index.html"
 
+    def answer_of(self, name: str) -> list[str]:
+        """List a question's page and the records behind it: whoever asks for it gets a deleted record made again."""
+        return [self.page_of(name), *self.runs.records_of(name)]
+
     def claims_of(self, name: str) -> str:
         return f"{self.results}/claims/{name}.json"
 
@@ -139,7 +143,7 @@ class Targets:
         about = ablation_of(name)
         if about == FORMULAS:
             return []
-        return [*([self.layers] if about == LAYERS else [self.page_of(about)]), *self.evidence_files]
+        return [*([self.layers] if about == LAYERS else self.answer_of(about)), *self.evidence_files]
 
     def is_judged(self, claim: str) -> bool:
         """Say whether this config asks for what a claim is about."""
@@ -188,13 +192,15 @@ class Targets:
         names: dict[str, list[str]] = {}
         for kind in ENDINGS:
             for name in self.artefacts(kind):
-                names.setdefault(name, []).append(self.files_of(kind, name)[0])
+                records = self.runs.records_of(self.question_with(kind, name))
+                names.setdefault(name, []).extend([self.files_of(kind, name)[0], *records])
         for name in filter(self.is_judged, known_claims()):
             names.setdefault(name, []).extend(self.claim_files(name))
         for name in self.ablations:
-            names.setdefault(name, []).append(self.page_of(name))
+            names.setdefault(name, []).extend(self.answer_of(name))
         for paper in self.papers:
             names.setdefault(paper, []).append(f"{self.reports}/papers/{paper}.html")
+            names[paper].extend(record for name in self.ablations_of(paper) for record in self.runs.records_of(name))
         return names
 
     @property

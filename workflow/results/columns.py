@@ -50,7 +50,7 @@ _NAMED = {  # column: (type, meaning, source)
     "seed": ("integer", "the seed of weights, batches and dropout", JOB),
     "scale": ("text", "how much is run: config/scales/", JOB),
     "status": ("text", "ok, diverged, oom, timeout or error; only an ok run has scores", RECORD),
-    "reason": ("text", "why the run failed", RECORD),
+    "reason": ("text", "why the run failed, or which scores it lacks and why", RECORD),
     "device": ("text", "the processor that trained it", RECORD),
     "steps": ("integer", "updates of the weights", JOB),
     "net": ("text", "the net around the attention", JOB),

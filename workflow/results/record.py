@@ -72,7 +72,8 @@ class Origin(StrictModel):
     """Where a number comes from.
 
     source: a digest of the files that can change it; sources: the digest of each. accepted: in old records, changes
-    of those files that somebody said alter no number. devices: how many such devices shared the work.
+    of those files that somebody said alter no number. devices: how many such devices shared the work. missing: what
+    this machine did not tell, or refused, and why.
     """
 
     commit: str
@@ -88,14 +89,15 @@ class Origin(StrictModel):
     precision: str
     deterministic: bool
     versions: dict[str, str]
-    host_memory_bytes: int
+    host_memory_bytes: int | None
     started: str
+    missing: dict[str, str] = {}
 
 
 class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
 
-    missing: scores and facts of a trained net that could not be had, and why.
+    missing: why a score, fact or count of a trained net could not be had, by its name.
     contents: a digest of all else, as it was written; old records have none.
     """
 
@@ -112,6 +114,12 @@ class Record(Measured):
     origin: Origin
     log: list[str] = []
     contents: str | None = None
+
+    @property
+    def why(self) -> str | None:
+        """Say why the run failed, or what a trained net lacks: names with the same reason stand together."""
+        named = {each: [name for name in self.missing if self.missing[name] == each] for each in self.missing.values()}
+        return self.reason or "; ".join(f"{', '.join(names)}: {each}" for each, names in named.items()) or None
 
 
 def write_text(path: str | Path, text: str) -> None:

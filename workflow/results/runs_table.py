@@ -34,8 +34,8 @@ def _row(planned: dict, record: Record) -> dict:
     job, cost = record.job, record.cost
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
-    row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.reason}
-    row |= {"device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
+    row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.why}
+    row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit}
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
     row["apply_to"] = list(getattr(job.attention, "apply_to", ()))
@@ -122,7 +122,8 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
     """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
-    costed = [{"label": row["variant"], "colour": None, **row} for row in rows]  # an older table has no labels
+    # an older table has no labels, and names nothing that is missing
+    costed = [{"label": row["variant"], "colour": None, "missing": {}, **row} for row in rows]
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:

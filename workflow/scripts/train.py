@@ -1,6 +1,6 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it, or into --out. Whatever happens inside
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside
 the run becomes a record; bad input and what the machine refuses (a full disk) end with an error.
 
 The command trains in a fork, or in one for each of several devices, and waits: of a process that crashes it writes the
@@ -15,13 +15,14 @@ from functools import partial
 from math import isfinite
 from pathlib import Path
 
-import psutil
 import torch
+from psutil import virtual_memory
 
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
 from workflow.config.errors import ConfigError
+from workflow.config.files import CannotWrite
 from workflow.config.job import Job
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
@@ -30,7 +31,7 @@ from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
-from workflow.training.guard import Broken, guarded, limit_memory, stopped_by_signals
+from workflow.training.guard import Ended, attempt, end_badly, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
 from workflow.training.loop import Run
 from workflow.training.origin import describe, pick_device
@@ -38,33 +39,39 @@ from workflow.training.processes import in_processes
 from workflow.training.update import number_type
 
 
-def write(job: Job, folder: Path, origin: dict, *, weights: dict | None = None, log: list[str] = (), **told) -> None:
+def write(
+    job: Job, folder: Path, origin: dict, *, net: dict | None = None, log: list[str] = (), again: bool = False, **told
+) -> None:
     """Write weights, curve and record, in this order: where the record is, all else is.
 
-    weights: none of a run that failed. origin, told: keys of the record. A run that has ended needs no checkpoint.
+    net: its weights, none where its training failed. origin, told: keys of the record. again: whether a score failed.
+    The checkpoint of a trained run stays until all its scores are there: begun again, it only scores.
     """
     record = Record(digest=job.digest, job=job, origin=origin, log=log[-20:], **told)
-    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights or {}})
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": net or {}})
     write_text(folder / "curve.csv", curve_text(record))
     write_record(folder / "record.json", record)
-    (folder / "checkpoint.pt").unlink(missing_ok=True)
+    if not net or (record.status == "ok" and not again):
+        (folder / "checkpoint.pt").unlink(missing_ok=True)
 
 
 def train(
     job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto", devices: Devices = ALONE
 ) -> None:
-    """Build, load, train, evaluate, write. `guarded` says what becomes of a run that fails."""
+    """Build, load, train, evaluate, write. `end_badly` says what becomes of a run that fails."""
     task = load(TASKS[job.task].runner)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     torch.set_num_threads(job.training.threads)
-    if device.type == "cpu":
-        limit_memory(int(0.9 * psutil.virtual_memory().available / devices.count))
     origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
+    if device.type == "cpu":
+        share = 0.9 / devices.count
+        attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
     keep = partial(write, job, folder, origin)
-    with guarded(keep, devices) as attempt:
-        attempt.run = trained = Run(job, task, corpus, folder, device, origin["source"], devices)
+    trained = None
+    try:
+        trained = Run(job, task, corpus, folder, device, origin["source"], devices)
         check_registered("fact", trained.net.facts())  # before hours are spent
         prepare(trained.net, backend, device, number_type(job.training.precision, device))
         trained.resume()
@@ -72,17 +79,23 @@ def train(
             trained.train(check)
         if devices.first:
             told = {"curve": trained.curve, "log": trained.log, **evaluate(trained)}
-            keep(status="ok", weights=trained.net.state_dict(), **told)
+            keep(status="ok", net=trained.net.state_dict(), again=bool(trained.task.missing), **told)
+    except (ConfigError, CannotWrite):  # they say nothing about the run
+        raise
+    except Exception as error:
+        end_badly(error, trained, keep, devices)
 
 
 def evaluate(trained: Run) -> dict:
-    """Return the scores on dev and test, why one has no value, facts, and what the run cost."""
-    metrics, facts, macs = trained.task.evaluate(trained.net)
+    """Return the scores on dev and test, facts, what the run cost, and why a score or fact is missing."""
+    task = trained.task
+    names = [quantity.name for quantity in TASKS[trained.job.task].quantities]
+    metrics, facts, macs = attempt(task.missing, names, lambda: task.evaluate(trained.net), ({}, {}, None))
     backends = chosen(trained.net)
     print("\n".join(backends), flush=True)
-    train_score = f"train_{trained.task.unit}"
-    metrics = {train_score: trained.curve[-1][train_score], **metrics}
-    facts |= {"start_span": trained.start_span} if trained.start_span is not None else {}
+    train_score = f"train_{task.unit}"
+    had = ({train_score: trained.curve[-1][train_score], **metrics}, {**facts, "start_span": trained.start_span})
+    metrics, facts = ({name: value for name, value in each.items() if value is not None} for each in had)
     check_registered("metric", metrics)
     metrics, missing = numbers_of(metrics)
     check_registered("fact", facts)
@@ -94,7 +107,8 @@ def evaluate(trained: Run) -> dict:
         macs=macs,
         backends=backends,
     )
-    return {"metrics": metrics, "facts": facts, "missing": missing, "cost": cost}
+    missing |= {name: reason for name, reason in task.missing.items() if name not in {*metrics, *facts}}
+    return {"metrics": metrics, "facts": facts, "cost": cost, "missing": missing}
 
 
 def numbers_of(scores: dict[str, float | str]) -> tuple[dict[str, float], dict[str, str]]:
@@ -108,13 +122,10 @@ def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, help="the folder to write to; the job's own where it is left out")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
     parser.add_argument("--backend", default="auto", choices=backend_names())
-    options = parser.parse_args(argv)
-    options.out = options.out or options.job.parent
-    return options
+    return parser.parse_args(argv)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -122,7 +133,7 @@ def main(argv: list[str] | None = None) -> None:
     options = read_options(argv)
     job, device = read_job(options.job), pick_device(options.device)
     with join_devices(device) as devices:
-        train(job, options.data, options.out, device, options.backend, devices)
+        train(job, options.data, options.job.parent, device, options.backend, devices)
 
 
 def start() -> None:
@@ -132,13 +143,14 @@ def start() -> None:
     count = options.devices or job.training.devices
     try:
         in_processes(count, main)
-    except Broken as broken:
+    except Ended as ended:
         code = sources.recorded(sources.of_run(job))
         origin = describe(pick_device(options.device), job.training.precision, code, count)
-        told = checkpoint.load_story(options.out / "checkpoint.pt", job.digest)
-        write(job, options.out, origin, status=broken.status, reason=broken.reason, **told)
+        told = checkpoint.load_story(options.job.parent / "checkpoint.pt", job, origin["source"])
+        write(job, options.job.parent, origin, status=ended.status, reason=ended.reason, **told)
 
 
 if __name__ == "__main__":
-    faulthandler.enable(sys.__stderr__)  # a crash says where in the log
+    if log := sys.__stderr__ or sys.__stdout__:
+        faulthandler.enable(log)  # a crash says where
     run(main if launched() else start)

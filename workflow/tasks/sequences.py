@@ -1,6 +1,7 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -12,8 +13,10 @@ from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
+from workflow.tasks.spec import TASKS
 from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
+from workflow.training.guard import attempt
 from workflow.training.update import precision
 
 
@@ -43,6 +46,7 @@ class SequenceTask:
     """Pairs of source and target, weights averaged over the last checkpoints, beam search.
 
     A task says in `score` what its outputs are worth. extra: tokens that an output may have beyond its source's.
+    missing: why a score or fact could not be had.
     """
 
     extra = 50  # Attention Is All You Need, section 6.1
@@ -57,7 +61,7 @@ class SequenceTask:
         self._refuse_long_sentences()
         self.train = select_fitting(corpus, job.net.max_length)
         self.batches = Batches(self.train, job.training.tokens, job.seed, self.sources)
-        self.tokens = 0
+        self.tokens, self.missing = 0, {}
         self.checkpoints: list[dict[str, Tensor]] = []  # the last weights, oldest first, off the device
 
     def _refuse_long_sentences(self) -> None:
@@ -89,28 +93,40 @@ class SequenceTask:
         return losses(net, training, batches, self.devices)
 
     def after_step(self, net, step: int) -> None:
-        """Keep the weights that are averaged in the end."""
+        """Keep the weights that are averaged in the end; after the last step the net has their average."""
         training = self.job.training
         turns, rest = divmod(training.steps - step, training.average_every)
         if rest == 0 and turns < training.average:
             weights = net.state_dict().items()
             self.checkpoints.append({name: tensor.detach().to("cpu", copy=True) for name, tensor in weights})
+        if step == training.steps:
+            net.load_state_dict(average(self.checkpoints))
 
     def validate(self, net) -> dict[str, float]:
         dev = self._perplexity(net, self.corpus.dev, self.job.evaluation.dev_sentences)
         return {"dev_ppl": dev, **{name: value for name, value in net.facts().items() if name in SPANS}}
 
     def evaluate(self, net) -> tuple[dict, dict, dict]:
-        """Score the averaged weights on dev and test, perplexity too, and keep facts of what was written for test."""
-        net.load_state_dict(average(self.checkpoints))
-        metrics, facts = {}, net.facts()
+        """Score on dev and test, perplexity too, and keep facts of what was written for test."""
+        metrics, facts, limit = {}, net.facts(), self.job.evaluation.sentences
         for split in ("dev", "test"):
-            metrics[f"{split}_ppl"] = self._perplexity(net, getattr(self.corpus, split), self.job.evaluation.sentences)
-            scores, examples = self.score(split, self.decode(net, split))
-            metrics |= {f"{split}_{name}": value for name, value in scores.items()}
+            perplexity = partial(self._perplexity, net, getattr(self.corpus, split), limit)
+            metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], perplexity)
+            scores, examples = self.score_split(net, split)
+            metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
-        multiply_adds = macs.pair(net, *self.lengths())
-        return metrics, facts, {"dense": multiply_adds, "executed": multiply_adds}
+        count = attempt(self.missing, ["macs_dense", "macs_executed"], lambda: macs.pair(net, *self.lengths()))
+        return metrics, facts, count and {"dense": count, "executed": count}
+
+    def score_split(self, net, split: str, suffix: str = "") -> tuple[dict[str, float], dict]:
+        """Decode a split and score it: metrics with their split and a suffix in their names, and facts."""
+
+        def work() -> tuple[dict[str, float], dict]:
+            scores, facts = self.score(split, self.write(net, self.sources_to_decode(split)))
+            return {f"{split}_{name}{suffix}": value for name, value in scores.items()}, facts
+
+        names = [each.name for each in TASKS[self.job.task].quantities if each.name.startswith(f"{split}_")]
+        return attempt(self.missing, [name for name in names if name.endswith(suffix)], work, ({}, {}))
 
     def lengths(self) -> tuple[int, int]:
         """Average the lengths of a test source and of its target, ends counted."""
@@ -136,10 +152,6 @@ class SequenceTask:
             total, pieces = total + loss(logits, target[:, 1:], 0.0)[1].item() * count, pieces + count
         net.train()
         return perplexity(total / pieces)
-
-    def decode(self, net, split: str) -> list[list[int]]:
-        """Write by beam search for the first sentences of a split, in their order."""
-        return self.write(net, self.sources_to_decode(split))
 
     def sources_to_decode(self, split: str) -> list:
         """Select the sources of a split that are decoded."""

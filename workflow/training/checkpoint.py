@@ -6,22 +6,22 @@ import torch
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import atomic_write, open_zip
-
-VERSION = 1
+from workflow.config.job import Job
 
 
 def save(path: Path, state: dict) -> None:
     """Write tensors, numbers, text, lists and dicts of them. A crash leaves the previous file or this one."""
     with atomic_write(path) as file:
-        torch.save({"version": VERSION, **state}, file)
+        torch.save(state, file)
 
 
-def load_story(path: Path, digest: str) -> dict:
-    """Read the curve and the log of a run as it was last saved; an empty dict where it was not."""
+def load_story(path: Path, job: Job, source: str) -> dict:
+    """Read curve and log of a run as it was last saved by this code, and its weights where that was its last step."""
     if not path.exists():
         return {}
-    state = load(path, digest, torch.device("cpu"), mmap=True)
-    return {"curve": state["curve"], "log": state["log"]}
+    state = load(path, job.digest, torch.device("cpu"), mmap=True)
+    kept = ["curve", "log", *(["net"] if state["step"] == job.training.steps else [])]
+    return {name: state[name] for name in kept} if state["source"] == source else {}
 
 
 def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> dict:
@@ -36,11 +36,6 @@ def load(path: Path, digest: str, device: torch.device, mmap: bool = False) -> d
         raise  # says nothing about what the file holds
     except Exception:  # foreign bytes make torch raise nearly anything, KeyError and IndexError among it
         raise ConfigError(f"{path}: not a checkpoint of this suite, or cut off; delete it to start anew") from None
-    version = state.get("version") if isinstance(state, dict) else None
-    if version != VERSION:
-        raise ConfigError(f"{path}: checkpoint version {version!r}, expected {VERSION}; delete it to start anew")
-    if state.get("digest") != digest:
-        raise ConfigError(
-            f"{path}: a checkpoint of job {state.get('digest')}, not of {digest}; delete it to start anew"
-        )
+    if (found := state.get("digest") if isinstance(state, dict) else None) != digest:
+        raise ConfigError(f"{path}: a checkpoint of job {found}, not of {digest}; delete it to start anew")
     return state

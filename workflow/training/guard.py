@@ -2,84 +2,76 @@
 
 import resource
 import signal
-import time
+import subprocess
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from types import SimpleNamespace
+from typing import Any
 
 import torch
 
-from workflow.config.errors import ConfigError
-from workflow.config.files import CannotWrite
+from workflow.config.process import PASSED_ON
 from workflow.training.devices import Devices
 
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
 AGAIN = 75  # the exit status: EX_TEMPFAIL of sysexits.h, "try again later"
 _OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "std::bad_alloc")
 
 
-class Diverged(Exception):
-    """The loss is not a number, or above the bound."""
+class Ended(Exception):
+    """A run cannot go on: its loss is no number or above the bound, its time is used up, a process of it ended.
 
-
-class TimeLimit(Exception):
-    """The run's time is used up."""
-
-
-class Interrupted(Exception):
-    """The run was told to stop: not a failure, and no record of it."""
-
-
-class Broken(Exception):
-    """A process ended before the run did. status: as in a record."""
+    status, reason: as in a record.
+    """
 
     def __init__(self, status: str, reason: str):
         super().__init__(status, reason)
         self.status, self.reason = status, reason
 
 
-def status_of(error: BaseException) -> str:
-    """Classify an error as a record does: diverged | oom | timeout | error."""
-    if isinstance(error, Diverged):
-        return "diverged"
-    if isinstance(error, TimeLimit):
-        return "timeout"
-    out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
-    if out_of_memory or isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return "oom"
-    return "error"
+class Interrupted(Exception):
+    """The run was told to stop: not a failure, and no record of it."""
 
 
 def failure(error: BaseException) -> dict[str, str]:
     """Return what a record, or a row of costs, says of an error: its status, and its reason in a line."""
-    return {"status": status_of(error), "reason": " ".join(f"{type(error).__name__}: {error}".split())[:500]}
+    if isinstance(error, Ended):
+        return {"status": error.status, "reason": error.reason}
+    out_of_memory = isinstance(error, RuntimeError) and any(sign in str(error).lower() for sign in _OUT_OF_MEMORY)
+    status = "oom" if out_of_memory or isinstance(error, MemoryError | torch.OutOfMemoryError) else "error"
+    return {"status": status, "reason": " ".join(f"{type(error).__name__}: {error}".split())[:500]}
 
 
-@contextmanager
-def guarded(write: Callable[..., None], devices: Devices) -> Iterator[SimpleNamespace]:
-    """Turn an error in the block into a record with its status and reason, the curve so far and the end of the log.
+def attempt(missing: dict[str, str], names: Iterable[str], work: Callable[[], Any], otherwise: Any = None) -> Any:
+    """Return what `work` gives; where it fails, `otherwise`, with the reason under each of the names in `missing`.
 
-    write: takes these keys of the record, and writes it. The block keeps its `Run` as `run` of what is yielded. Bad
-    input and a disk that refuses are raised, for they say nothing about the run. The error of one of several processes
-    is raised as `Broken`, for the others wait for that process; only a loss that diverged and a time limit end all of
-    them at the same step.
+    What observes or protects a run, and each score of a trained net, fails alone.
     """
-    began, attempt = time.perf_counter(), SimpleNamespace(run=None)
     try:
-        yield attempt
-    except (ConfigError, CannotWrite):
-        raise
-    except (Exception, MemoryError) as raised:
-        run = attempt.run
-        error = run.cause(raised) if run else raised
-        told = failure(error)
-        if devices.count > 1 and not isinstance(error, Diverged | TimeLimit):
-            raise Broken(**told) from error
-        if devices.first:
-            print(f"{told['status']} after {time.perf_counter() - began:.0f} s: {told['reason']}", flush=True)
-            curve, log = (run.curve, run.log) if run else ([], [])
-            write(**told, curve=curve, log=log + traceback.format_exc().splitlines())
+        return work()
+    except Exception as error:
+        if not isinstance(error, OSError | ImportError | subprocess.SubprocessError):  # these say all in their line
+            traceback.print_exc()
+        missing |= dict.fromkeys(names, failure(error)["reason"])
+        return otherwise
+
+
+def end_badly(error: Exception, run, write: Callable[..., None], devices: Devices) -> None:
+    """Write a record of a run that an error ended: status, reason, the curve so far, the end of the log.
+
+    And the weights, where it came after the last step. run: None where it was not yet built. write: takes these keys.
+    The error of one of several processes is raised, for the others wait for that process; only a loss that diverged
+    and a time limit end all of them at the same step.
+    """
+    told = failure(error)
+    if run and told["status"] == "error" and not run.has_numbers:
+        told = {"status": "diverged", "reason": f"parameters that are no numbers at step {run.step}: {told['reason']}"}
+    if devices.count > 1 and told["status"] not in ("diverged", "timeout"):
+        raise Ended(**told) from error
+    if devices.first:
+        print(f"{told['status']}: {told['reason']}", flush=True)
+        curve, log = (run.curve, run.log) if run else ([], [])
+        net = run.net.state_dict() if run and run.is_trained else None
+        write(**told, curve=curve, log=log + traceback.format_exc().splitlines(), net=net)
 
 
 @contextmanager
@@ -96,7 +88,7 @@ def stopped_by_signals(save: Callable[[], None]) -> Iterator[Callable[[], None]]
         if told:
             raise Interrupted(signal.Signals(told[0]).name)
 
-    before = {number: signal.signal(number, lambda number, frame: told.append(number)) for number in SIGNALS}
+    before = {number: signal.signal(number, lambda number, frame: told.append(number)) for number in PASSED_ON}
     try:
         yield check
     except Interrupted as interrupted:

@@ -2,6 +2,7 @@
 
 import ctypes
 import resource
+import sys
 from contextlib import suppress
 
 import torch
@@ -18,7 +19,7 @@ def peak_bytes(device: torch.device) -> int:
     """Return the highest number of bytes held so far: by CUDA's allocator, or by the whole process on a CPU."""
     if device.type == "cuda":
         return torch.cuda.max_memory_allocated(device)
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def reserved_bytes(device: torch.device) -> int | None:
@@ -27,24 +28,24 @@ def reserved_bytes(device: torch.device) -> int | None:
 
 
 def reset_peak(device: torch.device) -> None:
-    """Count the peak anew, from what is held now (on Linux; elsewhere the old peak stands)."""
+    """Count the peak anew, from what is held now; an error where the system's counter cannot be set back."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
         return
     if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):  # glibc
         libc.malloc_trim(0)  # a later tensor in freed memory that the process still holds would look free of charge
-    with suppress(OSError), open("/proc/self/clear_refs", "w") as file:
+    with open("/proc/self/clear_refs", "w") as file:
         file.write("5")
 
 
 def limit_more_memory(budget: int, device: torch.device) -> None:
-    """Let the process hold `budget` bytes more on `device` than it does now."""
+    """Let the process hold `budget` bytes more on `device` than it does now, where the system can see to that."""
     if device.type == "cuda":
         torch.cuda.set_per_process_memory_fraction(min(1.0, budget / torch.cuda.get_device_properties(0).total_memory))
         return
-    with open("/proc/self/status") as status:
+    with suppress(OSError, ValueError), open("/proc/self/status") as status:
         held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-    limit_memory(held + budget)
+        limit_memory(held + budget)
 
 
 def generators(device: torch.device) -> dict[str, torch.Generator]:

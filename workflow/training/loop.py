@@ -8,6 +8,7 @@ checkpoint holds the net, the optimiser, the position of the task in its data an
 
 import math
 import time
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -16,7 +17,7 @@ from models.attention.layers import public_class
 from workflow.config.job import Job
 from workflow.training import checkpoint, random_state
 from workflow.training.devices import ALONE, Devices
-from workflow.training.guard import Diverged, TimeLimit, status_of
+from workflow.training.guard import Ended, attempt
 from workflow.training.update import add_gradients, learning_rate, make_optimiser
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
@@ -58,6 +59,7 @@ class Run:
         self.task = task(job, corpus, device, devices)
         random_state.seed(devices, job.seed)
         self.total = torch.zeros((), dtype=torch.float64, device=device)  # loss since the last point of the curve
+        self.is_trained = False
         self.step, self.seconds, self.training_seconds, self.point_seconds = 0, 0.0, 0.0, 0.0
         self.tokens, self.point_tokens = 0, 0
         self.curve: list[dict] = []
@@ -70,7 +72,7 @@ class Run:
         def may_go_on() -> None:
             check()
             if self.seconds >= training.time_limit_s:
-                raise TimeLimit(f"time limit of {training.time_limit_s:.0f} s reached")
+                raise Ended("timeout", f"time limit of {training.time_limit_s:.0f} s reached")
 
         self.net.train()
         while self.step < training.steps:
@@ -82,9 +84,13 @@ class Run:
             self.training_seconds += time.perf_counter() - start
             if self.step % training.evaluate_every == 0 or self.step == training.steps:
                 self._score()
+            self.task.after_step(self.net, self.step)
             self.seconds = before + time.perf_counter() - began
             if self.step % training.checkpoint_every == 0 or self.step == training.steps:
                 self.save()
+        if not self.has_numbers:
+            raise Ended("diverged", f"parameters that are no numbers after step {self.step}")
+        self.is_trained = True
 
     def _update(self) -> None:
         """Make one step of the optimiser."""
@@ -99,27 +105,26 @@ class Run:
         self.optimiser.step()
         self.optimiser.forget_gradients()
         self.net.after_step()
-        self.task.after_step(self.net, self.step)
 
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound
         if not math.isfinite(mean) or mean > bound:
-            raise Diverged(f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
+            raise Ended("diverged", f"mean loss {mean:.3g} nats up to step {self.step}, the bound is {bound:g}")
 
-    def cause(self, error: BaseException) -> BaseException:
-        """Return the error, or `Diverged` where it was raised because parameters are no numbers any more."""
+    @property
+    def has_numbers(self) -> bool:
+        """Whether all parameters are numbers still; anything may fail where they are not."""
         filled = (parameter for parameter in self.parameters if parameter.numel())
-        if status_of(error) != "error" or all(end.isfinite() for each in filled for end in each.aminmax()):
-            return error
-        return Diverged(f"parameters that are no numbers at step {self.step}: {type(error).__name__}")
+        return all(end.isfinite() for each in filled for end in each.aminmax())
 
     def _score(self) -> None:
-        """Add a point to the learning curve."""
+        """Add a point to the learning curve. The first process scores dev; where that fails, training goes on."""
         tokens, took = self.tokens - self.point_tokens, self.training_seconds - self.point_seconds
+        validate = partial(self.task.validate, self.net) if self.devices.first else dict
         point = {
             "step": self.step,
             f"train_{self.task.unit}": self.task.in_unit(self._mean_loss()),
-            **(self.task.validate(self.net) if self.devices.first else {}),
+            **attempt(self.task.missing, ["curve"], validate, {}),
             "tokens_per_s": tokens / took if took else math.nan,
         }
         self.curve.append(point)
@@ -172,4 +177,5 @@ class Run:
         for name in PROGRESS:
             setattr(self, name, state[name])
         random_state.restore(state["random"], self.devices, self.device, self.job.seed + self.step)
+        self.devices.check(lambda: None)  # waits for all: the first may have nothing to do but to score and delete it
         self.say(f"resumed at step {self.step}")

@@ -4,17 +4,19 @@ import os
 import platform
 import subprocess
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 
 import psutil
 import torch
 
+from models.kernels.compiled.build import processor
 from workflow.config.environment import allocator
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
+from workflow.training.guard import attempt
 
-LIBRARIES = ("torch", "numpy", "sympy")
+LIBRARIES = ("numpy", "sympy")
 
 
 def pick_device(name: str) -> torch.device:
@@ -27,44 +29,42 @@ def pick_device(name: str) -> torch.device:
 def describe(device: torch.device, precision: str, code: dict, devices: int = 1) -> dict:
     """Describe where a number that is computed now comes from: the fields of a record's `Origin`.
 
-    code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind share the work.
+    code: what `workflow.plan.sources.recorded` says of its files. devices: how many of this kind share the work. What
+    this machine does not tell stands under `missing` with the reason, and ends nothing.
     """
-    commit, status = _ask_git("rev-parse", "HEAD"), _ask_git("status", "--porcelain")
-    cuda = device.type == "cuda"
+    cuda, missing = device.type == "cuda", {}
+    name = processor("model name").split(":", 1)[-1].strip()
+    known = partial(attempt, missing)
+    commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
+    dirty = commit == "unknown" or known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
+    versions = {name: known([name], partial(version, name), "unknown") for name in LIBRARIES}
     return {
-        "commit": commit or "unknown",
-        "dirty": bool(status) if commit else True,
-        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {_processor()}, {os.cpu_count()} cores",
+        "commit": commit,
+        "dirty": dirty,
+        "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {name}, {os.cpu_count()} cores",
         "devices": devices,
         "driver": f"CUDA {torch.version.cuda}" if cuda else None,
         "threads": torch.get_num_threads(),
         "allocator": allocator(),
         "precision": precision if cuda else "fp32",
         "deterministic": not cuda,
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in LIBRARIES}},
+        "versions": {"python": platform.python_version(), "torch": str(torch.__version__), **versions},
         **code,
-        "host_memory_bytes": psutil.virtual_memory().total,
+        "host_memory_bytes": known(["host_memory_bytes"], lambda: psutil.virtual_memory().total, None),
         "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "missing": missing,
     }
 
 
-def _version(name: str) -> str:
-    return str(torch.__version__) if name == "torch" else version(name)
+def _ask_git(*words: str) -> str:
+    """Return git's answer about the suite's own repository, whatever else lies around it or is named to git.
 
-
-def _ask_git(*words: str) -> str | None:
-    try:
-        answer = subprocess.run(("git", "-C", str(ROOT), *words), capture_output=True, text=True, timeout=20)
-    except OSError:
-        return None
-    return answer.stdout.strip() if answer.returncode == 0 else None
-
-
-def _processor() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    An error where there is none: no git, no repository of ours, one of another owner, no answer in time.
+    """
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or "CONFIG" in name}
+    variables |= {"GIT_CEILING_DIRECTORIES": str(ROOT.parent), "LC_ALL": "C"}
+    command = ("git", "--no-optional-locks", "-C", str(ROOT), *words)
+    answer = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=20, env=variables)
+    if answer.returncode:
+        raise OSError(answer.stderr.strip())
+    return answer.stdout.strip()

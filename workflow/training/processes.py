@@ -12,15 +12,15 @@ from typing import NoReturn
 import torch
 
 from workflow.config.errors import ConfigError
-from workflow.config.process import end_with_parent
-from workflow.training.guard import AGAIN, SIGNALS, Broken
+from workflow.config.process import PASSED_ON, end_with_parent
+from workflow.training.guard import AGAIN, Ended
 
 ATTEMPTS = 3
 FORK = multiprocessing.get_context("fork")  # torch is imported; whoever starts processes has touched no GPU
 
 
 def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
-    """Call `work` in `count` forks and exit as they did; `Broken` where one crashed, or raise what one could not do.
+    """Call `work` in `count` forks and exit as they did; `Ended` where one crashed, or raise what one could not do.
 
     Where one was killed, as the system does when memory ends, all begin again from the checkpoint, twice at most. Told
     to stop, this process tells them.
@@ -32,27 +32,27 @@ def in_processes(count: int, work: Callable[[], None]) -> NoReturn:
         if status != -signal.SIGKILL:
             break
     if status == -signal.SIGKILL:
-        raise Broken("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
-    if -status in SIGNALS:
+        raise Ended("oom", f"the process was killed {ATTEMPTS} times, as the system does when memory ends")
+    if -status in PASSED_ON:
         sys.exit(AGAIN)
     if status < 0 and status != -signal.SIGINT:
         which = "the process" if count == 1 else f"one of {count} processes"
-        raise Broken("error", f"{which} was ended by {signal.Signals(-status).name}")
+        raise Ended("error", f"{which} was ended by {signal.Signals(-status).name}")
     sys.exit(status if status >= 0 else 128 - status)
 
 
 def _attempt(count: int, work: Callable[[], None]) -> int:
     """Start the forks and wait for them: 0, the first other exit status, or below 0 the signal that ended one."""
-    told = FORK.SimpleQueue()
+    told, tell = FORK.Pipe(duplex=False)  # no queue, whose lock needs shared memory
     # several find each other through a store of this process, in the way of torchrun's
     store = torch.distributed.TCPStore("localhost", 0, is_master=True, wait_for_workers=False) if count > 1 else None
     variables = [_variables(rank, count, store.port) if store else {} for rank in range(count)]
-    forks = [FORK.Process(target=_work, args=(work, told, each)) for each in variables]
+    forks = [FORK.Process(target=_work, args=(work, tell, each)) for each in variables]
     for fork in forks:
         fork.start()
     status = _wait_for(forks)
-    if status > 0 and not told.empty():
-        raise told.get()
+    if status > 0 and told.poll():
+        raise told.recv()
     return status
 
 
@@ -63,16 +63,16 @@ def _variables(rank: int, count: int, port: int) -> dict[str, str]:
     return {name: str(value) for name, value in {**place, **store, "TORCHELASTIC_USE_AGENT_STORE": True}.items()}
 
 
-def _work(work: Callable[[], None], told, variables: dict[str, str]) -> None:
+def _work(work: Callable[[], None], tell, variables: dict[str, str]) -> None:
     """Do the work of one process; what it cannot go on with is told to the one that waits."""
     end_with_parent()
-    for number in (*SIGNALS, signal.SIGINT):
+    for number in (*PASSED_ON, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.environ.update(variables)
     try:
         work()
-    except (Broken, ConfigError, OSError) as error:
-        told.put(error)
+    except (Ended, ConfigError, OSError) as error:
+        tell.send(error)
         sys.exit(1)
 
 
@@ -84,7 +84,7 @@ def _wait_for(forks: list) -> int:
             with suppress(ProcessLookupError):
                 os.kill(fork.pid, number)
 
-    for number in SIGNALS:
+    for number in PASSED_ON:
         signal.signal(number, pass_on)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to the forks too
     status, running = 0, forks

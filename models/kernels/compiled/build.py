@@ -12,8 +12,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -32,27 +31,23 @@ class CannotCompile(RuntimeError):
     """There is no compiled library on this machine; the text says why."""
 
 
-class _Switch(threading.local):
-    off = 0
-
-
-_SWITCH = _Switch()
+_SWITCHED_OFF: list[None] = []  # as often as `without` was entered
 _REFUSED: dict[torch.dtype, str] = {}
 
 
 @contextmanager
 def without():
     """Compute without the library inside this block: counters see torch's operators alone."""
-    _SWITCH.off += 1
+    _SWITCHED_OFF.append(None)
     try:
         yield
     finally:
-        _SWITCH.off -= 1
+        _SWITCHED_OFF.pop()
 
 
 def obstacle(dtype: torch.dtype = torch.float32) -> str | None:
     """Return why nothing is compiled on this machine for numbers of this type, in a sentence; None where it is."""
-    if _SWITCH.off:
+    if _SWITCHED_OFF:
         return "it is switched off"
     if dtype in _REFUSED:
         return _REFUSED[dtype]
@@ -98,16 +93,8 @@ def _built(real: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as own:
         made = Path(own) / "library.so"
-        command = [
-            *compiler,
-            *FLAGS,
-            f"-DREAL={real}",
-            f"-DREAL_IS_DOUBLE={int(real == 'double')}",
-            *(str(FOLDER / name) for name in SOURCES),
-            "-lm",
-            "-o",
-            made,
-        ]
+        kind = (f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}")
+        command = [*compiler, *FLAGS, *kind, *(FOLDER / name for name in SOURCES), "-lm", "-o", made]
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
         if done.returncode:
             lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
@@ -128,16 +115,17 @@ def _compiler() -> list[str]:
 def _digest(compiler: list[str], real: str) -> str:
     """Hash all that the library depends on: sources, flags, compiler, processor."""
     version = subprocess.run([*compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
-    digest = hashlib.sha256(repr((compiler, FLAGS, real, platform.machine(), _processor())).encode() + version)
+    built_for = (compiler, FLAGS, real, platform.machine(), processor("flags", "Features"))
+    digest = hashlib.sha256(repr(built_for).encode() + version)
     for path in sorted(FOLDER.glob("[!.]*.[ch]")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
-def _processor() -> str:
-    """Return the line of the system that lists what the processor can do."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), "")
+def processor(*begins: str) -> str:
+    """Return the first line of what the system says of the processor that begins so; its name where it says nothing."""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith(begins):
+                return line
+    return platform.processor() or platform.machine()

@@ -163,7 +163,9 @@ def learning(finished: pd.DataFrame) -> list[str]:
     ]
 
 
-def failures(runs: pd.DataFrame) -> list[str]:
+def failures(runs: pd.DataFrame, quantity: str) -> list[str]:
+    """Count the runs that failed, by status, and those that were trained and have no such score."""
+    runs = runs.assign(status=runs["status"].mask((runs["status"] == "ok") & runs[quantity].isna(), "not scored"))
     broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
     if not len(broken):
         return []

@@ -33,8 +33,9 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """Answer the question of one ablation. runs: failed ones included, those of the first variant first."""
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    failed = remarks.failures(runs, quantity)
     if not len(finished):
-        return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", remarks.failures(runs))
+        return Answer(UNANSWERED, f"all {count(runs['digest'].nunique(), 'run')} failed.", failed)
     score, comparisons = Score(quantity, unit, runs), compare(runs, quantity)
     changes = _changes(score)
     alone = not comparisons and not changes
@@ -55,7 +56,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     ]
     also += remarks.growth(finished)
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
-    also += [*still, *remarks.failures(runs)]
+    also += [*still, *failed]
     return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
 
 

@@ -75,7 +75,7 @@ def _line(run, task: TaskSpec) -> dict:
         "k": None if pd.isna(run.k) else int(run.k),
         "text": title_of(run.task, run.corpus),
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
-        "scores": [(getattr(run, quantity), unit) for quantity, _, unit in task.score_columns],
+        "scores": [(getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns],
         "seconds": run.seconds,
     }
 

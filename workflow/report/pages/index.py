@@ -74,9 +74,9 @@ def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:
 
 
 def list_failures(runs: pd.DataFrame) -> list[dict]:
-    """List the runs and measurements that failed, each with its reason."""
-    broken = runs[runs["status"] != "ok"].drop_duplicates("digest")
-    lines = [_failure(run, run.status, run.reason) for run in broken.itertuples()]
+    """List the runs, scores and measurements that failed, each with its reason."""
+    broken = runs[(runs["status"] != "ok") | runs["missing"].astype(bool)].drop_duplicates("digest")
+    lines = [_failure(run, run.status.replace("ok", "missing"), run.reason) for run in broken.itertuples()]
     for kind in (kind for kind in COSTS if f"{kind}_status" in runs):
         bad = runs[runs[f"{kind}_status"].notna() & (runs[f"{kind}_status"] != "ok")].drop_duplicates("configuration")
         lines += [_failure(run, kind, getattr(run, f"{kind}_reason")) for run in bad.itertuples()]

@@ -120,6 +120,7 @@ def _origin(record: Record) -> dict:
     """Return the fields of the origin that have a value; source files are counted, for they would fill a page."""
     origin = record.origin.model_dump(exclude={"sources", "accepted", "host_memory_bytes"}, exclude_none=True)
     origin["memory of the host"] = number(record.origin.host_memory_bytes, "bytes")
+    origin["missing"] = "; ".join(f"{name}: {reason}" for name, reason in record.origin.missing.items()) or "nothing"
     if record.origin.sources:
         origin["source files"] = f"{len(record.origin.sources)}, each with its digest in record.json"
     if record.origin.accepted:

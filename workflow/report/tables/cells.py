@@ -62,13 +62,12 @@ def measured(
 ) -> dict:
     """Return the cell of a measured quantity over the seeds in `runs`, or of a timing over its turns.
 
-    unit: where it is not that of `unit_of`. The note names runs that failed. If the measurement failed, or its own
-    check refuses a count, the status is `failed`, and the note says why.
+    unit: where it is not that of `unit_of`. The note names runs that failed, or have no such score. If the measurement
+    failed, or its own check refuses a count, the status is `failed`, and the note says why.
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
-    ended_badly = runs.loc[runs["status"] != "ok", ["seed", "status", "reason"]]
-    failures = [f"seed {run.seed}: {run.status}: {run.reason}" for run in ended_badly.itertuples()]
+    failures = [f"seed {run.seed}: {why}" for run in runs.itertuples() if (why := why_missing(run, quantity))]
     refusals = _refusals(ok, quantity, bool(values))
     failures += refusals
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
@@ -88,6 +87,11 @@ def measured(
     )
     late_gain = float(ok["late_gain"].max()) if is_score and values else None
     return cell | over_seeds(values) | {"late_gain": late_gain}
+
+
+def why_missing(run, quantity: str) -> str:
+    """Say why a run failed, or why this score of it is missing; an empty text of any other."""
+    return run.missing.get(quantity, "") if run.status == "ok" else f"{run.status}: {run.reason}"
 
 
 def values_of(runs: pd.DataFrame, quantity: str) -> list[float]:

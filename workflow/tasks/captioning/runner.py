@@ -1,6 +1,7 @@
 """Image captioning (Explicit Sparse Transformer, section 4.2): CIDEr, BLEU-4, METEOR, and what the net looks at."""
 
 import base64
+from functools import partial
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from workflow.tasks.captioning.scores import score, score_meteor
 from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
 from workflow.tasks.store import decode
 from workflow.training.devices import ALONE, Devices
+from workflow.training.guard import attempt
 
 LOOKED_AT = 3  # pictures of test whose attention a record keeps
 WIDEST = 64  # pixels of a side that a record keeps
@@ -47,7 +49,8 @@ class CaptioningTask(SequenceTask):
     def evaluate(self, net):
         """Add to the scores what the net looked at while it wrote captions of a few test pictures."""
         metrics, facts, macs = super().evaluate(net)
-        return metrics, {**facts, "looks": record_looks(net, self)}, macs
+        facts["looks"] = attempt(self.missing, ["looks"], partial(record_looks, net, self))
+        return metrics, facts, macs
 
     def sources_to_decode(self, split: str) -> list[np.ndarray]:
         """List each picture once, though each has several captions."""
@@ -59,7 +62,9 @@ class CaptioningTask(SequenceTask):
         written = [decode(corpus.symbols, output) for output in outputs]
         right = [corpus.references[number] for number in numbers]
         scores, by_picture = score(written, right)
-        scores |= score_meteor(written, right) if split == "test" else {}
+        if split == "test":
+            names = ("test_meteor", "test_meteor_nltk")
+            scores |= attempt(self.missing, names, partial(score_meteor, written, right), {})
         quoted = zip(numbers[:SHOWN], written, strict=False)
         shown = [(corpus.names[number], " / ".join(corpus.references[number]), text) for number, text in quoted]
         counts = {"counts": [[cider, 1.0] for cider in by_picture]} if by_picture else {}

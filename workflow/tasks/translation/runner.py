@@ -12,6 +12,7 @@ How an accent is composed makes no difference. In place of a score that has no v
 
 import re
 from contextlib import contextmanager
+from functools import partial
 from unicodedata import normalize
 
 import torch
@@ -22,6 +23,7 @@ from models.attention.selections.all import All
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
 from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
+from workflow.training.guard import attempt
 
 SECOND = "second_test"
 COMPOUND = re.compile(r" @-@ |(?<=[^\s#])-(?=[^\s#])")  # a hyphen in a word, perhaps cut by Moses; not ##AT##-##AT##
@@ -37,15 +39,15 @@ class TranslationTask(SequenceTask):
         """Add BLEU of a second test, BLEU with every key where only some were kept, and maps of attention."""
         metrics, facts, macs = super().evaluate(net)
         if self.corpus.second_test.source:
-            scores, examples = self.score(SECOND, self.decode(net, SECOND))
-            metrics |= {f"{SECOND}_{name}": value for name, value in scores.items()}
-            facts |= {f"{SECOND}_counts": examples["counts"]} if "counts" in examples else {}
+            scores, examples = self.score_split(net, SECOND)
+            metrics |= scores
+            facts[f"{SECOND}_counts"] = examples.get("counts")
         if self.job.attention.selection["name"] != "all":
             with using_every_key(net):
                 for split in ("dev", "test"):
-                    scores, _ = self.score(split, self.decode(net, split))
-                    metrics |= {f"{split}_{name}_every_key": value for name, value in scores.items()}
-        return metrics, {**facts, "maps": draw_maps(net, self.corpus)}, macs
+                    metrics |= self.score_split(net, split, "_every_key")[0]
+        facts["maps"] = attempt(self.missing, ["maps"], partial(draw_maps, net, self.corpus))
+        return metrics, facts, macs
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         corpus, texts = self.corpus, getattr(self.corpus, split)
