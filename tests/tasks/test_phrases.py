@@ -7,6 +7,7 @@ import pytest
 
 from workflow.config.errors import ConfigError
 from workflow.plan.scales import load_corpora
+from workflow.tasks import embedded
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.data import build_pairs, read_embedded
@@ -73,9 +74,9 @@ def test_elision_and_capitals():
 
 def test_other_versions_are_refused_with_the_pins(monkeypatch):
     monkeypatch.setattr(phrases, "generate_phrases", lambda: [{"en": "one", "de": "eins"}])
-    monkeypatch.setattr(phrases, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
-    line = "babel==2.18.0 and num2words==0.5.14, here are babel==2.19.0 and num2words==0.5.14"
-    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; it is made with {line}"):
+    monkeypatch.setattr(embedded, "version", lambda name: {"babel": "2.19.0", "num2words": "0.5.14"}[name])
+    line = "babel==2.18.0 and num2words==0.5.14, here is babel==2.19.0 and num2words==0.5.14"
+    with pytest.raises(ConfigError, match=f"'phrases-ende': sha256 .* expected .*; it is made from {line}"):
         build_pairs(load_corpora("translation"), "phrases-ende", None)
 
 

@@ -18,7 +18,7 @@ from workflow.training.guard import AGAIN, stopped_by_signals
 
 # backends: how often each computed
 OF_A_SITTING = {"cost": {"seconds", "tokens_per_s", "peak_memory_bytes", "backends"}}
-OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, "log": True}
+OF_A_SITTING |= {"origin": {"started"}, "curve": {"__all__": {"tokens_per_s"}}, "log": True, "contents": True}
 
 
 def begun(folder: Path, data: Path) -> subprocess.Popen:
