@@ -12,6 +12,7 @@ from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, k
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
+from workflow.plan.owners import find_owners
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles
@@ -43,6 +44,7 @@ class Targets:
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
         check_owners(ablations)
+        find_owners()  # refuses a name of two things
         return cls(config, runs, Code(runs), ablations, measures)
 
     @cached_property

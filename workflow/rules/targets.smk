@@ -20,7 +20,7 @@ rule all:
     message:
         "all of it is made"
     shell:
-        "echo made > {log}"
+        "echo made > {log:q}"
 
 
 rule bundle:
@@ -61,8 +61,8 @@ for name, files in targets.named.items():
         conda:
             "../../environment.yml"
         params:
-            about=descriptions[name],
+            about=lambda w, name=name: descriptions[name],
         message:
             "{params.about}"
         shell:
-            "echo made > {log}"
+            "echo made > {log:q}"

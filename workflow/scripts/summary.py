@@ -5,6 +5,7 @@ the project's findings. Writes the index of a scale anew where questions were as
 which leads to the reports of every scale.
 """
 
+import shlex
 from pathlib import Path
 from textwrap import fill
 
@@ -58,7 +59,7 @@ def list_findings_of(site: Site) -> list[str]:
 def list_restless(results: Path) -> list[str]:
     """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
     files = sorted((results / "throughput").glob("*.json"))
-    restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
+    restless = shlex.join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
     said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
     return [f"{said} again"] if restless else []
 
