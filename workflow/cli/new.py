@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.plan.owners import find_owners
+from workflow.plan.ablations import find_owners
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -40,9 +40,7 @@ def begin(root: Path, kind: str, name: str) -> Path:
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
-        raise ConfigError(
-            f"name '{name}': expected small letters, digits and _, beginning with a letter, and no Python keyword"
-        )
+        raise ConfigError(f"name '{name}': expected small letters, digits and _, a letter first, and no Python keyword")
     places = [path.format(name) for path in CHOICES.values()]  # no two axes share a name
     there = next((place for place in places if (root / place).exists()), None)
     if owner := there if kind in CHOICES else find_owners().get(name):

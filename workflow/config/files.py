@@ -53,10 +53,7 @@ def check_writable(root: Path) -> None:
 
 
 def user_path(word: str, what: str) -> Path:
-    """Read a path as its user wrote it; where nothing is called so, ~ is a home, and blanks at the ends are none of it.
-
-    what: begins the line where there is no such home.
-    """
+    """Read what is called so, or else a path with ~ for a home and no blanks at its ends; what: begins a refusal."""
     try:
         return Path(word) if Path(word).exists() else Path(word.strip()).expanduser()
     except RuntimeError:

@@ -38,7 +38,7 @@ def read_also(folders: list[str]) -> None:
 
 def known_studies() -> list[str]:
     """Name the studies, in order."""
-    return list(_folders())
+    return list(_folders_in(*_bases()))
 
 
 def study_files(kind: str) -> dict[str, tuple[str, Path]]:
@@ -64,7 +64,7 @@ def study_of(kind: str, name: str) -> str:
 
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
-    return next((folder / name for folder in _folders()[study] if (folder / name).is_file()), None)
+    return next((folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()), None)
 
 
 def shown_path(path: Path) -> str:
@@ -97,13 +97,9 @@ def _homes() -> list[Path]:
     return list(dict.fromkeys([*(folder.parent for folder in named), here / "studies", ROOT / "studies"]))
 
 
-def _folders() -> dict[str, list[Path]]:
-    """Find the folders of each study, those that count first in front."""
-    return _folders_in(*_bases())
-
-
 @cache
 def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
+    """Find the folders of each study, those that count first in front."""
     homes = [*sorted(here.glob("studies/[a-z]*/")), *sorted(ROOT.glob("studies/[a-z]*/"))]
     found: dict[str, list[Path]] = {}
     for folder in dict.fromkeys([*named, *homes]):

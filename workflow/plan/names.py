@@ -24,11 +24,6 @@ def title_of_paper(name: str) -> str:
     return str(read_yaml(part_of(name, "study.yaml")).get("title", name))
 
 
-def for_report(text: str) -> str:
-    """Write a text for Snakemake's report, which takes a word in braces for a wildcard and knows no way to say no."""
-    return text.replace("{", "{\N{WORD JOINER}")
-
-
 def describe(targets: Targets) -> dict[str, str]:
     """Describe each name of `targets.named` in one line; a name may stand for several things."""
     lines = defaultdict(list)

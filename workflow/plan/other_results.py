@@ -1,14 +1,14 @@
 """Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that the config names."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import is_zipfile
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, user_path
+from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed_scales
+from workflow.tasks.sources import json_checksum
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class OtherResults:
         folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
         files = [self.path] if self.path.is_file() else sorted(folder.rglob("*.json"))
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        return _digest(json.dumps(seen))
+        return json_checksum(seen)
 
 
 def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
@@ -41,9 +41,6 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
         if path.resolve() == Path("results", scale).resolve():
             raise ConfigError(f"other_results '{word}': these are the results of {scale} itself")
         inside = path.parent == Path("results") and path.name not in results
-        results[_digest(str(path))] = OtherResults(path.name if inside else word, path)
+        called = json_checksum(str(path)).removeprefix("sha256:")[:DIGITS]
+        results[called] = OtherResults(path.name if inside else word, path)
     return results
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode(errors="surrogateescape")).hexdigest()[:12]

@@ -6,13 +6,13 @@ read. What concerns several questions is made from their files.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
-from workflow.plan.ablations import Ablation, check_owners
+from workflow.plan.ablations import Ablation, check_owners, find_owners
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
 from workflow.plan.other_results import OtherResults, find_other_results
-from workflow.plan.owners import find_owners
 from workflow.plan.plan import plan
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.plan.precomputed_files import PrecomputedFiles
@@ -161,11 +161,8 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        files = [file for name in self.ablations for file in self._rows_shown(name)]
-        return list(dict.fromkeys([*files, *([self.layers] if self.reads_layers else [])]))
-
-    def _rows_shown(self, name: str) -> list[str]:
-        return [self.rows_of(name), *self.cost_files(name, *costs_shown(name))]
+        shown = [[self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations]
+        return list(dict.fromkeys([*chain(*shown), *([self.layers] if self.reads_layers else [])]))
 
     @property
     def shared_pages(self) -> list[str]:
@@ -202,4 +199,4 @@ class Targets:
     @property
     def all_files(self) -> list[str]:
         """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
-        return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
+        return list(dict.fromkeys([*chain(*self.named.values()), *self.pages]))

@@ -2,7 +2,8 @@ def shown(kind, name):
     """Return the files of a table or figure; Snakemake's own report shows the first."""
     first, *others = targets.files_of(kind, name)
     paper = targets.ablations[targets.question_with(kind, name)].paper
-    category, shows = map(for_report, (title_of_paper(paper), title_of_artefact(kind, name)))
+    titles = (title_of_paper(paper), title_of_artefact(kind, name))
+    category, shows = (title.replace("{", "{\N{WORD JOINER}") for title in titles)  # a word in braces is a wildcard
     caption = f"../report/captions/{kind.removesuffix('s')}.rst"
     labels = {kind.removesuffix("s"): name, "shows": shows}
     first = report(first, caption=caption, category=category, subcategory=kind.title(), labels=labels)

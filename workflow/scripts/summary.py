@@ -86,6 +86,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
     parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; none: everything")
+    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims judged by other results")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--steps-failed", action="store_true", help="said where no run failed")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
@@ -94,7 +95,7 @@ def main(argv: list[str] | None = None) -> None:
     # A name of another workflow's is not known here; of "all" the findings are told.
     asked = [] if "all" in options.asked else [each for each in map(Asked, options.asked) if each.is_known]
     if any(each.has_page for each in asked) and not options.steps_failed:
-        write_made(site)
+        write_made(site, [path for path in options.evidence if path.exists()])
     link_pages(site.reports)
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)
