@@ -10,6 +10,7 @@ from tests import _site
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import ablation_of, costs_claimed, known_claims
 from workflow.plan.other_results import find_other_results
@@ -122,7 +123,7 @@ def test_other_results_of_one_name_are_told_apart_by_their_paths(tmp_path, monke
             zipfile.ZipFile(place, "w").close()
         else:
             write_text(place / "plan.json", "[]")
-    assert named("laptop", *paths) == ["overnight", *paths]
+    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", *paths]  # named twice, shown once
     assert len({each.path for each in find_other_results("laptop", paths).values()}) == 1 + len(paths)
 
 

@@ -36,6 +36,8 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     results = {name: OtherResults(name, PRECOMPUTED / name) for name in precomputed_scales() if name != scale}
     for word in named:
         path = user_path(word, f"other_results '{word}'")
+        if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:
+            continue  # they stand there already, or are this scale's own runs
         if not is_zipfile(path) and not (path / "plan.json").is_file():
             raise ConfigError(f"other_results '{word}': neither a scale's results, such as results/small, nor a bundle")
         if path.resolve() == Path("results", scale).resolve():
