@@ -34,11 +34,13 @@ def test_new_choices_are_found_and_their_contracts_fail_until_the_maths_is_there
 
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):
-    for kind in ("ablation", "claim"):
-        assert ended(copy, "workflow.cli.new", kind, "of_mine").returncode == 0
+    for kind, name in (("ablation", "of_mine"), ("claim", "claimed")):
+        assert ended(copy, "workflow.cli.new", kind, name).returncode == 0
+    said = ended(copy, "workflow.cli.new", "claim", "of_mine")  # it would take the question's target
+    assert said.returncode == 2 and "claim 'of_mine': studies/own/questions/of_mine.yaml has this name" in said.stderr
     plan = snakemake(copy, "-n", "--config", "scale=smoke", "ablations=[of_mine]")
     assert plan.returncode == 0 and "answer of_mine: " in plan.stdout + plan.stderr
-    read = "from workflow.report.claims.schema import load_claim; print(load_claim('of_mine').expect)"
+    read = "from workflow.report.claims.schema import load_claim; print(load_claim('claimed').expect)"
     assert subprocess.run([sys.executable, "-c", read], cwd=copy, capture_output=True, text=True).stdout == "less\n"
 
 
@@ -51,17 +53,20 @@ def test_another_folder_is_left_alone(tmp_path):
 @pytest.mark.parametrize(
     "kind, name, said",
     [
-        ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py already exists"),
+        ("span", "fixed", "span 'fixed': models/attention/spans/fixed.py has this name already"),
         ("span", "Mine", "name 'Mine': expected small letters"),
         ("claim", "../evil", "expected small letters"),
         ("ablation", "_mine", "expected small letters"),
         ("span", "class", "no Python keyword"),
         ("span", "none", "no Python keyword"),
-        ("selection", "softmax", "selection 'softmax': models/attention/normalisers/softmax.py already exists"),
-        ("ablation", "bundle", "the workflow has a study, table, figure or rule of that name"),
-        ("ablation", "layers", "of that name"),
-        ("ablation", "head_spans", "studies/adaptive_span/questions/head_spans.yaml already exists"),
-        ("claim", "attention_share", "studies/adaptive_span/claims/attention_share.yaml already exists"),
+        ("selection", "softmax", "selection 'softmax': models/attention/normalisers/softmax.py has this name already"),
+        ("ablation", "bundle", "ablation 'bundle': the workflow itself has this name already; choose another"),
+        ("ablation", "layers", "the workflow itself has this name"),
+        ("ablation", "head_spans", "studies/adaptive_span/questions/head_spans.yaml has this name"),
+        ("ablation", "aiayn", "studies/aiayn/study.yaml has this name"),
+        ("ablation", "flops_cut", "studies/adaptive_span/claims/flops_cut.yaml has this name"),
+        ("claim", "attention_share", "studies/adaptive_span/claims/attention_share.yaml has this name"),
+        ("claim", "train", "the workflow itself has this name"),
     ],
 )
 def test_a_name_that_cannot_be_one_is_refused_and_nothing_is_written(kind, name, said, copy):

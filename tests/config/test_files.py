@@ -11,7 +11,7 @@ import pytest
 
 from workflow.config import files
 from workflow.config.errors import ConfigError
-from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable, list_folder
+from workflow.config.files import HOST, NEEDED_MB, atomic_write, check_writable, list_folder, user_path
 from workflow.config.process import refuse_second
 
 
@@ -87,3 +87,26 @@ def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tm
     (tmp_path / "a{b}").mkdir()
     with pytest.raises(ConfigError, match="braces"):
         check_writable(tmp_path / "a{b}")
+
+
+def test_a_suite_that_cannot_be_found_from_elsewhere_is_refused_and_runs_where_it_lies(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ROOT", tmp_path / "a:b")
+    (tmp_path / "a:b").mkdir()
+    check_writable(tmp_path / "a:b")
+    with pytest.raises(ConfigError, match="nor from one with :"):
+        check_writable(tmp_path)
+
+
+def test_a_users_path_is_what_is_called_so_or_lies_in_a_home(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in (" blanks ", "~mine"):
+        (tmp_path / name).touch()
+    for word, path in ((" blanks ", " blanks "), ("~mine", "~mine"), (" ~/a ", tmp_path / "home" / "a"), (" b", "b")):
+        assert user_path(word, "corpus") == Path(path)
+
+
+def test_a_file_may_have_the_longest_name_that_there_is(tmp_path):
+    with atomic_write(tmp_path / ("q" * 255)) as file:
+        file.write(b"whole")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]

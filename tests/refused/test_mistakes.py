@@ -26,6 +26,20 @@ ABLATION = {"question": "Why?", "paper": "adaptive_span", "corpora": ["text8"], 
 CLAIM = {"claim": "It is so.", "paper": "adaptive_span", "where": "Table 1", "ablation": "models", "measure": "dev_bcp"}
 CLAIM |= {"ours": {"variant": "as_small", "S": "max"}, "than": {"variant": "txl_12"}, "expect": "less"}
 
+TITLE = {"title": "Mine"}
+TWO = {"a/mine/study.yaml": TITLE, "b/mine/study.yaml": TITLE}
+TAKEN = {  # a file whose name something else has: that one
+    "studies/own/questions/all.yaml": "the workflow itself",
+    "studies/own/questions/train.yaml": "the workflow itself",
+    "studies/own/questions/formulas.yaml": "the workflow itself",
+    "studies/own/questions/aiayn.yaml": "studies/aiayn/study.yaml",
+    "studies/own/claims/models.yaml": "studies/adaptive_span/questions/models.yaml",
+    "studies/own/claims/Models.yaml": "studies/adaptive_span/questions/models.yaml",
+    "studies/own/tables/bundle.py": "the workflow itself",
+    "studies/own/figures/top_k.py": "questions/top_k.yaml",
+    "studies/engine/study.yaml": "the workflow itself",
+}
+
 
 FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
 QUESTION = "studies/own/questions/mine.yaml"
@@ -47,6 +61,12 @@ def scale(says: str, **changes) -> Kind:
 
 def ablation(says: str, **changes) -> Kind:
     return Kind(f"{SMOKE} ablations=[mine]", says, {QUESTION: {**ABLATION, **changes}})
+
+
+def taken(place: str, by: str) -> Kind:
+    """A file of the user's, called as another thing is called already."""
+    content = {"questions": ABLATION, "claims": CLAIM, "study.yaml": TITLE}
+    return Kind(SMOKE, f"{by} has this name already; choose another", {place: content.get(place.split("/")[2], "")})
 
 
 def edited(says: str, **changes) -> Kind:
@@ -127,6 +147,11 @@ KINDS = {
     "ablation: misspelt recipe": ablation("recipe 'bas': did you mean 'base'?", variants={"a": {"recipe": "bas"}}),
     "ablation: half a head": ablation("heads = 2 x 0.3 is not a whole number", variants={"a": HALF}),
     "ablation: blank in its name": Kind(SMOKE, "expected a name of", {"studies/own/questions/my own.yaml": ABLATION}),
+    "ablation: 101 letters": Kind(SMOKE, "at most 100 letters", {f"studies/own/questions/{'q' * 101}.yaml": ABLATION}),
+    **{f"name taken: {place}": taken(place, by) for place, by in TAKEN.items()},
+    "study: blank in its name": Kind(SMOKE, "studies/my own: expected a name of", {"studies/my own/study.yaml": TITLE}),
+    "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two of one name", TWO),
+    "study: no such home": Kind(f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}),
     "claim: misspelt measure": Kind(
         "scripts.question models --scale none",
         "'dev_bcp': did you mean 'dev_bpc'?",

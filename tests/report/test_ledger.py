@@ -1,6 +1,7 @@
 """The ledger of a whole scale."""
 
 import json
+import zipfile
 
 import pandas as pd
 import pytest
@@ -9,6 +10,7 @@ from tests import _site
 from tests._costs import split_costs
 from tests._runs import every_run, failed, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import known_ablations
 from workflow.plan.claims import ablation_of, costs_claimed, known_claims
 from workflow.plan.other_results import find_other_results
@@ -17,6 +19,7 @@ from workflow.report.claims.ledger import VERDICTS, judge_all, stand_side_by_sid
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claims import run_pages
 from workflow.report.pages.site import Site
+from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, as_frame
 
 
@@ -97,10 +100,31 @@ def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="other_results 'results/small': neither a scale's results"):
         find_other_results("laptop", ["results/small"])
     (tmp_path / "results/small/plan.json").write_text("[]")
-    assert [*find_other_results("laptop", ["results/small"])] == ["overnight", "small"]
-    assert [*find_other_results("overnight", [])] == ["laptop"]
-    with pytest.raises(ConfigError, match="already named small"):
+    assert named("laptop", "results/small") == ["overnight", "small"] and named("overnight") == ["laptop"]
+    with pytest.raises(ConfigError, match="'results/small': these are the results of small itself"):
         find_other_results("small", ["results/small"])
+    with pytest.raises(ConfigError, match="other_results '~nobody-here/b.zip': ~nobody-here/b.zip: no such home"):
+        find_other_results("small", ["~nobody-here/b.zip"])
+
+
+def named(scale: str, *paths: str) -> list[str]:
+    return [each.name for each in find_other_results(scale, list(paths)).values()]
+
+
+def test_other_results_of_one_name_are_told_apart_by_their_paths(tmp_path, monkeypatch):
+    """A colleague's laptop beside one's own, two bundles called alike, one in the home folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    paths = ["a/bundle.zip", "b/bundle.zip", "~/bundle.zip", "theirs/laptop", "results/overnight", "LARGE.ZIP"]
+    for path in paths:
+        place = tmp_path / path.replace("~", "home")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.suffix:
+            zipfile.ZipFile(place, "w").close()
+        else:
+            write_text(place / "plan.json", "[]")
+    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", *paths]  # named twice, shown once
+    assert len({each.path for each in find_other_results("laptop", paths).values()}) == 1 + len(paths)
 
 
 def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):

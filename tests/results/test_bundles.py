@@ -72,6 +72,54 @@ def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
     assert here.frames.layers.equals(there.frames.layers) and len(here.frames.layers) == 1
 
 
+def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_the_bundle(tmp_path):
+    path = bundled(write_set(tmp_path))
+    before = path.read_bytes()
+    for place in (
+        "tables/.DS_Store",
+        "figures/.nfs0001",
+        "tables/x.csv~",
+        "._plan.json",
+        "tables/#x.csv#",
+        "figures/x",
+    ):
+        write_text(scale_of(tmp_path) / place, "left behind")
+    for place in (
+        ".DS_Store",
+        "index.html~",
+        "it's.html",
+        "Thumbs.db",
+        "index.html.swp",
+        "files/.x.html.1.part",
+        "e\n.html",
+    ):
+        write_text(tmp_path / "reports" / _site.SCALE / place, "left behind")
+    (tmp_path / "reports" / _site.SCALE / "._index.html").write_bytes(b"\0\x05\x16\x07\xff")  # of a Mac
+    assert bundled(tmp_path).read_bytes() == before
+    assert len(read_bundle(path).records) == 6
+
+
+def test_results_that_lie_elsewhere_and_are_linked_are_in_the_bundle_as_files(tmp_path):
+    """Two clones may share results/runs by a link; a record may be a link too."""
+    home = write_set(tmp_path / "a")
+    before = contents(bundled(home))
+    (home / "results" / "runs").rename(tmp_path / "shared")
+    (home / "results" / "runs").symlink_to(tmp_path / "shared")
+    record = tmp_path / "shared" / RUN / "record.json"
+    (tmp_path / "kept.json").symlink_to(record.rename(tmp_path / "real.json"))
+    record.symlink_to(tmp_path / "kept.json")
+    (home / "reports" / _site.SCALE / "gone.html").symlink_to("nowhere.html")
+    (home / "results" / _site.SCALE / "tables").symlink_to(home)  # of folders, and in a circle
+    assert contents(bundled(home)) == before and len(read_bundle(home / "b.zip").records) == 6
+    with zipfile.ZipFile(home / "b.zip") as archive:
+        assert not any(entry.external_attr >> 28 for entry in archive.infolist())  # none is a link
+
+
+def test_a_bundle_holds_what_belongs_to_its_texts(tmp_path):
+    write_text(scale_of(write_set(tmp_path)) / "best_reader" / "topics.json", write_rows("best_reader", []))
+    assert f"results/{_site.SCALE}/best_reader/topics.json" in contents(bundled(tmp_path))
+
+
 def rewrite(path, change):
     """Change the contents of a bundle by hand."""
     change(content := contents(path))
@@ -93,6 +141,11 @@ def rewrite_manifest(content, **changes):
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
         (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
         (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
+        (
+            lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}),
+            "'reports/../x.html' lies outside",
+        ),
+        (lambda content: rewrite_manifest(content, files={"reports/run.sh": "0"}), "'reports/run.sh' lies outside"),
     ],
 )
 def test_a_damaged_bundle_is_refused(change, message, tmp_path):

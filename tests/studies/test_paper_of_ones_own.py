@@ -8,7 +8,7 @@ from tests import _site
 from tests._copied import ROOT, snakemake
 from tests._runs import run
 from tests.refused._kind import forget
-from workflow.config.studies import NAMED, known_studies, read_also
+from workflow.config.studies import NAMED, known_studies, read_also, study_file
 from workflow.plan import sources
 from workflow.plan.targets import Targets
 
@@ -79,6 +79,15 @@ def test_all_of_it_can_be_asked_for_by_name_and_a_change_makes_its_pages_again(f
         path.write_text(path.read_text() + "# changed\n")
         sources.file_digest.cache_clear()
         assert targets.code.of_question("span_length") != before, place
+
+
+def test_its_folder_lies_where_it_lies_and_a_link_to_it_has_its_own_name(folder):
+    (folder / "theirs").rename(folder / "a:b, (c)")
+    (folder / "linked").symlink_to(folder / "a:b, (c)" / "short_spans")
+    for place, name in (("a:b, (c)/short_spans", "short_spans"), ("linked", "linked")):
+        read_also([place])
+        assert name in known_studies() and study_file("questions", "span_length").is_relative_to(folder / place)
+    assert "short_spans" not in known_studies()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from workflow.scripts import corpus as script
 from workflow.tasks import downloads, store
 from workflow.tasks.store import UNK, decode
 from workflow.tasks.translation import data as build
-from workflow.tasks.translation.catalogue import PairCatalogue
+from workflow.tasks.translation.catalogue import PairCatalogue, user_paths
 from workflow.tasks.translation.data import build_pairs, describe
 
 
@@ -155,6 +155,15 @@ def test_a_users_pair_is_two_files_and_named_by_their_texts_and_languages(tmp_pa
     for wrong in ("a.de", "a.de,", "a,b,c"):
         with pytest.raises(ConfigError, match="expected two files with a comma between them, pairs:SRC,TGT"):
             pairs.checksum(f"pairs:{wrong}")
+
+
+def test_a_users_files_may_have_commas_and_blanks_in_their_names(tmp_path):
+    names = ("a, b.de", " c,d .en")
+    for name in names:
+        (tmp_path / name).write_text("a\nb\nc\n")
+    given = [f"{tmp_path}/{name}" for name in names]
+    assert [*map(str, user_paths(f"pairs:{','.join(given)}"))] == given
+    assert [*map(str, user_paths(f"pairs:{tmp_path}/a, b.de, {tmp_path}/ c,d .en"))] == given  # a blank after the comma
 
 
 # The catalogue

@@ -13,9 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from workflow.config.choices import AXES
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
-from workflow.config.files import list_folder
-from workflow.config.studies import known_studies, shown_path, study_files
-from workflow.report.claims.measures import LAYERS
+from workflow.plan.ablations import find_owners
 from workflow.results.record import write_text
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -42,23 +40,11 @@ def begin(root: Path, kind: str, name: str) -> Path:
 
 def _refuse_unfit(root: Path, kind: str, name: str, titled: str) -> None:
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or keyword.iskeyword(name) or keyword.iskeyword(titled):
-        raise ConfigError(
-            f"name '{name}': expected small letters, digits and _, beginning with a letter, and no Python keyword"
-        )
-    for path in CHOICES.values() if kind in CHOICES else [KINDS[kind]]:  # no two axes share a name
-        if (root / path.format(name)).exists():
-            raise ConfigError(f"{kind} '{name}': {path.format(name)} already exists; choose another name")
-    if kind in FOLDERS and name in (known := study_files(FOLDERS[kind])):
-        raise ConfigError(f"{kind} '{name}': {shown_path(known[name][1])} already exists; choose another name")
-    if kind == "ablation":
-        taken = {*known_studies(), LAYERS, *study_files("tables"), *study_files("figures")}
-        rules = [(root / "Snakefile"), *list_folder(root / "workflow" / "rules", ".smk")]
-        text = "\n".join(path.read_text(encoding="utf-8") for path in rules)
-        taken |= set(re.findall(r"^rule (\w+):", text, re.MULTILINE))
-        if name in taken:
-            raise ConfigError(
-                f"ablation '{name}': the workflow has a study, table, figure or rule of that name; choose another"
-            )
+        raise ConfigError(f"name '{name}': expected small letters, digits and _, a letter first, and no Python keyword")
+    places = [path.format(name) for path in CHOICES.values()]  # no two axes share a name
+    there = next((place for place in places if (root / place).exists()), None)
+    if owner := there if kind in CHOICES else find_owners().get(name):
+        raise ConfigError(f"{kind} '{name}': {owner} has this name already; choose another")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -43,11 +43,12 @@ class CannotWrite(OSError):
 def check_writable(root: Path) -> None:
     """Raise `ConfigError` where a folder to write to cannot be written, or the disk is as good as full.
 
-    And where a folder's name has braces, in which Snakemake looks for the names of variables.
+    And where a folder's name has braces, in which Snakemake looks for the names of variables, or that of a suite run
+    from elsewhere has what parts the folders of PYTHONPATH.
     """
-    for folder in (root.resolve(), ROOT):
-        if "{" in str(folder) or "}" in str(folder):
-            raise ConfigError(f"{folder}: Snakemake cannot run in, or from, a folder whose name has braces")
+    for folder, signs in {ROOT: "{}" + os.pathsep, root.resolve(): "{}"}.items():
+        if set(signs) & set(str(folder)):
+            raise ConfigError(f"{folder}: Snakemake cannot run in or from a name with braces, nor from one with :")
     for folder in (root / name for name in FOLDERS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError(f"{folder.resolve()}: this folder is not writable")
@@ -57,9 +58,9 @@ def check_writable(root: Path) -> None:
 
 
 def user_path(word: str, what: str) -> Path:
-    """Read a path as its user wrote it, ~ for a home. what: begins the line where there is no such home."""
+    """Read what is called so, or else a path with ~ for a home and no blanks at its ends; what: begins a refusal."""
     try:
-        return Path(word.strip()).expanduser()
+        return Path(word) if Path(word).exists() else Path(word.strip()).expanduser()
     except RuntimeError:
         raise ConfigError(f"{what}: {word}: no such home folder") from None
 
@@ -113,7 +114,7 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_deserted(path.parent, os.getpid())
-    temporary = path.with_name(f".{path.name}.{HOST}.{os.getpid()}.part")
+    temporary = path.with_name(f".{path.name[:40]}.{HOST}.{os.getpid()}.part")
     try:
         with open(temporary, "wb") as file:
             yield file

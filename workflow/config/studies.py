@@ -5,6 +5,7 @@ Python, formulas.py the paper's formulas. Folders that the config names come fir
 is run in, then the suite's own: where two have the same file of a study, the first counts.
 """
 
+import json
 import os
 import re
 from functools import cache
@@ -14,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.files import ROOT, list_folder, refuse_unread
+from workflow.config.files import ROOT, list_folder, refuse_unread, user_path
 
-NAMED = "ATTENTION_STUDIES"  # the folders that the config names, for all processes of a workflow
+NAMED = "ATTENTION_STUDIES"  # the folders that the config names, as JSON, for all processes of a workflow
 KINDS = {"questions": "yaml", "claims": "yaml", "tables": "py", "figures": "py"}
 PLACES = ("study.yaml", "formulas.py", *(f"{kind}/*.{ending}" for kind, ending in KINDS.items()))
 WORDS = {"questions": "ablation", "claims": "claim", "tables": "table", "figures": "figure"}
@@ -27,17 +28,19 @@ def read_also(folders: list[str]) -> None:
 
     `ConfigError` for a folder that is no study.
     """
-    paths = [Path(folder).expanduser() for folder in folders]
+    paths = [Path(os.path.abspath(user_path(folder, f"studies '{folder}'"))) for folder in folders]
     for path in paths:
         if not (path / "study.yaml").is_file():
             raise ConfigError(f"studies: {path}: expected a folder with a study.yaml")
+    if len({path.name for path in paths}) < len(paths):
+        raise ConfigError(f"studies: {', '.join(folders)}: two of one name; rename one, whose files would not count")
     if paths:
-        os.environ[NAMED] = os.pathsep.join(str(path.resolve()) for path in paths)
+        os.environ[NAMED] = json.dumps([str(path) for path in paths])
 
 
 def known_studies() -> list[str]:
     """Name the studies, in order."""
-    return list(_folders())
+    return list(_folders_in(*_bases()))
 
 
 def study_files(kind: str) -> dict[str, tuple[str, Path]]:
@@ -57,7 +60,7 @@ def study_file(kind: str, name: str) -> Path:
 
 def part_of(study: str, name: str) -> Path | None:
     """Find a file of a study, such as study.yaml; None where it has none."""
-    return next((folder / name for folder in _folders()[study] if (folder / name).is_file()), None)
+    return next((folder / name for folder in _folders_in(*_bases())[study] if (folder / name).is_file()), None)
 
 
 def shown_path(path: Path) -> str:
@@ -79,50 +82,50 @@ def load_module(path: Path) -> ModuleType:
     return import_module(".".join(["studies", *path.relative_to(home).with_suffix("").parts]))
 
 
-def _bases() -> tuple[str, Path]:
+def _bases() -> tuple[tuple[Path, ...], Path]:
     """Return what decides which studies there are: the folders that are named, and where the suite is run."""
-    return os.environ.get(NAMED, ""), Path.cwd()
+    return tuple(map(Path, json.loads(os.environ.get(NAMED) or "[]"))), Path.cwd()
 
 
 def _homes() -> list[Path]:
     """List the folders that hold studies, those that count first in front."""
     named, here = _bases()
-    parents = [Path(folder).parent for folder in named.split(os.pathsep) if folder]
-    return list(dict.fromkeys([*parents, here / "studies", ROOT / "studies"]))
-
-
-def _folders() -> dict[str, list[Path]]:
-    """Find the folders of each study, those that count first in front."""
-    return _folders_in(*_bases())
+    return list(dict.fromkeys([*(folder.parent for folder in named), here / "studies", ROOT / "studies"]))
 
 
 @cache
-def _folders_in(named: str, here: Path) -> dict[str, list[Path]]:
-    elsewhere = [Path(folder) for folder in named.split(os.pathsep) if folder]
+def _folders_in(named: tuple[Path, ...], here: Path) -> dict[str, list[Path]]:
+    """Find the folders of each study, those that count first in front."""
     for home in (homes := (here / "studies", ROOT / "studies")):
         refuse_unread(home, *(f"[a-z]*/{place}" for place in PLACES))
-    for folder, (kind, ending) in product(elsewhere, KINDS.items()):  # what else lies in that folder is its owner's
+    for folder, (kind, ending) in product(named, KINDS.items()):  # what else lies in that folder is its owner's
         refuse_unread(folder / kind, f"*.{ending}")
     found: dict[str, list[Path]] = {}
     inside = [path for home in homes for path in list_folder(home) if path.is_dir() and re.match("[a-z]", path.name)]
-    for folder in dict.fromkeys([*elsewhere, *inside]):
+    for folder in dict.fromkeys([*named, *inside]):
         found.setdefault(folder.name, []).append(folder)
     for folders in found.values():
+        _check_name(folders[0], folders[0].name)
         if not any((folder / "study.yaml").is_file() for folder in folders):
             raise ConfigError(f"{shown_path(folders[0])}: expected a study.yaml that gives its title")
     return dict(sorted(found.items()))
 
 
 @cache
-def _files(kind: str, named: str, here: Path) -> dict[str, tuple[str, Path]]:
+def _files(kind: str, named: tuple[Path, ...], here: Path) -> dict[str, tuple[str, Path]]:
     files: dict[str, tuple[str, Path]] = {}
     for study, folders in _folders_in(named, here).items():
         for path in (path for folder in folders for path in list_folder(folder / kind, f".{KINDS[kind]}")):
             if path.name.startswith("_"):
                 continue
-            if not re.fullmatch(r"\w[\w-]*", path.stem):
-                raise ConfigError(f"{shown_path(path)}: expected a name of letters, digits, _ and -")
+            _check_name(path, path.stem)
             other, first = files.setdefault(path.stem, (study, path))
             if other != study:
                 raise ConfigError(f"{shown_path(path)}: {shown_path(first)} has this name already; choose another")
     return dict(sorted(files.items()))
+
+
+def _check_name(path: Path, name: str) -> None:
+    """Refuse a name that cannot be a rule of the workflow, a word of a command and a part of files' names."""
+    if not re.fullmatch(r"\w[\w-]{0,99}", name):
+        raise ConfigError(f"{shown_path(path)}: expected a name of at most 100 letters, digits, _ and -")

@@ -1,15 +1,18 @@
 """Read ablations, studies/*/questions/NAME.yaml: a question, its variants, the tables and figures that answer it."""
 
+import re
 from functools import cache
 from typing import Annotated, Any
 
 from pydantic import Field, field_validator
 
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
-from workflow.config.studies import known_studies, shown_path, study_file, study_files
+from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
 from workflow.tasks.spec import TASKS
 
+RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
 PaperName = Annotated[str, one_of("paper", known_studies)]
 Values = PositiveStrictInt | str | Annotated[list[PositiveStrictInt], Field(min_length=1)] | None
 
@@ -110,3 +113,20 @@ def check_owners(ablations: dict[str, Ablation]) -> None:
             owners = [owner for owner, ablation in ablations.items() if name in getattr(ablation, kind)]
             if len(owners) > 1:
                 raise ConfigError(f"{kind} {name}: named by {' and '.join(owners)}; it may answer only one")
+
+
+def find_owners() -> dict[str, str]:
+    """Map each name, in small letters, to what has it: the workflow, or a file of a study.
+
+    A question shares its name with the table and figure that it names; `ConfigError` for any other name of two things.
+    """
+    rules = "".join(path.read_text(encoding="utf-8") for path in list_folder(ROOT / "workflow" / "rules", ".smk"))
+    owners = dict.fromkeys(["formulas", *RULE.findall(rules)], "the workflow itself")  # claims may be about formulas
+    asked = {name: load_ablation(name) for name in known_ablations()}
+    answers = {(kind, name) for name in asked for kind in ("tables", "figures") if name in getattr(asked[name], kind)}
+    things = [("studies", name, part_of(name, "study.yaml")) for name in known_studies()]
+    things += [(kind, name, path) for kind in KINDS for name, (_, path) in study_files(kind).items()]
+    for path, name in [(shown_path(path), name.lower()) for kind, name, path in things if (kind, name) not in answers]:
+        if (owner := owners.setdefault(name, path)) != path:
+            raise ConfigError(f"{path}: {owner} has this name already; choose another")
+    return owners

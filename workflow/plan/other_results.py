@@ -1,19 +1,21 @@
 """Find bundles shown beside this scale's results in the ledger: precomputed ones, and those that the config names."""
 
-import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import is_zipfile
 
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED
+from workflow.config.files import PRECOMPUTED, user_path
+from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed_scales
+from workflow.tasks.sources import json_checksum
 
 
 @dataclass(frozen=True)
 class OtherResults:
-    """Other results in the ledger. path: a scale's folder or an archive, as `workflow.report.bundle` reads it."""
+    """Other results, by the `name` that the ledger gives them. path: as `workflow.report.bundle` reads it."""
 
+    name: str
     path: Path
 
     @property
@@ -22,20 +24,25 @@ class OtherResults:
         folder = PRECOMPUTED if self.path.is_relative_to(PRECOMPUTED) else self.path
         files = [self.path] if self.path.is_file() else sorted(folder.rglob("[!.]*.json"))
         seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:12]
+        return json_checksum(seen)
 
 
 def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
-    """Find other results by name; precomputed results of `scale` itself are left out, because they are its own runs.
+    """Find other results by the name of their file; precomputed results of `scale` itself are its own runs, left out.
 
-    named: folders of other scales (`results/small`) or archives (`theirs.zip`); `ConfigError` where there is none.
+    named: folders of other scales (`results/small`) or archives (`theirs.zip`); `ConfigError` where there is none. In
+    the ledger they are called as they are here, without results/; in names of files they are a digest.
     """
-    results = {name: OtherResults(PRECOMPUTED / name) for name in precomputed_scales() if name != scale}
-    for path in map(Path, named):
-        name = path.stem if path.suffix == ".zip" else path.name
-        if not (path.is_file() and path.suffix == ".zip") and not (path / "plan.json").is_file():
-            raise ConfigError(f"other_results '{path}': neither a scale's results, such as results/small, nor a bundle")
-        if name in results or name == scale:
-            raise ConfigError(f"other_results '{path}': other results are already named {name}")
-        results[name] = OtherResults(path)
+    results = {name: OtherResults(name, PRECOMPUTED / name) for name in precomputed_scales() if name != scale}
+    for word in named:
+        path = user_path(word, f"other_results '{word}'")
+        if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:
+            continue  # they stand there already, or are this scale's own runs
+        if not is_zipfile(path) and not (path / "plan.json").is_file():
+            raise ConfigError(f"other_results '{word}': neither a scale's results, such as results/small, nor a bundle")
+        if path.resolve() == Path("results", scale).resolve():
+            raise ConfigError(f"other_results '{word}': these are the results of {scale} itself")
+        inside = path.parent == Path("results") and path.name not in results
+        called = json_checksum(str(path)).removeprefix("sha256:")[:DIGITS]
+        results[called] = OtherResults(path.name if inside else word, path)
     return results

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 
-from workflow.plan.ablations import Ablation, check_owners
+from workflow.plan.ablations import Ablation, check_owners, find_owners
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -47,6 +47,7 @@ class Targets:
         ablations = {name: ablation for name, ablation in config.load_ablations().items() if name in named}
         measures = {task: scale.measure for task, scale in config.load_scales().items()}
         check_owners(ablations)
+        find_owners()  # refuses a name of two things
         others = find_other_results(config.folder, config.other_results)
         targets = cls(config, runs, Code(runs), ablations, measures, others)
         # Rules ask for these again. What is wrong in a claim, table or figure is refused here, in one line.
@@ -166,8 +167,8 @@ class Targets:
     @property
     def all_rows(self) -> list[str]:
         """List the runs of all questions, the costs that their pages show, and the layers."""
-        shown = {name: [self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations}
-        return list(dict.fromkeys([*chain(*shown.values()), *([self.layers] if self.reads_layers else [])]))
+        shown = [[self.rows_of(name), *self.cost_files(name, *costs_shown(name))] for name in self.ablations]
+        return list(dict.fromkeys([*chain(*shown), *([self.layers] if self.reads_layers else [])]))
 
     @property
     def shared_pages(self) -> list[str]:
@@ -206,4 +207,4 @@ class Targets:
     @property
     def all_files(self) -> list[str]:
         """List what `snakemake` makes: whatever can be asked for by name, and the pages that lead to it."""
-        return list(dict.fromkeys([*(file for files in self.named.values() for file in files), *self.pages]))
+        return list(dict.fromkeys([*chain(*self.named.values()), *self.pages]))

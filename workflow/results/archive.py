@@ -13,21 +13,15 @@ from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import BROKEN, atomic_write, open_zip, pieces
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
 from workflow.results.record import read_record
-from workflow.results.registry import COSTS
+from workflow.results.registry import COSTS, OF_TEXTS
 
 VERSION = 2
 MANIFEST = "manifest.json"
-SCALE = (
-    "*.json",
-    "*.csv",
-    *(f"{folder}/*.json" for folder in ("ablations", "claims", *COSTS)),
-    "tables/*",
-    "figures/*",
-)
+SCALE = ("*", *(f"{folder}/*" for folder in ("ablations", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
 RUN = ("job.json", "record.json", "curve.csv")  # without weights and data
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
-PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+")
+PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+\.(html|json|csv|parquet|tex|svg|pdf|png|txt)")  # all it holds
 
 
 class Manifest(StrictModel):
@@ -38,28 +32,13 @@ class Manifest(StrictModel):
 
 
 def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
-    """Find one scale's results, runs and pages for the archive: path in it -> file, sorted by path."""
+    """Find one scale's results, runs and pages for the archive: path in it -> file or link to one, sorted by path."""
     files = [path for pattern in SCALE for path in (results / scale).glob(pattern)]
-    files += [results / "runs" / digest / name for digest in _digests(results, scale) for name in RUN]
+    digests = {row["digest"] for row in read_json(results / scale / "plan.json")}
+    files += [results / "runs" / digest / name for digest in digests for name in RUN]
     paths = {f"results/{path.relative_to(results).as_posix()}": path for path in files}
     paths |= {f"reports/{path.relative_to(reports).as_posix()}": path for path in (reports / scale).rglob("*")}
-    paths = {name: path for name, path in sorted(paths.items()) if path.is_file() and not path.is_symlink()}
-    for path in paths.values():
-        room = results if path.is_relative_to(results) else reports
-        if not path.resolve().is_relative_to(room.resolve()):
-            raise ConfigError(f"{path}: a link that leads out of the {room.name}; a bundle holds files, put them there")
-    return paths
-
-
-def _digests(results: Path, scale: str) -> list[str]:
-    """List the runs of a scale, as its plan names them."""
-    return sorted({row["digest"] for row in read_json(results / scale / "plan.json")})
-
-
-def _commits(results: Path, scale: str) -> list[str]:
-    """List the commits behind the records of a scale."""
-    records = [results / "runs" / digest / "record.json" for digest in _digests(results, scale)]
-    return sorted({read_record(path).origin.commit for path in records if path.exists()})
+    return {name: path for name, path in sorted(paths.items()) if PLACE.fullmatch(name) and path.is_file()}
 
 
 def write_archive(out: Path, results: Path, reports: Path, scale: str, root: bytes) -> Manifest:
@@ -67,7 +46,8 @@ def write_archive(out: Path, results: Path, reports: Path, scale: str, root: byt
     files = list_files(results, reports, scale)
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
-    manifest = Manifest(version=VERSION, scale=scale, commits=_commits(results, scale), files=sums)
+    commits = sorted({read_record(path).origin.commit for path in files.values() if path.name == "record.json"})
+    manifest = Manifest(version=VERSION, scale=scale, commits=commits, files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())
         _add(archive, "reports/index.html", root)

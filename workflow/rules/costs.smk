@@ -21,8 +21,8 @@ rule costs:
     message:
         "measure multiply-adds and memory of {params.label}"
     shell:
-        "python -m workflow.scripts.costs {input} --flops {output.flops} --memory {output.memory} {params.options}"
-        " > {log} 2>&1"
+        "python -m workflow.scripts.costs {input:q} --flops {output.flops:q} --memory {output.memory:q}"
+        " {params.options} > {log:q} 2>&1"
 
 
 rule longest_span:
@@ -51,8 +51,8 @@ rule longest_span:
     message:
         "find the longest S of {params.label}"
     shell:
-        "python -m workflow.scripts.longest_span {input} {output} --measure {params.measure:q} {params.options}"
-        " > {log} 2>&1"
+        "python -m workflow.scripts.longest_span {input:q} {output:q} --measure {params.measure:q} {params.options}"
+        " > {log:q} 2>&1"
 
 
 rule reference:
@@ -73,7 +73,7 @@ rule reference:
     message:
         "time the reference step"
     shell:
-        "python -m workflow.scripts.reference {output} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.reference {output:q} {params.options} > {log:q} 2>&1"
 
 
 rule throughput:
@@ -102,8 +102,8 @@ rule throughput:
     message:
         "time the configurations of {wildcards.group}"
     shell:
-        "python -m workflow.scripts.throughput {output} {input.nets} --reference {input.reference}"
-        " --measure {params.measure:q} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.throughput {output:q} {input.nets:q} --reference {input.reference:q}"
+        " --measure {params.measure:q} {params.options} > {log:q} 2>&1"
 
 
 rule best_reader:
@@ -127,7 +127,7 @@ rule best_reader:
     message:
         "compute the best possible prediction of {wildcards.slug}"
     shell:
-        "python -m workflow.scripts.best_reader {params.name:q} {input} {output} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.best_reader {params.name:q} {input:q} {output:q} {params.options} > {log:q} 2>&1"
 
 
 rule topic_borders:
@@ -152,8 +152,8 @@ rule topic_borders:
     message:
         "measure dynamic spans where the topics of {wildcards.slug} change"
     shell:
-        "python -m workflow.scripts.topic_borders {params.name:q} {input.data} {output} {input.nets} {params.options}"
-        " > {log} 2>&1"
+        "python -m workflow.scripts.topic_borders {params.name:q} {input.data:q} {output:q} {input.nets:q}"
+        " {params.options} > {log:q} 2>&1"
 
 
 rule layers:
@@ -179,7 +179,7 @@ rule layers:
     message:
         "time the layers of Attention Is All You Need, Table 1"
     shell:
-        "python -m workflow.scripts.layers {output} --measure {params.measure:q} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.layers {output:q} --measure {params.measure:q} {params.options} > {log:q} 2>&1"
 
 
 rule engine:
@@ -200,4 +200,4 @@ rule engine:
     message:
         "time the engine beside the definition"
     shell:
-        "python -m workflow.scripts.engine {output} {params.options} > {log} 2>&1"
+        "python -m workflow.scripts.engine {output:q} {params.options} > {log:q} 2>&1"

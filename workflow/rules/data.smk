@@ -15,4 +15,4 @@ rule corpus:
     message:
         "prepare the data set {wildcards.slug}"
     shell:
-        "python -m workflow.scripts.corpus {params.name:q} {output} > {log} 2>&1"
+        "python -m workflow.scripts.corpus {params.name:q} {output:q} > {log:q} 2>&1"

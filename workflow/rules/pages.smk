@@ -11,13 +11,14 @@ rule evidence:
     conda:
         "../../environment.yml"
     params:
+        called=lambda w: targets.other_results[w.name].name,
         path=lambda w: targets.other_results[w.name].path,
         stamp=lambda w: targets.other_results[w.name].stamp,
         source=targets.code.of_evidence(),
     message:
-        "judge the claims by the results of {wildcards.name}"
+        "judge the claims by the results of {params.called}"
     shell:
-        "python -m workflow.scripts.evidence {wildcards.name:q} {params.path:q} {output} > {log} 2>&1"
+        "python -m workflow.scripts.evidence -- {params.called:q} {params.path:q} {output:q} > {log:q} 2>&1"
 
 
 for name in targets.papers:
@@ -25,7 +26,7 @@ for name in targets.papers:
     rule:
         """Write the page of a paper: its tables and figures next to ours."""
         name:
-            f"page_of_{name}"
+            f"page.{name}"
         input:
             rows=[targets.rows_of(each) for each in targets.ablations_of(name)],
             pages=[targets.page_of(each) for each in targets.ablations_of(name)],
@@ -44,7 +45,7 @@ for name in targets.papers:
         message:
             "write the page of the paper {params.name}"
         shell:
-            "python -m workflow.scripts.paper {params.name} {input.rows} --scale {params.scale} > {log} 2>&1"
+            "python -m workflow.scripts.paper {params.name} {input.rows:q} --scale {params.scale:q} > {log:q} 2>&1"
 
 
 rule report:
@@ -66,8 +67,8 @@ rule report:
     message:
         "judge the claims and write the index of scale {params.scale}"
     shell:  # pyarrow, which writes Parquet, is installed for everyone: docs/decisions/0014-runs-as-one-table.md
-        "python -m workflow.scripts.report --scale {params.scale} --rows {input.rows} --evidence {input.evidence}"
-        " > {log} 2>&1"
+        "python -m workflow.scripts.report --scale {params.scale:q} --rows {input.rows:q} --evidence {input.evidence:q}"
+        " > {log:q} 2>&1"
 
 
 rule bundle_archive:
@@ -85,4 +86,4 @@ rule bundle_archive:
     message:
         "pack all results into an archive"
     shell:
-        "python -m workflow.scripts.bundle {output} --scale {wildcards.scale} > {log} 2>&1"
+        "python -m workflow.scripts.bundle {output:q} --scale {wildcards.scale:q} > {log:q} 2>&1"

@@ -2,9 +2,11 @@ def shown(kind, name):
     """Return the files of a table or figure; Snakemake's own report shows the first."""
     first, *others = targets.files_of(kind, name)
     paper = targets.ablations[targets.question_with(kind, name)].paper
+    titles = (title_of_paper(paper), title_of_artefact(kind, name))
+    category, shows = (title.replace("{", "{\N{WORD JOINER}") for title in titles)  # a word in braces is a wildcard
     caption = f"../report/captions/{kind.removesuffix('s')}.rst"
-    labels = {kind.removesuffix("s"): name, "shows": title_of_artefact(kind, name)}
-    first = report(first, caption=caption, category=title_of_paper(paper), subcategory=kind.title(), labels=labels)
+    labels = {kind.removesuffix("s"): name, "shows": shows}
+    first = report(first, caption=caption, category=category, subcategory=kind.title(), labels=labels)
     return [first, *others]
 
 
@@ -13,7 +15,7 @@ for name, question in targets.ablations.items():
     rule:
         """Answer a question: collect its runs, build its tables, draw its figures, weigh its claims, write its page."""
         name:
-            f"answer_{name}"
+            f"answer.{name}"
         input:
             records=lambda w, name=name: targets.runs.records_of(name),
             costs=lambda w, name=name: targets.costs_of(name),
@@ -33,8 +35,8 @@ for name, question in targets.ablations.items():
             name=name,
             scale=targets.folder,
             source=[targets.runs.digest_of(name), targets.code.of_question(name)],
-            question=asked_of(targets, name),
+            question=lambda w, name=name: asked_of(targets, name),  # what a string has in braces is a wildcard
         message:
             "answer {params.name}: {params.question}"
         shell:
-            "python -m workflow.scripts.question {params.name} {input.costs} --scale {params.scale} > {log} 2>&1"
+            "python -m workflow.scripts.question {params.name} {input.costs:q} --scale {params.scale:q} > {log:q} 2>&1"

@@ -17,7 +17,7 @@ rule plan:
     message:
         "plan the runs of every ablation"
     shell:
-        "python -m workflow.scripts.plan {output.plan} > {log} 2>&1"
+        "python -m workflow.scripts.plan {output.plan:q} > {log:q} 2>&1"
 
 
 rule train:
@@ -46,7 +46,7 @@ rule train:
     message:
         "train {params.label}"
     shell:  # exec: a signal to all processes of a job reaches the run, with no shell beside it that would die of it
-        "exec python -m workflow.scripts.train {input.job} --data {input.data} {params.options} > {log} 2>&1"
+        "exec python -m workflow.scripts.train {input.job:q} --data {input.data:q} {params.options} > {log:q} 2>&1"
 
 
 rule precomputed:
@@ -62,4 +62,4 @@ rule precomputed:
     message:
         "take what came with the project"
     shell:
-        "python -m workflow.scripts.precomputed > {log} 2>&1"
+        "python -m workflow.scripts.precomputed > {log:q} 2>&1"

@@ -1,8 +1,4 @@
-TARGETS = [
-    "all",
-    "engine",
-    "bundle",
-]  # beside the names of tables, figures, claims, ablations and papers
+TARGETS = ["all", "engine", "bundle"]  # beside the names of tables, figures, claims, ablations and papers
 
 
 # Rules without output, `all` and those by name, run whenever they are asked for. The summary then runs too, which links
@@ -20,7 +16,7 @@ rule all:
     message:
         "all of it is made"
     shell:
-        "echo made > {log}"
+        "echo made > {log:q}"
 
 
 rule bundle:
@@ -60,8 +56,8 @@ for name, files in targets.named.items():
         conda:
             "../../environment.yml"
         params:
-            about=descriptions[name],
+            about=lambda w, name=name: descriptions[name],
         message:
             "{params.about}"
         shell:
-            "echo made > {log}"
+            "echo made > {log:q}"

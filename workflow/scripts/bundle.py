@@ -5,24 +5,20 @@ from pathlib import Path
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.pages.index import root_page
-from workflow.report.pages.site import link_pages, render
+from workflow.report.pages.site import link_pages, parse_with_site, render
 from workflow.results.archive import write_archive
 
 
 def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="bundle", description="Write one archive of a scale's results and pages.")
     parser.add_argument("out", type=Path)
-    parser.add_argument("--scale", required=True, help="folder under results/ and reports/")
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--reports", type=Path, default=Path("reports"))
-    options = parser.parse_args(argv)
-    results, reports = options.results / options.scale, options.reports / options.scale
-    if options.out.suffix != ".zip" or options.out.resolve().is_relative_to(options.reports.resolve()):
+    options, site = parse_with_site(parser, argv)
+    if options.out.suffix.lower() != ".zip" or options.out.resolve().is_relative_to(options.reports.resolve()):
         raise ConfigError(f"{options.out}: expected a name that ends in .zip, outside {options.reports}")
-    for needed in (reports / "index.html", results / "plan.json"):
+    for needed in (site.reports / "index.html", site.results / "plan.json"):
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
-    link_pages(reports)
+    link_pages(site.reports)
     root = render("root.html.j2", "index.html", **root_page(options.reports, only=options.scale)).encode()
     manifest = write_archive(options.out, options.results, options.reports, options.scale, root)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")

@@ -5,6 +5,7 @@ the project's findings. Writes the index of a scale anew where questions were as
 which leads to the reports of every scale.
 """
 
+import shlex
 from pathlib import Path
 from textwrap import fill
 
@@ -59,7 +60,7 @@ def list_findings_of(site: Site) -> list[str]:
 def list_restless(results: Path) -> list[str]:
     """Name the command that times again what was timed while the machine was not quiet; nothing where it was."""
     files = list_folder(results / "throughput", ".json")
-    restless = " ".join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
+    restless = shlex.join(str(file) for file in files if any(row.get("quiet") is False for row in read_rows(file)[1]))
     said = f"the machine was not quiet while speeds were timed: the same command with --forcerun {restless} times them"
     return [f"{said} again"] if restless else []
 
@@ -86,6 +87,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = Parser(prog="summary", description="Print what was found and what failed.")
     parser.add_argument("scale", help="folder under results/ and reports/")
     parser.add_argument("--asked", nargs="*", default=[], help="the targets of the command line; none: everything")
+    parser.add_argument("--evidence", type=Path, nargs="*", default=[], help="claims judged by other results")
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument("--steps-failed", action="store_true", help="said where no run failed")
     parser.add_argument("--reports", type=Path, default=Path("reports"))
@@ -94,7 +96,7 @@ def main(argv: list[str] | None = None) -> None:
     # A name of another workflow's is not known here; of "all" the findings are told.
     asked = [] if "all" in options.asked else [each for each in map(Asked, options.asked) if each.is_known]
     if any(each.has_page for each in asked) and not options.steps_failed:
-        write_made(site)
+        write_made(site, [path for path in options.evidence if path.exists()])
     link_pages(site.reports)
     if not (asked and options.steps_failed):  # what was asked for is then not all made
         print_found(site, asked)

@@ -137,11 +137,17 @@ def json_checksum(content) -> str:
 
 
 def two_user_paths(name: str, expected: str) -> tuple[Path, Path]:
-    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the suite is run from."""
-    words = name.partition(":")[2].split(",")
-    if len(words) != 2 or not all(words):
-        raise ConfigError(f"data set '{name}': expected {expected}")
-    return user_path(words[0], f"data set '{name}'"), user_path(words[1], f"data set '{name}'")
+    """Return A and B of a name as in `pairs:A,B`; a relative path starts in the folder that the suite is run from.
+
+    Of several commas, which file names may have, the one that parts two paths to something.
+    """
+    what, words = f"data set '{name}'", name.partition(":")[2].split(",")
+    halves = [(",".join(words[:n]), ",".join(words[n:])) for n in range(1, len(words))]
+    pairs = [(user_path(a, what), user_path(b, what)) for a, b in halves]
+    found = [pair for pair in pairs if all(path.exists() for path in pair)] or pairs
+    if len(found) != 1 or not all(words):
+        raise ConfigError(f"{what}: expected {expected}")
+    return found[0]
 
 
 def state(path: Path) -> tuple[str, int, int, int]:

@@ -42,12 +42,11 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
     write_shared(site, frames.runs)
 
 
-def write_made(site: Site) -> None:
-    """Write the ledger, the papers' pages and the shared pages for the questions that have a page."""
+def write_made(site: Site, others: list[Path]) -> None:
+    """Write ledger, papers' pages and shared pages of the questions that have a page. others: evidence of others."""
     made = [name for name in known_ablations() if _is_made(site, name)]
     costs = [path for kind in COSTS for path in list_folder(site.results / kind, ".json")]
     layers = [path for path in [site.results / "layers.json"] if path.exists()]
-    others = list_folder(site.results / "evidence", ".json")
     if not made:
         write_ledger_alone(site, others, layers)
         return

@@ -87,7 +87,7 @@ def link_pages(reports: Path) -> None:
     def holds(page: Path, anchor: str | None) -> bool:
         return page.is_file() and (anchor is None or f'id="{anchor}"' in page.read_text(encoding="utf-8"))
 
-    for page in reports.rglob("[!.]*.html"):
+    for page in filter(Path.is_file, reports.rglob("[!.]*.html")):
 
         def link(mark: re.Match, folder: Path = page.parent) -> str:
             address, anchor, text = mark.groups()
