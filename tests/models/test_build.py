@@ -130,9 +130,11 @@ def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
 def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
     monkeypatch.setenv(environment.ALLOCATOR, "glibc.malloc.hugetlb=0")
     assert record_of(tmp_path, "auto").origin.allocator == "glibc.malloc.hugetlb=0"
-    assert environment.environment()[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
+    passed = environment.variables(tmp_path, "{}", None, deployed=False)
+    assert passed[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
     monkeypatch.delenv(environment.ALLOCATOR)
-    assert "mmap_threshold=33554432" in environment.environment()[environment.ALLOCATOR]
+    passed = environment.variables(tmp_path, "{}", None, deployed=False)
+    assert "mmap_threshold=33554432" in passed[environment.ALLOCATOR]
     assert environment.ALLOCATOR not in os.environ
 
 
