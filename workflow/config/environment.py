@@ -11,12 +11,7 @@ DEVICES = ("auto", "cpu", "cuda")
 ALLOCATOR = "GLIBC_TUNABLES"
 CONFIG = "ATTENTION_CONFIG"
 PLAIN = {"PYTHONSAFEPATH": "1"} | dict.fromkeys(("PYTHONOPTIMIZE", "PYTHONWARNINGS", "MPLBACKEND"), "")
-KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
-
-
-def allocator() -> str:
-    """Say how this process was started, for its record."""
-    return os.environ.get(ALLOCATOR, "as the system has it")
+KEEPS_PAGES = ("hugetlb=1", f"mmap_threshold={32 << 20}", f"trim_threshold={16 << 30}", f"top_pad={64 << 20}")
 
 
 def variables(suite: os.PathLike, config: str, data_dir: str | None, deployed: bool) -> dict[str, str]:
@@ -26,9 +21,8 @@ def variables(suite: os.PathLike, config: str, data_dir: str | None, deployed: b
     their own; else it is the one that Snakemake runs on. A folder there that is called like a library is none, and a
     warning is no error. What the user has set in PYTHONPATH and in the allocator's variable stands.
     """
-    tunables = ":".join(f"glibc.malloc.{name}={value}" for name, value in KEEPS_PAGES.items())
-    found = {CONFIG: config, ALLOCATOR: os.environ.get(ALLOCATOR, tunables)}
-    found |= {"PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN}
+    found = {CONFIG: config, "PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN}
+    found[ALLOCATOR] = os.environ.get(ALLOCATOR, ":".join(f"glibc.malloc.{each}" for each in KEEPS_PAGES))
     found |= {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
     return found if deployed else found | {"PATH": _with_first(Path(sys.executable).parent, "PATH")}
 
