@@ -1,4 +1,4 @@
-"""The workflow run from another folder, on a machine set up for other work, by conda, and as a module of another one."""
+"""The workflow run from another folder, on a machine set up for other work, by conda, and as another's module."""
 
 import json
 import subprocess
