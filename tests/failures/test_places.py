@@ -31,6 +31,8 @@ def test_a_question_is_trained_and_tabled(name, variables, tmp_path, monkeypatch
     said = snakemake(folder, *WORDS, "results/smoke/tables/adaptive_span_table3.json")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     assert (folder / "results" / "smoke" / "tables" / "adaptive_span_table3.csv").stat().st_size
+    said = ended(folder, "workflow.scripts.summary", "smoke", "--asked", "naive")
+    assert said.returncode == 0 and "ve ramp help?" in said.stdout, said.stderr[-2000:]
 
 
 def test_a_text_with_an_odd_name(tmp_path):

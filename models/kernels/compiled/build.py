@@ -107,8 +107,7 @@ def _load(real: str, folder: Path) -> ctypes.CDLL:
             made = Path(own) / "library.so"
             done = _run([*command, *(str(FOLDER / name) for name in SOURCES), "-lm", "-o", str(made)])
             if not done.returncode:
-                made.replace(path)
-                return ctypes.CDLL(str(path))
+                return ctypes.CDLL(str(made.replace(path)))
     lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
     raise CannotCompile(f"{compiler[0]} failed: {lines[0]}"[:300])
 
