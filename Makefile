@@ -8,15 +8,16 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-export PATH := $(CURDIR)/$(BIN):$(PATH)
+# a pip.conf may ask for the user's own folder, which an environment refuses
+export PIP_USER := 0
 .PHONY: all report gpu test check lint docs lock clean
 
 all: .venv/installed
-	snakemake
+	$(BIN)/snakemake
 
 report: .venv/installed
-	snakemake --config train=nothing
-	snakemake --config train=nothing scale=overnight
+	$(BIN)/snakemake --config train=nothing
+	$(BIN)/snakemake --config train=nothing scale=overnight
 
 # its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
 gpu: SCALE := small
@@ -25,25 +26,25 @@ gpu:
 	@test $(DEVICE) = cpu || nvidia-smi -L 2>/dev/null | grep -q '^GPU' || \
 	  { echo "make gpu: no GPU is seen here, for nvidia-smi lists none"; exit 1; }
 	$(MAKE) .venv/installed
-	python -m workflow.cli.doctor --device $(DEVICE)
-	snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) -- all bundle
+	$(BIN)/python -m workflow.cli.doctor --device $(DEVICE)
+	$(BIN)/snakemake --workflow-profile profiles/gpu --config scale=$(SCALE) device=$(DEVICE) -- all bundle
 	@echo results/$(SCALE)/bundle.zip
 
 test: lint
-	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: lint
-	python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder -m "not slow"
 
 lint: .venv/installed-for-tests
-	ruff check .
-	ruff format --check .
-	snakefmt --check Snakefile workflow
-	snakemake --lint
-	python -m compileall -q models workflow tests benchmarks
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow
+	$(BIN)/snakemake --lint
+	$(BIN)/python -m compileall -q models workflow tests benchmarks
 
 docs: .venv/docs
-	python -m sphinx -q --fail-on-warning --keep-going -d .venv/doctrees docs site
+	$(BIN)/python -m sphinx -q --fail-on-warning --keep-going -d .venv/doctrees docs site
 	@echo site/index.html
 
 .venv/docs: .venv/installed

@@ -49,3 +49,11 @@ def test_a_clock_that_does_not_follow_the_work_is_wrong(twice, status, monkeypat
     times = iter(([1.0], [twice]))
     monkeypatch.setattr(doctor, "time_turn", lambda *given: next(times))
     assert doctor.look_at_clock(CPU)[1] == status
+
+
+def test_a_folder_called_triton_is_not_taken_for_the_library(monkeypatch, tmp_path):
+    (tmp_path / "triton").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(doctor, "distributions", lambda name: iter(()))
+    found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
+    assert found["Triton"] == (doctor.OK, "not installed; a GPU's kernel needs it")  # no GPU, and so no kernel

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -31,6 +32,22 @@ def test_new_choices_are_found_and_their_contracts_fail_until_the_maths_is_there
     assert tested.returncode == 1
     for kind in kinds:
         assert re.search(rf"{kind}s/{kind}_of_mine.py:\d+: NotImplementedError", tested.stdout), tested.stdout[-2000:]
+
+
+def test_a_new_choice_is_begun_and_tested_with_what_make_installs(copy, tmp_path, monkeypatch):
+    """That is without what the extra `test` brings: ruff, hypothesis and others."""
+    absent = tmp_path / "absent"
+    absent.mkdir()
+    extra = tomllib.loads((copy / "pyproject.toml").read_text())["project"]["optional-dependencies"]["test"]
+    for name in (*extra, "xdist"):
+        (absent / f"{name.replace('-', '_')}.py").write_text("raise ImportError('not installed')\n")
+    monkeypatch.setenv("PYTHONPATH", str(absent))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    begun = ended(copy, "workflow.cli.new", "span", "of_mine")
+    assert begun.returncode == 0, begun.stderr
+    files = re.search("pytest (tests/.*)", begun.stdout)[1].split()
+    tested = ended(copy, "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *files, "-k", "of_mine and sum_to_one")
+    assert tested.returncode == 1 and "of_mine.py" in tested.stdout and "NotImplementedError" in tested.stdout
 
 
 def test_a_new_question_and_a_new_claim_are_planned_at_once(copy):

@@ -89,11 +89,9 @@ def test_a_folder_in_whose_name_snakemake_would_look_for_variables_is_refused(tm
         check_writable(tmp_path / "a{b}")
 
 
-def test_a_suite_that_cannot_be_found_from_elsewhere_is_refused_and_runs_where_it_lies(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "ROOT", tmp_path / "a:b")
-    (tmp_path / "a:b").mkdir()
-    check_writable(tmp_path / "a:b")
-    with pytest.raises(ConfigError, match="nor from one with :"):
+def test_a_suite_whose_folder_has_a_colon_cannot_be_named_in_pythonpath_and_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "ROOT", tmp_path / "10:30")
+    with pytest.raises(ConfigError, match="10:30: the workflow cannot run in, or from, .* braces or a colon"):
         check_writable(tmp_path)
 
 

@@ -58,6 +58,7 @@ def test_more_devices_than_gpus_are_refused(monkeypatch):
 
 @pytest.mark.parametrize("device, taken, backend", [(CUDA, [call(3)], "cpu:gloo,cuda:nccl"), (CPU, [], "gloo")])
 def test_each_process_takes_a_gpu_of_its_own(device, taken, backend, monkeypatch):
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "run")
     monkeypatch.setenv("LOCAL_RANK", "3")
     monkeypatch.setenv("LOCAL_WORLD_SIZE", "4")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)

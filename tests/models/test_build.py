@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import shlex
 import subprocess
 import sys
 from unittest.mock import Mock
@@ -17,6 +18,7 @@ from models.kernels.compiled.dense import DenseStruct, linear
 from tests._jobs import VARIANTS, job
 from tests._nets import make
 from tests._training import run_script
+from workflow.cli import doctor
 from workflow.config import environment
 from workflow.config.choices import backend_names
 from workflow.training import backends
@@ -63,9 +65,23 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(command,
     assert described() == [f"cpu float64: nothing is compiled, which is slower: {reason}", f"{WORK} band (2)"]
 
 
-def test_a_cache_that_cannot_be_written_is_a_reason_too(fresh, monkeypatch):
+@compiler
+def test_where_no_cache_can_be_written_a_process_compiles_for_itself(fresh):
     fresh.write_text("a file where the folder should be")
-    assert build.obstacle().startswith(("FileExistsError", "NotADirectoryError"))
+    assert build.obstacle() is None and described() == [f"{WORK} compiled (2)"]
+
+
+@compiler
+def test_a_clang_without_openmp_compiles_for_one_thread_and_the_doctor_says_so(fresh, monkeypatch, tmp_path):
+    clang = tmp_path / "clang"
+    refusal = 'case " $* " in *--version*) ;; *" -fopenmp "*) echo "fatal error: no omp.h" >&2; exit 1;; esac'
+    clang.write_text(f'#!/bin/sh\n{refusal}\nexec {shlex.join(build._compiler())} "$@"\n')
+    clang.chmod(0o755)
+    monkeypatch.setenv("CC", str(clang))
+    x, weight = torch.randn(3, 4), torch.randn(5, 4)
+    torch.testing.assert_close(linear(x, weight), x @ weight.T)
+    found = {about: (status, said) for about, status, said in doctor.look_at_versions(CPU)}
+    assert found["C compiler"] == (doctor.NOTE, "attention is compiled without OpenMP, for one thread: slower")
 
 
 @compiler
@@ -130,9 +146,11 @@ def test_a_backend_that_cannot_compute_a_job_leaves_a_record(tmp_path):
 def test_the_allocator_is_named_in_the_record(tmp_path, monkeypatch):
     monkeypatch.setenv(environment.ALLOCATOR, "glibc.malloc.hugetlb=0")
     assert record_of(tmp_path, "auto").origin.allocator == "glibc.malloc.hugetlb=0"
-    assert environment.environment()[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
+    passed = environment.variables(tmp_path, "{}", None, deployed=False)
+    assert passed[environment.ALLOCATOR] == "glibc.malloc.hugetlb=0"  # what a user has set stands
     monkeypatch.delenv(environment.ALLOCATOR)
-    assert "mmap_threshold=33554432" in environment.environment()[environment.ALLOCATOR]
+    passed = environment.variables(tmp_path, "{}", None, deployed=False)
+    assert "mmap_threshold=33554432" in passed[environment.ALLOCATOR]
     assert environment.ALLOCATOR not in os.environ
 
 

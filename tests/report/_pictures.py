@@ -28,7 +28,7 @@ LEAST = 0.5  # of a figure, without its legend and its foot, that its axes cover
 def faults(figure) -> list[str]:
     """Lines on what is wrong, each with the words of the figure that it is about; none of a good one."""
     lay_out(figure)
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     texts = _texts(figure)
     found = [f"raw mathematics: {text.get_text()}" for text in texts if MATHS.search(text.get_text())]
     found += _cut_or_over_another(figure, texts) + _small(figure) + _empty(figure)

@@ -3,13 +3,13 @@
 import math
 
 import pytest
+from matplotlib.text import Text
 
 from tests._runs import CURVE, failed, run, translated
 from workflow.report.answers import cost_figure, curves_figure, effect_figure
 from workflow.report.answers.effects import compare, variant_table
 from workflow.report.answers.lines import LEGEND
 from workflow.report.answers.sentence import answer_of
-from workflow.report.figures.style import plt
 from workflow.report.texts import with_titles
 from workflow.results.runs_table import as_frame
 from workflow.results.statistics import FEWEST
@@ -156,7 +156,7 @@ def test_of_many_variants_it_is_counted_and_chance_is_named():
 
 
 def texts_of(figure) -> str:
-    return " ".join(text.get_text() for text in figure.findobj(plt.Text))
+    return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
 def test_the_figure_of_effect_has_every_seed_and_says_which_way_is_better():

@@ -1,5 +1,6 @@
 """Figures: the numbers behind them, and that each can be drawn from good, failed and missing runs."""
 
+import matplotlib
 import pytest
 
 from studies.adaptive_span.figures import (
@@ -27,7 +28,7 @@ FRAMES |= {"one": Frames(everything().query("seed == 1"), layers())}
 def test_every_figure_can_be_drawn(name, frames):
     builder = load_builder("figures", name)
     figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     assert figure.axes and builder.TITLE and builder.CAPTION
 
 
@@ -75,3 +76,17 @@ def test_the_same_data_give_the_same_bytes(tmp_path):
         write_figure(tmp_path / f"{name}.svg", "adaptive_span_figure3_left", frames)
     for ending in ("svg", "pdf", "png"):
         assert (tmp_path / f"a.{ending}").read_bytes() == (tmp_path / f"b.{ending}").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_matplotlibrc_of_the_users_changes_no_byte_of_a_figure(tmp_path, monkeypatch):
+    """Neither one that matplotlib has read at its import, nor what another library sets."""
+    rows = all_frames()
+    write_figure(tmp_path / "plain.svg", "adaptive_span_figure3_left", rows)
+    theirs = {"text.usetex": True, "savefig.facecolor": "black", "figure.dpi": 47, "font.family": ["serif"]}
+    theirs |= {"svg.fonttype": "path", "axes.grid": False, "savefig.bbox": "tight", "image.cmap": "hot"}
+    for key, value in theirs.items():
+        monkeypatch.setitem(matplotlib.rcParams, key, value)
+    write_figure(tmp_path / "theirs.svg", "adaptive_span_figure3_left", rows)
+    for ending in ("svg", "pdf", "png"):
+        assert (tmp_path / f"plain.{ending}").read_bytes() == (tmp_path / f"theirs.{ending}").read_bytes()

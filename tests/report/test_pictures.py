@@ -14,7 +14,7 @@ from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
-from workflow.report.figures.style import canvas, plt, set_log, share_legend
+from workflow.report.figures.style import canvas, set_log, share_legend
 from workflow.report.pages.ablation import draw_figures
 from workflow.tasks.spec import TASKS
 
@@ -59,7 +59,6 @@ def all_faults(figure) -> list[str]:
     file = io.StringIO()
     figure.savefig(file, format="svg")
     found += pale(file.getvalue()) + names_within(words(figure))
-    plt.close(figure)
     return found
 
 

@@ -86,6 +86,14 @@ def test_a_loss_beyond_the_bound_is_a_record_with_its_curve(tmp_path):
     assert record.status == "diverged" and "the bound is 0.01" in record.reason and record.curve
 
 
+def test_a_rank_that_another_trainer_left_in_the_shell_is_not_this_runs(tmp_path, monkeypatch):
+    for name, value in {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_PORT": "29500"}.items():
+        monkeypatch.setenv(name, value)
+    assert end(begin(tmp_path, job(**QUIET)))[0] == 0
+    record = read_record(tmp_path / "record.json")
+    assert (record.status, record.origin.devices) == ("ok", 1)
+
+
 def test_what_cannot_be_divided_is_refused_in_a_line(tmp_path):
     status, errors = end(begin(tmp_path, job(batch=4), "--devices", "3"))
     line = "train.py: devices: accumulate x devices = 1 x 3 must divide the batch of 4 streams"

@@ -32,11 +32,15 @@ def needed(lines: list[str]) -> dict[str, Requirement]:
     return found
 
 
-def test_conda_and_pip_ask_for_the_same():
-    asked = next(entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict))
-    assert asked[0] == "-c constraints.txt"
-    assert sorted(asked[1:]) == sorted(PROJECT["dependencies"])
-    assert f"python{PROJECT['requires-python']}" in CONDA["dependencies"]
+def test_conda_and_pip_ask_for_the_same_and_condas_file_can_be_copied_to_where_no_other_one_lies():
+    """Snakemake copies it to .snakemake/conda; `Requirement` takes neither an option of pip's nor a path."""
+    lines = next(entry["pip"] for entry in CONDA["dependencies"] if isinstance(entry, dict))
+    asked = {canonicalize_name(one.name): one for one in map(Requirement, lines)}
+    assert {name: str(one.specifier) for name, one in asked.items()} == {name: f"=={PINS[name]}" for name in asked}
+    direct = {canonicalize_name(one.name): one for one in map(Requirement, PROJECT["dependencies"])}
+    assert {name: str(one.marker) for name, one in direct.items()} == {name: str(asked[name].marker) for name in direct}
+    assert {*needed(list(PROJECT["dependencies"])), *direct} <= set(asked)
+    assert f"python{PROJECT['requires-python']}" in CONDA["dependencies"][0]
 
 
 @pytest.mark.parametrize("extra", [None, *EXTRAS])

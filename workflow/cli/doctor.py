@@ -7,8 +7,7 @@ Versions and compiler, every backend against the definition, the counter of memo
 import platform
 from collections.abc import Iterator
 from contextlib import nullcontext
-from importlib.metadata import version
-from importlib.util import find_spec
+from importlib.metadata import distributions
 
 import torch
 
@@ -54,9 +53,11 @@ def look_at_versions(device: torch.device) -> Iterator[Finding]:
     yield "Python", OK, f"{platform.python_version()}, {platform.platform()}"
     origin = describe(device, "fp32", recorded([]))
     yield "torch", OK, ", ".join(filter(None, (str(torch.__version__), origin["device"], origin["driver"])))
-    missing = find_spec("triton") is None and "not installed, which the kernel for a GPU needs"
-    yield "Triton", NOTE if missing and origin["driver"] else OK, missing or version("triton")
+    triton = next((each.version for each in distributions(name="triton")), None)  # a folder of that name is none
+    yield "Triton", OK if triton or not origin["driver"] else NOTE, triton or "not installed; a GPU's kernel needs it"
     broken = compiled.obstacle()
+    if not broken and not hasattr(compiled.library(torch.float32), "omp_get_thread_num"):
+        broken = "attention is compiled without OpenMP, for one thread"
     yield "C compiler", NOTE if broken else OK, f"{broken}: slower" if broken else "attention is compiled"
 
 

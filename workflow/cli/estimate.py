@@ -6,10 +6,11 @@ nothing has run, they are predicted from multiply-adds and its peak rate.
 """
 
 import math
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+
+from joblib import cpu_count
 
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.errors import ConfigError, check_known
@@ -123,7 +124,7 @@ def main(argv: list[str] | None = None) -> None:
         "--config", nargs="*", default=[], action="extend", metavar="KEY=VALUE", help="as for snakemake"
     )
     parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--cores", type=at_least(1), default=os.cpu_count())
+    parser.add_argument("--cores", type=at_least(1), default=cpu_count())
     parser.add_argument(
         "--on", metavar="DEVICE", help="also predict the hours that a device of config/devices.yaml would take"
     )

@@ -35,6 +35,7 @@ def at_least(smallest: int) -> Callable[[str], int]:
 
 def run(main: Callable[[], None]) -> None:
     """Exit 2 with one line for refused input, 1 with one line where the system refuses (disk full, no permission)."""
+    sys.stdout.reconfigure(errors="backslashreplace")  # of a terminal that lacks some letters
     try:
         main()
     except (ConfigError, OSError) as error:

@@ -4,31 +4,30 @@ The allocator keeps what it once had and asks for large pages: a fresh page cost
 """
 
 import os
+import sys
+from pathlib import Path
 
 DEVICES = ("auto", "cpu", "cuda")
 ALLOCATOR = "GLIBC_TUNABLES"
 CONFIG = "ATTENTION_CONFIG"
-KEEPS_PAGES = {"hugetlb": 1, "mmap_threshold": 32 << 20, "trim_threshold": 16 << 30, "top_pad": 64 << 20}
+PLAIN = {"PYTHONSAFEPATH": "1"} | dict.fromkeys(("PYTHONOPTIMIZE", "PYTHONWARNINGS", "MPLBACKEND"), "")
+KEEPS_PAGES = ("hugetlb=1", f"mmap_threshold={32 << 20}", f"trim_threshold={16 << 30}", f"top_pad={64 << 20}")
 
 
-def environment() -> dict[str, str]:
-    """Return variables for processes that compute; what the user has set stands."""
-    tunables = ":".join(f"glibc.malloc.{name}={value}" for name, value in KEEPS_PAGES.items())
-    return {ALLOCATOR: os.environ.get(ALLOCATOR, tunables)}
+def variables(suite: os.PathLike, config: str, data_dir: str | None, deployed: bool) -> dict[str, str]:
+    """Return variables for what a rule starts: config and data_dir, and where Python and the suite's modules are.
 
-
-def allocator() -> str:
-    """Say how this process was started, for its record."""
-    return os.environ.get(ALLOCATOR, "as the system has it")
-
-
-def variables(suite: os.PathLike, config: str, data_dir: str | None) -> dict[str, str]:
-    """Return variables for what a rule starts: config and data_dir, and where the suite's modules are.
-
-    config: what decides which runs there are, as JSON. What the user has set in PYTHONPATH and in the allocator's
-    variable stands.
+    config: what decides which runs there are, as JSON. deployed: whether conda or a container brings rules a Python of
+    their own; else it is the one that Snakemake runs on. A folder there that is called like a library is none, and a
+    warning is no error. What the user has set in PYTHONPATH and in the allocator's variable stands.
     """
-    paths = [str(suite), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    path = os.pathsep.join(dict.fromkeys(paths))
-    data = {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
-    return {"PYTHONPATH": path, CONFIG: config, **data, **environment()}
+    found = {CONFIG: config, "PYTHONPATH": _with_first(suite, "PYTHONPATH"), **PLAIN}
+    found[ALLOCATOR] = os.environ.get(ALLOCATOR, ":".join(f"glibc.malloc.{each}" for each in KEEPS_PAGES))
+    found |= {"ATTENTION_DATA_DIR": data_dir} if data_dir else {}
+    return found if deployed else found | {"PATH": _with_first(Path(sys.executable).parent, "PATH")}
+
+
+def _with_first(folder: os.PathLike, variable: str) -> str:
+    """Put a folder before all others that a variable lists."""
+    others = filter(None, os.environ.get(variable, "").split(os.pathsep))
+    return os.pathsep.join(dict.fromkeys([str(folder), *others]))

@@ -43,12 +43,11 @@ class CannotWrite(OSError):
 def check_writable(root: Path) -> None:
     """Raise `ConfigError` where a folder to write to cannot be written, or the disk is as good as full.
 
-    And where a folder's name has braces, in which Snakemake looks for the names of variables, or that of a suite run
-    from elsewhere has what parts the folders of PYTHONPATH.
+    And where a name has braces, which Snakemake takes for variables, or the suite's a colon, where PYTHONPATH splits.
     """
-    for folder, signs in {ROOT: "{}" + os.pathsep, root.resolve(): "{}"}.items():
+    for folder, signs, named in ((root.resolve(), "{}", "braces"), (ROOT, "{}" + os.pathsep, "braces or a colon")):
         if set(signs) & set(str(folder)):
-            raise ConfigError(f"{folder}: Snakemake cannot run in or from a name with braces, nor from one with :")
+            raise ConfigError(f"{folder}: the workflow cannot run in, or from, a folder whose name has {named}")
     for folder in (root / name for name in FOLDERS):
         if folder.exists() and not os.access(folder, os.W_OK | os.X_OK):
             raise ConfigError(f"{folder.resolve()}: this folder is not writable")

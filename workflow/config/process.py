@@ -15,8 +15,6 @@ from workflow.config.errors import ConfigError
 
 PASSED_ON = (signal.SIGTERM, signal.SIGUSR1)  # what a scheduler sends before it takes a machine away
 RUN = ["-m", "workflow.scripts.train"]  # the words after Python's name in the command of a run
-
-
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 _LOCKS: list[int] = []  # open as long as this process lives
 

@@ -94,7 +94,7 @@ def refuse_too_many(count: int, device: torch.device) -> None:
 
 def launched() -> bool:
     """Whether `in_processes` or torchrun started this process as one of several."""
-    return "LOCAL_RANK" in os.environ
+    return "TORCHELASTIC_RUN_ID" in os.environ  # others leave LOCAL_RANK behind
 
 
 @contextmanager

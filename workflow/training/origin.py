@@ -11,7 +11,7 @@ import psutil
 import torch
 
 from models.kernels.compiled.build import processor
-from workflow.config.environment import allocator
+from workflow.config.environment import ALLOCATOR
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.training.guard import attempt
@@ -45,7 +45,7 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
         "devices": devices,
         "driver": f"CUDA {torch.version.cuda}" if cuda else None,
         "threads": torch.get_num_threads(),
-        "allocator": allocator(),
+        "allocator": os.environ.get(ALLOCATOR, "as the system has it"),
         "precision": precision if cuda else "fp32",
         "deterministic": not cuda,
         "versions": {"python": platform.python_version(), "torch": str(torch.__version__), **versions},

@@ -59,8 +59,9 @@ def _attempt(count: int, work: Callable[[], None]) -> int:
 def _variables(rank: int, count: int, port: int) -> dict[str, str]:
     """Make the environment of one of several processes, as torchrun sets it and `join_devices` reads it."""
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": count, "LOCAL_WORLD_SIZE": count}
-    store = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "TORCHELASTIC_RESTART_COUNT": 0}
-    return {name: str(value) for name, value in {**place, **store, "TORCHELASTIC_USE_AGENT_STORE": True}.items()}
+    store = {"MASTER_ADDR": "localhost", "MASTER_PORT": port, "TORCHELASTIC_USE_AGENT_STORE": True}
+    launch = {"TORCHELASTIC_RUN_ID": "run", "TORCHELASTIC_RESTART_COUNT": 0}
+    return {name: str(value) for name, value in {**place, **store, **launch}.items()}
 
 
 def _work(work: Callable[[], None], tell, variables: dict[str, str]) -> None:

@@ -6,8 +6,6 @@
    scores stay in the processor's cache. Scores are c n, with a column for each key j0 .. j0 + n - 1 that any of the
    queries sees; those of r p^T are written askew, since row i sees the distances one column further on. Nothing of
    the size of the scores is kept for the backward pass: they are computed again. */
-#include <omp.h>
-
 #include "band.h"
 #include "mask.h"
 #include "sparse.h"

@@ -1,7 +1,8 @@
 """Compiles the C of this folder into a cache, once for each processor, compiler and state of the sources.
 
 Plain C and `ctypes`, not torch's extension loader: that needs ninja, Python's headers and half a minute, this a second
-and a C compiler. `CC` names the compiler; `CC=""` goes without.
+and a C compiler. `CC` names the compiler; `CC=""` goes without. Where no cache can be kept,
+each process compiles its own.
 """
 
 import ctypes
@@ -22,12 +23,12 @@ FOLDER = Path(__file__).parent
 SOURCES = ("attention.c", "dense.c", "layers.c")
 TYPES = {torch.float32: "float", torch.float64: "double"}
 NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in TYPES}
-FLAGS = ("-O3", "-march=native", "-shared", "-fPIC", "-fopenmp", "-ffp-contract=fast")
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC", "-ffp-contract=fast")
 FLAGS += ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")  # sums in vectors
 SECONDS = 120  # that a compiler may take
 
 
-class CannotCompile(RuntimeError):
+class CannotCompile(Exception):
     """There is no compiled library on this machine; the text says why."""
 
 
@@ -65,7 +66,12 @@ def _attempt(dtype: torch.dtype) -> ctypes.CDLL | CannotCompile:
     if dtype not in TYPES:
         return CannotCompile(f"there is none for {dtype}")
     try:
-        return ctypes.CDLL(str(_built(TYPES[dtype])))
+        with tempfile.TemporaryDirectory() as own:  # where the cache cannot be written, or nothing in it can be run
+            try:
+                cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+                return _load(TYPES[dtype], cache / "attention-suite")
+            except (OSError, RuntimeError):
+                return _load(TYPES[dtype], Path(own))
     except CannotCompile as reason:
         return reason
     except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
@@ -80,27 +86,31 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
     return result
 
 
-def _built(real: str) -> Path:
-    """Build the library where it is not in the cache, and return its path.
+def _load(real: str, folder: Path) -> ctypes.CDLL:
+    """Load the library from a folder, built first where it is not there.
 
     Each process that builds at the same time writes a file of its own, and the last one stays.
     """
     compiler = _compiler()
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attention-suite"
-    path = folder / f"{_digest(compiler, real)}.so"
-    if path.exists():
-        return path
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as own:
-        made = Path(own) / "library.so"
-        kind = (f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}")
-        command = [*compiler, *FLAGS, *kind, *(FOLDER / name for name in SOURCES), "-lm", "-o", made]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
-        if done.returncode:
-            lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
-            raise CannotCompile(f"{compiler[0]} failed: {lines[0]}"[:300])
-        made.replace(path)
-    return path
+    for openmp in (["-fopenmp"], []):  # a clang may come without it: then one thread computes
+        command = [*compiler, *FLAGS, *openmp, f"-DREAL={real}", f"-DREAL_IS_DOUBLE={int(real == 'double')}"]
+        path = folder / f"{_digest(command)}.so"
+        if path.exists():
+            return ctypes.CDLL(str(path))
+        with tempfile.TemporaryDirectory(dir=folder) as own:
+            made = Path(own) / "library.so"
+            done = _run([*command, *(str(FOLDER / name) for name in SOURCES), "-lm", "-o", str(made)])
+            if not done.returncode:
+                return ctypes.CDLL(str(made.replace(path)))
+    lines = [line.strip() for line in done.stderr.splitlines() if "error" in line] or ["no message"]
+    raise CannotCompile(f"{compiler[0]} failed: {lines[0]}"[:300])
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess:
+    """Run the compiler, which then speaks English."""
+    options = {"capture_output": True, "text": True, "errors": "replace", "timeout": SECONDS, "check": False}
+    return subprocess.run(command, env=os.environ | {"LC_ALL": "C"}, **options)
 
 
 def _compiler() -> list[str]:
@@ -112,11 +122,11 @@ def _compiler() -> list[str]:
     raise CannotCompile(f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler")
 
 
-def _digest(compiler: list[str], real: str) -> str:
+def _digest(command: list[str]) -> str:
     """Hash all that the library depends on: sources, flags, compiler, processor."""
-    version = subprocess.run([*compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
-    built_for = (compiler, FLAGS, real, platform.machine(), processor("flags", "Features"))
-    digest = hashlib.sha256(repr(built_for).encode() + version)
+    version = _run([*command, "--version"]).stdout
+    built_for = (command, platform.machine(), processor("flags", "Features"), version)
+    digest = hashlib.sha256(repr(built_for).encode())
     for path in sorted(FOLDER.glob("[!.]*.[ch]")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]

@@ -1,6 +1,4 @@
 /* Products of whole layers: C (+)= A B + bias, or max(0, .) of it, with any strides of A and B. */
-#include <omp.h>
-
 #include "product.h"
 
 typedef struct {

@@ -1,6 +1,4 @@
 /* A residual and its layer norm in one pass, and back in one. */
-#include <omp.h>
-
 #include "vector.h"
 
 /* out = weight (s - mean) / deviation + bias, s = x + y (y may be NULL), by rows of d numbers.

@@ -4,16 +4,14 @@ import io
 import textwrap
 
 import matplotlib
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.transforms import Bbox
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator  # noqa: E402
-from matplotlib.transforms import Bbox  # noqa: E402
-
-from workflow.report.figures.colours import GREY  # noqa: E402
-from workflow.results.statistics import over_seeds  # noqa: E402
+from workflow.report.figures.colours import GREY
+from workflow.results.statistics import over_seeds
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title that fit side by side over a whole figure
@@ -22,34 +20,34 @@ OFFSETS = (5, 4), (5, -10), (-5, 4), (-5, -10)  # of names from their points, in
 NEAR = 3  # pixels between a name and what it must not touch
 DASHES = ("-", "--", ":", "-.")  # so that lines that lie on each other can all be seen
 
-plt.rcParams.update(
-    {
-        "svg.hashsalt": "attention-suite",
-        "svg.fonttype": "none",
-        "text.parse_math": False,  # a label with two dollars is text
-        "font.family": "DejaVu Sans",
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": GREY,
-        "axes.grid": True,
-        "grid.color": "#BBBBBB",
-        "grid.linewidth": 0.4,
-        "grid.alpha": 0.6,
-        "legend.frameon": False,
-        "lines.linewidth": 1.6,
-        "figure.constrained_layout.use": True,
-        "figure.max_open_warning": 0,
-    }
-)
+STYLE = {
+    "svg.hashsalt": "attention-suite",
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # a label with two dollars is text
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": GREY,
+    "axes.grid": True,
+    "grid.color": "#BBBBBB",
+    "grid.linewidth": 0.4,
+    "grid.alpha": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "figure.constrained_layout.use": True,
+}
 TICKS = 3  # that a logarithmic axis has at least
 PARTS = (1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)  # multiples of a power of ten that have a tick, coarsest first
 
 
 def canvas(columns: int = 1, width: float | None = None, height: float = 3.2, rows: int = 1, **options):
     """Make a figure and its axes, `width` x `height` inches a panel; without `width` all columns share WIDTH."""
+    matplotlib.rcdefaults()  # whatever a matplotlibrc says
+    matplotlib.rcParams.update(STYLE)
     width = width or WIDTH / columns
-    return plt.subplots(rows, columns, figsize=(width * columns, height * rows), **options)
+    figure = Figure(figsize=(width * columns, height * rows))
+    return figure, figure.subplots(rows, columns, **options)
 
 
 def lay_out(figure) -> None:
@@ -59,11 +57,10 @@ def lay_out(figure) -> None:
 
 
 def as_svg(figure) -> str:
-    """Lay out a figure, close it and return it as SVG, without a date, so that the same figure is the same text."""
+    """Lay out a figure and return it as SVG, without a date, so that the same figure is the same text."""
     lay_out(figure)
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
-    plt.close(figure)
     return buffer.getvalue()
 
 
