@@ -1,12 +1,11 @@
 """Time every backend beside the definition: a forward pass and a training step of a character model, by span limit S.
 
-    python -m workflow.scripts.engine engine.csv
+    python -m pytest benchmarks/test_engine.py --benchmark-group-by=param:S,param:span,param:work
 
-runs this alone on the device, in one process, and writes how many times faster each backend is. The cases take turns,
-so that a machine that slows down slows all of them. A backend is timed only if it gives the definition's numbers.
+The cases take turns, so that a machine that slows down slows all of them. A backend is timed only if it gives the
+definition's numbers.
 """
 
-import os
 from functools import cache
 from itertools import product
 
@@ -21,7 +20,7 @@ from workflow.training.backends import prepare
 from workflow.training.hardware import synchronise
 from workflow.training.origin import pick_device
 
-LENGTHS = [int(S) for S in os.environ.get("ENGINE_LENGTHS", "").split()]
+LENGTHS = (256, 1024, 4096)
 TURNS, ROUNDS = 3, 3
 BOUND, CHECKED = 1e-9, 2  # of the largest number of a tensor, in 64 bits: in 32 a unit of a relu may flip; streams
 NET = {
@@ -83,10 +82,9 @@ def make_step(net, work: str, tokens: torch.Tensor):
     return step
 
 
-@pytest.mark.skipif(not LENGTHS, reason="needs span limits: run python -m workflow.scripts.engine")
 @pytest.mark.parametrize("turn, S, span, work, backend", CASES)
 def test_engine(benchmark, turn, S, span, work, backend):
-    device = pick_device(os.environ["ENGINE_DEVICE"])
+    device = pick_device("auto")
     try:
         ours, theirs = (find_numbers(span, S, name, device) for name in (backend, "definition"))
     except ValueError as error:  # a backend that this device, or this machine without a compiler, has not

@@ -36,11 +36,6 @@ EXECUTED = {"fixed": 9900.0, "adaptive": 10_670.0, "dynamic": 1.2e6}
 COUNTED = {"macs_torch": 23456.0, "macs_fvcore": None, "unsupported": ["aten::topk"]}
 COUNTED |= {"train_ms": 64.0, "train_turns": [63.0, 64.0, 65.0]}
 SEARCHED = {"longest_span_status": "ok", "longest_S": 256.0, "longest_S_ended": "oom"}
-TIMED = """\
-work,span,S,backend,ms,ms_definition,turns,median,least,most,device,threads,commit
-train,adaptive,4096,band,200,2000,3,10,9,12.5,cpu: made up,2,0123456789abcdef
-train,adaptive,256,compiled,50,200,3,4,4,4,cpu: made up,2,0123456789abcdef
-"""
 NOT_WEIGHED = {"memory_status": "error", "memory_reason": EVIL, "memory_train_bytes": None}
 
 
@@ -71,7 +66,6 @@ def write_results(folder: Path, rows: list[dict]) -> None:
     lines = [line | {"verdict": "reproduced", "why": EVIL} for line in lines]
     others = {"set": "overnight", "scale": "overnight", "provenance": EVIL, "claims": lines}
     write_text(scale / "evidence" / "overnight.json", json.dumps(others))
-    write_text(scale / "engine.csv", TIMED)
 
 
 def planned(row: dict) -> dict:

@@ -125,7 +125,7 @@ def test_a_run_page_says_how_to_reproduce_it_what_was_measured_and_where_it_is_u
 
 def test_the_index_opens_with_what_was_found(site):
     text = (site / "index.html").read_text()
-    order = ('class="findings', 'id="figure-limit"', 'id="headlines"', 'id="engine"', "<h2>Questions and answers</h2>")
+    order = ('class="findings', 'id="figure-limit"', 'id="headlines"', "<h2>Questions and answers</h2>")
     order += ("<h2>Failed</h2>",)
     assert [*order] == sorted(order, key=text.index) and len(text.encode()) < 500_000
     assert re.search(r'<li><a href="ledger.html#claim-\w+">[A-Z][^<]+\.</a> <small><span class="verdict', text)

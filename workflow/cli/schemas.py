@@ -1,12 +1,9 @@
-"""Write the JSON schemas of what crosses between the rooms: `python -m workflow.cli.schemas [FOLDER]`.
+"""Print the JSON schema of what crosses between the rooms: `python -m workflow.cli.schemas record`.
 
-With `--scale SCALE` show instead the whole of a scale, as its files and those that they change come to.
-
-They are made from the models in the code, for people and other programs; a test fails if they are out of date.
+With `--scale SCALE` print instead the whole of a scale, as its files and those that they change come to.
 """
 
 import json
-from pathlib import Path
 
 import yaml
 from pydantic import TypeAdapter
@@ -19,10 +16,9 @@ from workflow.plan.work import Device
 from workflow.report.claims.schema import Claim
 from workflow.report.published import Study
 from workflow.results.archive import Manifest
-from workflow.results.record import Record, write_text
+from workflow.results.record import Record
 from workflow.tasks.spec import TASKS, AnyJob
 
-HERE = Path(__file__).parent.parent / "schemas"
 MODELS = {
     "job": AnyJob,
     "record": Record,
@@ -44,23 +40,18 @@ class WithoutAnchors(yaml.SafeDumper):
         return True
 
 
-def text(name: str) -> str:
-    return json.dumps(TypeAdapter(MODELS[name]).json_schema(), indent=1) + "\n"
-
-
 def main(argv: list[str] | None = None) -> None:
-    parser = Parser(prog="schemas", description="Write the JSON schemas.")
-    parser.add_argument("folder", type=Path, nargs="?", default=HERE)
-    parser.add_argument("--scale", help="show the whole of this scale, task by task")
+    parser = Parser(prog="schemas", description="Print the JSON schema of what crosses between the rooms.")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("name", choices=MODELS, nargs="?")
+    what.add_argument("--scale", help="print the whole of this scale, task by task")
     options = parser.parse_args(argv)
-    if options.scale:
-        whole = {
-            task: scale.model_dump() for task, scale in load_config({"scale": options.scale}).load_scales().items()
-        }
-        print(yaml.dump(whole, Dumper=WithoutAnchors, sort_keys=False, default_flow_style=None, width=120), end="")
+    if options.name:
+        print(json.dumps(TypeAdapter(MODELS[options.name]).json_schema(), indent=1))
         return
-    for name in MODELS:
-        write_text(options.folder / f"{name}.json", text(name))
+    scales = load_config({"scale": options.scale}).load_scales()
+    whole = {task: scale.model_dump() for task, scale in scales.items()}
+    print(yaml.dump(whole, Dumper=WithoutAnchors, sort_keys=False, default_flow_style=None, width=120), end="")
 
 
 if __name__ == "__main__":

@@ -45,11 +45,6 @@ class Code:
         jobs = self.runs.dynamic_jobs(slug).values()
         return sources.digest(sources.of_script("topic_borders", next(iter(jobs), None)))
 
-    def of_engine(self) -> str:
-        """Digest what computes attention, and what times it."""
-        models = sources.files_under("models/**/*.py", "benchmarks/test_engine.py")
-        return sources.digest(sources.of_script("engine") | models)
-
     def of_question(self, name: str) -> str:
         """Digest the code and config behind the tables, figures, claims and pages of a question."""
         ablation = load_ablation(name)

@@ -180,24 +180,3 @@ rule layers:
         "time the layers of Attention Is All You Need, Table 1"
     shell:
         "python -m workflow.scripts.layers {output:q} --measure {params.measure:q} {params.options} > {log:q} 2>&1"
-
-
-rule engine:
-    """Time the engine beside the definition, for the index. Minutes; made only when asked for by name."""
-    output:
-        f"{targets.results}/engine.csv",
-    log:
-        f"logs/{targets.folder}/engine.log",
-    conda:
-        "../../environment.yml"
-    threads: workflow.cores
-    resources:
-        **requests.of_timing(),
-        gpu=targets.config.gpus,
-    params:
-        options=f"--device {targets.config.device}",
-        source=targets.code.of_engine(),
-    message:
-        "time the engine beside the definition"
-    shell:
-        "python -m workflow.scripts.engine {output:q} {params.options} > {log:q} 2>&1"

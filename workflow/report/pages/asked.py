@@ -14,8 +14,6 @@ from workflow.report.pages.site import Site
 from workflow.results.runs_table import read_frames
 from workflow.tasks.spec import TASKS
 
-OF_ALL, OF_NONE = ("bundle",), ("engine",)  # targets that are no name of the config, by their questions
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -41,17 +39,17 @@ class Asked:
         asked |= {ablation_of(self.name)} if self.is_claim else set()
         if self.name in known_studies():
             asked |= {each for each in known_ablations() if load_ablation(each).paper == self.name}
-        return {*known_ablations()} if self.name in OF_ALL else asked
+        return {*known_ablations()} if self.name == "bundle" else asked
 
     @property
     def is_known(self) -> bool:
         """Whether it is a name of the config, a target beside them, or a file."""
-        return bool(self.questions) or self.name in OF_NONE or "/" in self.name
+        return bool(self.questions) or "/" in self.name
 
     @property
     def has_page(self) -> bool:
         """Whether an index has something to say of it."""
-        return self.is_claim or self.name in (*known_ablations(), *known_studies(), *OF_NONE)
+        return self.is_claim or self.name in (*known_ablations(), *known_studies())
 
     def tell(self, site: Site) -> list[list[str]]:
         """Say what was made under this name: for each thing its paragraphs, of which the last is the path of a file."""
@@ -60,8 +58,7 @@ class Asked:
         files = {"tables": "csv", "figures": "svg"}
         told += [[str(site.results / kind / f"{self.name}.{files[kind]}")] for kind in self.owners]
         told += [[str(site.reports / "papers" / f"{self.name}.html")]] if self.name in known_studies() else []
-        told += [[str(site.results / f"{self.name}.csv")]] if self.name in OF_NONE else []
-        told += [[str(site.results / f"{self.name}.zip")]] if self.name in OF_ALL else []
+        told += [[str(site.results / "bundle.zip")]] if self.name == "bundle" else []
         told += [[self.name]] if "/" in self.name else []
         return [each for each in told if each and Path(each[-1].partition("#")[0]).exists()]
 

@@ -11,7 +11,6 @@ from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import Ledger, count_verdicts
-from workflow.report.pages.engine import engine_table
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
@@ -47,7 +46,6 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
         "runs": runs["digest"].nunique(),
         "run_files": offer_runs(site),
         "opening": _figure(site, OPENING, ablations),
-        "engine": engine_table(site),
     }
 
 
