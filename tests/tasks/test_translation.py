@@ -14,8 +14,8 @@ from workflow.costs import sentences
 from workflow.costs.trained_net import build_net
 from workflow.tasks import batches as loss_of_batches
 from workflow.tasks import store as pairs
-from workflow.tasks.batches import Batches, cut_batches, loss, losses, sources, targets
-from workflow.tasks.sequences import average, perplexity, select_fitting
+from workflow.tasks.batches import Batches, cut_batches, loss, losses, perplexity, sources, targets
+from workflow.tasks.sequences import average, select_fitting
 from workflow.tasks.store import BOS, EOS, PAD
 from workflow.tasks.translation import runner
 from workflow.tasks.translation.runner import TranslationTask

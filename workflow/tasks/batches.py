@@ -8,6 +8,8 @@ more time to read than to compute with. So they are read twice, a few rows at a 
 nothing of their size is kept besides their gradient.
 """
 
+import math
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -17,6 +19,7 @@ from workflow.training.devices import ALONE, Devices
 from workflow.training.update import in_full, precision
 
 CACHED = 1 << 17  # numbers that half of a small CPU's cache holds
+MOST_NATS = 709.0  # whose exponential a number still holds
 
 
 def padded(sentences: list[np.ndarray], before: tuple = (), after: tuple = ()) -> Tensor:
@@ -79,6 +82,11 @@ class Batches:
         self.generator.set_state(state["before"].cpu())
         self._begin()
         self.position = state["position"]
+
+
+def perplexity(nats: float) -> float:
+    """Compute the perplexity per piece, infinite where it is more than a number can hold."""
+    return math.inf if nats > MOST_NATS else math.exp(nats)
 
 
 def count_pieces(target: Tensor) -> int:

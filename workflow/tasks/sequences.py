@@ -1,6 +1,5 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
-import math
 from functools import partial
 
 import torch
@@ -12,7 +11,7 @@ from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks import store as pairs
-from workflow.tasks.batches import Batches, count_pieces, loss, losses, sources, targets
+from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexity, sources, targets
 from workflow.tasks.spec import TASKS
 from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
@@ -33,13 +32,7 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
 PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
-MOST_NATS = 709.0  # whose exponential a number still holds
 Score = float | str  # a number, or why there is none for what was written
-
-
-def perplexity(nats: float) -> float:
-    """Compute the perplexity per piece, infinite where it is more than a number can hold."""
-    return math.inf if nats > MOST_NATS else math.exp(nats)
 
 
 class SequenceTask:
@@ -110,8 +103,8 @@ class SequenceTask:
         """Score on dev and test, perplexity too, and keep facts of what was written for test."""
         metrics, facts, limit = {}, net.facts(), self.job.evaluation.sentences
         for split in ("dev", "test"):
-            perplexity = partial(self._perplexity, net, getattr(self.corpus, split), limit)
-            metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], perplexity)
+            score = partial(self._perplexity, net, getattr(self.corpus, split), limit)
+            metrics[f"{split}_ppl"] = attempt(self.missing, [f"{split}_ppl"], score)
             scores, examples = self.score_split(net, split)
             metrics |= scores
         facts |= {"left_out": len(self.corpus.train.source) - len(self.train.source), **examples}
