@@ -201,6 +201,7 @@ NOT_RUN = {  # or only elsewhere
     "tests.cluster.slurm": "a cluster; tests/cluster",
     "tests.workflow.killed": "an hour; tests/workflow/test_killed.py kills fewer",
     "--report": "of what is made here, above",
+    "--software-deployment-method": "conda; tests/workflow/test_deployed.py has a stand-in for it",
     "train=nothing": "this copy has no records; tests/scripts/test_precomputed.py",
     "scale=paper": "data that nobody may pass on",
     "cli.doctor": "tests/cli/test_doctor.py, for it may say no of this machine",
