@@ -10,7 +10,6 @@ from models.attention.choice import Shape
 from models.attention.engine import band
 from models.attention.engine.engine import Engine
 from models.attention.layers import CHOICES, StreamAttention, build_choice, public_class
-from models.kernels.compiled import build
 from tests._equivalence import results
 from tests._nets import COMBINATIONS, assert_same, by_definition, label, make, read, with_gradients
 from workflow.config import choices
@@ -80,12 +79,12 @@ def at_its_ends(attention, whole: int, learned: float) -> StreamAttention:
 @pytest.mark.parametrize("whole", [1, 5])  # one key, and as many as there are: S = R = k
 @each_combination
 def test_at_the_ends_of_every_range_all_code_gives_the_definitions_numbers_in_32_bits(attention, whole, learned):
-    for axis, key in ((axis, key) for axis in CHOICES for key in attention[axis] if key in choices.WHOLE):
+    for axis, key in ((each, key) for each in CHOICES for key in attention[each] if key in choices.WHOLE):
         with pytest.raises((ConfigError, ValueError), match="at least 1"):  # so 1 is the end
             choices.AttentionChoices(**attention | {axis: attention[axis] | {key: 0}})
     layer, x, past = at_its_ends(attention, whole, learned), torch.randn(2, 4, 4), torch.randn(1, 2, 4)
     direction, found = torch.randn(2, 4, 1, 3), []
-    for backend in ("band", "compiled")[: 1 if build.obstacle(torch.float32) else 2]:
+    for backend in ("band", "auto"):  # by the compiled code where it knows the choices
         found.append(results(lambda x, b=backend: Engine(b).attend(layer, x, (past,))[0], layer, direction, x))
     found.append(results(lambda x: formula.Definition().attend(layer, x, (past,))[0], layer, direction, x))
     layer.double()
