@@ -45,7 +45,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
         "run_files": offer_runs(site),
-        "opening": _figure(site, OPENING, ablations),
+        "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in ablations else None,
     }
 
 
@@ -58,12 +58,6 @@ def offer_runs(site: Site) -> list[tuple[str, str]]:
     """List the files that hold all runs as one table, each as (what it is, its address), if they were written."""
     files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "what each column holds": "runs_columns.csv"}
     return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
-
-
-def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:
-    """Return a figure if its ablation was run."""
-    owner = next((key for key, ablation in ablations.items() if name in ablation.figures), None)
-    return artefacts.figure(site, name, owner) if owner else None
 
 
 def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:
