@@ -35,11 +35,8 @@ def copy_records(targets: Targets, results: Path) -> None:
 
 def find_drawn(targets: Targets) -> set[str]:
     """Find the first seed of the ablations whose attention a figure draws, by digest."""
-    drawn = {
-        targets.question_with("figures", name)
-        for name in targets.artefacts("figures")
-        if MAPS in reads("figures", name)
-    }
+    figures = [name for name in targets.artefacts("figures") if MAPS in reads("figures", name)]
+    drawn = {targets.question_with("figures", name) for name in figures}
     rows = [row.job for row in targets.runs.rows if row.ablation in drawn]
     first = min((job.seed for job in rows), default=None)
     return {job.digest for job in rows if job.seed == first}

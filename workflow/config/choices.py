@@ -26,16 +26,9 @@ AXES = {  # axis -> folder
     "position": "positions",
 }
 REQUIRED = object()
-# Settings that are whole numbers, with the symbols of the papers, and those of them that may be left out.
-WHOLE = {
-    "limit": "limit S",
-    "ramp": "ramp R",
-    "k": "k",
-    "cache": "cache",
-    "evaluation_cache": "evaluation_cache",
-    "clamp": "clamp",
-}
-OPTIONAL = ("evaluation_cache", "clamp")
+OPTIONAL = ("evaluation_cache", "clamp")  # they may be left out
+WHOLE = ("limit", "ramp", "k", "cache", *OPTIONAL)  # settings that are whole numbers
+SYMBOLS = {"limit": "limit S", "ramp": "ramp R"}  # of the papers
 
 
 @cache
@@ -127,7 +120,8 @@ class AttentionChoices(FrozenModel):
         for key, value in chain(self.span.items(), self.selection.items(), self.position.items()):
             null = ", or null" if key in OPTIONAL else ""
             if key in WHOLE and not (value is None and null) and (type(value) is not int or value < 1):
-                raise ConfigError(f"{WHOLE[key]} must be a whole number and at least 1{null}, got {shown(value)}")
+                name = SYMBOLS.get(key, key)
+                raise ConfigError(f"{name} must be a whole number and at least 1{null}, got {shown(value)}")
             if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
                 raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
         if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):

@@ -64,12 +64,11 @@ class Code:
         return self._of_report("paper", [], _files("questions", ablations))
 
     def _of_report(self, script: str, builders: Iterable[str], asked: list[Path]) -> str:
-        files = sources.of_report(script, *builders) | (
-            sources.files_under(PAGES) if script != "evidence" else frozenset()
-        )
+        templates = sources.files_under(PAGES) if script != "evidence" else frozenset()
         printed = [part_of(study, name) for study in known_studies() for name in ("study.yaml", "formulas.py")]
         contents = [*map(config_file, TEXTS), *filter(None, printed), *asked]
         content = hashlib.sha256(b"".join(path.read_bytes() for path in contents))
+        files = sources.of_report(script, *builders) | templates
         return f"{sources.digest(files)} {content.hexdigest()[: sources.DIGITS]}"
 
 

@@ -70,14 +70,8 @@ def _distance(job: Job, computed: float, configuration: str, run: Timed, gpu: bo
     choices = sum(getattr(job.attention, axis)["name"] != getattr(known.attention, axis)["name"] for axis in AXES)
     apart = abs(math.log(computed / run.work)) + OTHER_CHOICE * choices
     apart += OTHER_NET * (job.net.name != known.net.name) + OTHER_CORPUS * (job.corpus != known.corpus)
-    return (
-        run.is_gpu != gpu,
-        job.task != known.task,
-        not run.here,
-        known.configuration != configuration,
-        apart,
-        run.seconds,
-    )
+    kinds = (run.is_gpu != gpu, job.task != known.task, not run.here, known.configuration != configuration)
+    return (*kinds, apart, run.seconds)
 
 
 def read_timed(runs: Path) -> list[Timed]:

@@ -28,9 +28,8 @@ class SharedMeasurements:
             settings[f"layers/{self.folder}"] = self.measure_of("translation")
         for slug in self.runs.texts_of_topics():
             settings[f"best_reader/{slug}"] = f"{slug} {self.runs.best_reader_options(slug)}"
-            settings[f"topic_borders/{slug}"] = (
-                f"{' '.join(self.runs.dynamic_jobs(slug))} {self.runs.scored_part(slug)}"
-            )
+            nets = " ".join(self.runs.dynamic_jobs(slug))
+            settings[f"topic_borders/{slug}"] = f"{nets} {self.runs.scored_part(slug)}"
         return settings
 
     @cached_property
@@ -51,10 +50,10 @@ class SharedMeasurements:
 
 
 class PrecomputedFiles:
-    """folder: of the scale, under results/."""
+    """What is taken of all that came with the project, and what is measured here beside it."""
 
-    def __init__(self, runs: PlannedRuns, scale: str, folder: str, shared: SharedMeasurements):
-        self.runs, self.scale, self.folder, self.shared = runs, scale, folder, shared
+    def __init__(self, shared: SharedMeasurements):
+        self.shared, self.runs, self.scale, self.folder = shared, shared.runs, shared.scale, shared.folder
 
     @cached_property
     def configurations(self) -> list[str]:
@@ -75,8 +74,7 @@ class PrecomputedFiles:
     @property
     def measured_here(self) -> list[str]:
         """List the configurations whose net is trained here."""
-        taken = set(self.configurations)
-        return [name for name in self.runs.configurations if name not in taken]
+        return [name for name, digest in self.runs.configurations.items() if not self.runs.is_precomputed(digest)]
 
     @property
     def timed_here(self) -> list[str]:
@@ -86,9 +84,8 @@ class PrecomputedFiles:
     @property
     def files(self) -> list[str]:
         """List the files of records, curves and costs that are taken."""
-        files = [
-            f"results/runs/{digest}/{name}" for digest in self.runs.precomputed for name in ("record.json", "curve.csv")
-        ]
+        names = ("record.json", "curve.csv")
+        files = [f"results/runs/{digest}/{name}" for digest in self.runs.precomputed for name in names]
         for kind in OF_CONFIGURATIONS:
             known = {row["configuration"] for row in precomputed_costs(kind, self.scale)}
             names = [name for name in self.configurations if name in known or kind != "longest_span"]

@@ -57,7 +57,7 @@ class Targets:
     @cached_property
     def precomputed(self) -> PrecomputedFiles:
         """The files that are written from what came with the project."""
-        return PrecomputedFiles(self.runs, self.config.scale, self.folder, self.shared)
+        return PrecomputedFiles(self.shared)
 
     @cached_property
     def shared(self) -> SharedMeasurements:
@@ -100,8 +100,7 @@ class Targets:
     def kinds_read(self, name: str) -> set[str]:
         """List the kinds of rows that a question's tables, figures, claims and page read."""
         ablation = self.ablations[name]
-        read = {kind for table in ablation.tables for kind in reads("tables", table)}
-        read |= {kind for figure in ablation.figures for kind in reads("figures", figure)}
+        read = {each for kind in ENDINGS for artefact in getattr(ablation, kind) for each in reads(kind, artefact)}
         return {*read, *costs_claimed(name), *costs_shown(name)}
 
     def costs_of(self, name: str) -> list[str]:

@@ -89,8 +89,6 @@ def _table(path: Path):
     if not isinstance(content, dict) or "cells" not in content:
         return None
     runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
-    data = csv_text(pd.DataFrame(content["cells"]))
     texts = [{key: text[key] for key in ("badge", "about")} for text in content.get("texts", [])]
-    return {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])} | {
-        "data": data
-    }
+    about = {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])}
+    return about | {"data": csv_text(pd.DataFrame(content["cells"]))}

@@ -71,12 +71,6 @@ class Layer(BaseModel):
     commit: str
 
 
-def _check_layers(rows: list[dict], path: Path) -> list[dict]:
-    """Check rows read from `path`; `ConfigError` where they are not as `workflow.scripts.layers` makes them."""
-    wrong = f"{path}: not layers as the workflow writes them"
-    return [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(rows)]
-
-
 @dataclass(frozen=True)
 class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
@@ -98,11 +92,14 @@ def read_frames(paths: Iterable[Path]) -> Frames:
 
 
 def collect_rows(paths: Iterable[Path]) -> dict[str, list[dict]]:
-    """Collect the rows of several files, by what they are rows of."""
+    """Collect the rows of several files, by what they are rows of; `ConfigError` for layers unlike `Layer`."""
     rows = defaultdict(list)
     for path in paths:
         kind, content = read_rows(path)
-        rows[kind] += _check_layers(content, path) if kind == "layers" else content
+        if kind == "layers":
+            wrong = f"{path}: not layers as the workflow writes them"
+            content = [parse(Layer, row, f"{wrong}, row {number}").model_dump() for number, row in enumerate(content)]
+        rows[kind] += content
     return dict(rows)
 
 

@@ -26,17 +26,12 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("out", type=Path)
     options = parser.parse_args(argv)
     frames = read_bundle(options.path).frames
-    runs = frames.runs
-    scales = sorted(set(runs["scale"]))
+    runs, scales = frames.runs, sorted(set(frames.runs["scale"]))
     if len(scales) > 1:
         raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
     claims = judge_all([collect_evidence(name, load_claim(name), frames) for name in known_claims()])
-    content = {
-        "set": options.name,
-        "scale": scales[0],
-        "provenance": describe_runs(runs, name_badges(runs)),
-        "claims": claims,
-    }
+    origin = describe_runs(runs, name_badges(runs))
+    content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}
     write_text(options.out, json.dumps(content, indent=1))
 
 

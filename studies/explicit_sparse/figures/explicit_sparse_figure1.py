@@ -14,10 +14,7 @@ CAPTION = (
     "at, k of them in the lower map; one without colour has no weight. ▁ begins a word. Comparable with the paper: "
     "that top-k leaves pieces out; not the sentence, which is another."
 )
-
-
-def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return pick_compared(runs)
+used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

@@ -13,10 +13,7 @@ CAPTION = (
     "stands above the map. One sentence, written for this project or of test, with its translation read in; two nets, "
     "one seed. ▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
 )
-
-
-def used(runs: pd.DataFrame) -> pd.DataFrame:
-    return pick_compared(runs)
+used = pick_compared
 
 
 def data(runs: pd.DataFrame) -> pd.DataFrame:

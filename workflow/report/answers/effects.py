@@ -174,7 +174,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
 
 
 def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> dict:
-    finished = group[(group["status"] == "ok") & group[quantity].notna()]
+    finished, base = group[(group["status"] == "ok") & group[quantity].notna()], beside(runs, S, k)
     values = finished[quantity].astype(float).tolist()
     mean, low, high = mean_interval(values) if values else (None, None, None)
     return {
@@ -188,16 +188,9 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame
             (run.seed, getattr(run, quantity), run.digest, run.status)
             for run in group[["seed", quantity, "digest", "status"]].itertuples()
         ],
-        "effect": _effect(text, variant, S, k, group, runs, quantity),
+        "effect": effect_beside(group, base[base["title"] == text], quantity),
         "runs": finished,
     }
-
-
-def _effect(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> Effect | None:
-    if variant == runs["variant"].iloc[0]:
-        return None
-    base = beside(runs, S, k)
-    return effect_beside(group, base[base["title"] == text], quantity)
 
 
 def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:

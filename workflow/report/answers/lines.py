@@ -39,17 +39,14 @@ def drawn_axis(runs: pd.DataFrame) -> str | None:
 
 def lines_of(runs: pd.DataFrame, axis: str | None) -> list[Line]:
     """List the lines in the order of the ablation; a variant's line takes its colour, several take shades."""
-    keys, colours = [], {}
+    keys, colours, other_axis = [], {}, "k" if axis == "S" else "S"
     for variant, rows in runs.groupby("variant", sort=False):
-        others = sorted(rows["k" if axis == "S" else "S"].dropna().unique()) if axis else []
+        others = sorted(rows[other_axis].dropna().unique()) if axis else []
         keys += [(variant, other) for other in others] if len(others) > 1 else [(variant, None)]
         colours[variant] = rows["colour"].iloc[0]
-    if any(other is not None for _, other in keys):
-        plain = [(variant, other) for variant, other in keys if other is not None or is_shade(colours[variant])]
-        stepped = dict(zip(plain, shades(len(plain)), strict=True))
-    else:
-        stepped = {}
-    other_axis = "k" if axis == "S" else "S"
+    plain = [(variant, other) for variant, other in keys if other is not None or is_shade(colours[variant])]
+    several = any(other is not None for _, other in keys)
+    stepped = dict(zip(plain, shades(len(plain)), strict=True)) if several else {}
     return [
         Line(
             variant if other is None else f"{variant}, {other_axis} = {other:g}",

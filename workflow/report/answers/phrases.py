@@ -132,11 +132,8 @@ def _count(score: Score, last: list[Comparison]) -> str:
 
 
 def _part(number: int, state: str, first: str) -> str:
-    return (
-        f"{number} cannot be told apart from {first}"
-        if state == ALIKE
-        else f"{number} {_verb(number)} {state} than {first}"
-    )
+    words = "cannot be told apart from" if state == ALIKE else f"{_verb(number)} {state} than"
+    return f"{number} {words} {first}"
 
 
 def _verb(number: int) -> str:

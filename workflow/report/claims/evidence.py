@@ -169,11 +169,10 @@ def read_headline(claim: Claim) -> dict | None:
 
 def judge_constant(claim: Claim, effects: list[float]) -> dict:
     """Give the verdict on counts, which are no sample and need no interval."""
-    agree = [is_as_claimed(claim, effect) for effect in effects]
-    as_claimed = all(agree)
-    if any(agree) and not as_claimed:
+    agree = {is_as_claimed(claim, effect) for effect in effects}
+    if len(agree) > 1:
         return {"verdict": "cannot tell", "why": "as claimed on some texts, not on others"}
-    return {"verdict": "reproduced" if as_claimed else "not reproduced", "why": "it does not vary between seeds"}
+    return {"verdict": "reproduced" if agree == {True} else "not reproduced", "why": "it does not vary between seeds"}
 
 
 def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
@@ -194,12 +193,8 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
 
 def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
     """Return the range in which the effect is as claimed; None is an open end, and a claim about formulas has two."""
-    if claim.expect == "less":
-        return None, claim.against
-    if claim.expect == "more":
-        return claim.against, None
-    if claim.expect is None:
-        return None, None
+    if claim.expect != "equal":
+        return claim.against if claim.expect == "more" else None, claim.against if claim.expect == "less" else None
     if claim.by == "ratio":
         return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
     return claim.against - claim.room, claim.against + claim.room

@@ -45,18 +45,12 @@ def judge(line: dict, claim: Claim) -> dict:
         return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
-            return _too_early(line) or {"verdict": "not reproduced", "why": OUTSIDE}
+            if (gain := line["late_gain"] or 0.0) > FLAT:
+                still = f"the last quarter of training still brought {gain:.2g} bits"
+                return {"verdict": "too early", "why": f"{OUTSIDE}, but {still}"}
+            return {"verdict": "not reproduced", "why": OUTSIDE}
         return {"verdict": "cannot tell", "why": f"{OUTSIDE}, but p is above .05"}
     return {"verdict": "cannot tell", "why": "the interval holds both what is claimed and what is not"}
-
-
-def _too_early(line: dict) -> dict | None:
-    """Give the verdict where the runs were still learning when they ended; None where they were not."""
-    gain = line["late_gain"] or 0.0
-    if gain <= FLAT:
-        return None
-    why = f"{OUTSIDE}, but the last quarter of training still brought {gain:.2g} bits"
-    return {"verdict": "too early", "why": why}
 
 
 def _contradicts(line: dict, claim: Claim) -> bool:

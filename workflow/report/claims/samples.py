@@ -72,8 +72,8 @@ def _spell_places(at: dict[str, list[int]]) -> str:
 
 def _fold(claim: Claim, points: pd.DataFrame, **training) -> Sample:
     """Reduce the points of each text and seed, or turn, to one value: their mean, or their exponent in S."""
-    points, fold = _finite(points), _slope if claim.by == "slope" else _mean
-    groups = dict([*points.groupby(["corpus", "turn"], sort=True)])
+    fold = _slope if claim.by == "slope" else lambda points: points["value"].mean()
+    groups = dict([*_finite(points).groupby(["corpus", "turn"], sort=True)])
     values = {key: value for key, group in groups.items() if (value := fold(group)) is not None}
     runs = {key: groups[key]["digest"].dropna().unique().tolist() for key in groups}
     sample = Sample(values, runs, **training)
@@ -135,10 +135,6 @@ def _select_layers(side: Side, layers: pd.DataFrame) -> pd.DataFrame:
     """Select the measured layers of a side; S is the length n."""
     rows = layers[(layers["layer"] == side.variant) & (layers["status"] == "ok")].rename(columns={"n": "S"})
     return rows[rows["S"] < rows["d"] if side.S == "below d" else _selected(rows["S"], side.S)]
-
-
-def _mean(points: pd.DataFrame) -> float:
-    return points["value"].mean()
 
 
 def _slope(points: pd.DataFrame) -> float | None:

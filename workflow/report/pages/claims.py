@@ -94,13 +94,9 @@ def _line(site: Site, line: dict, own: str, tables: set[str]) -> dict:
     values = [find(key) for key in line["published"]]
     printed = "; ".join(f"{_label(value)}: {number(value.value, value.unit)}" for value in values)
     about = {"printed": printed, "anchor": f"claim-{line['name']}", "page": _page(line, tables)}
-    about |= {"rank": VERDICTS.index(line["overall"])}
     evidence, unit = speaking(line), line["unit"] or ""
-    about |= {
-        "written": write_numbers(evidence, line) | write_details(evidence, unit),
-        "basis": name_basis(evidence),
-        "unit": unit,
-    }
+    about |= {"rank": VERDICTS.index(line["overall"]), "basis": name_basis(evidence), "unit": unit}
+    about |= {"written": write_numbers(evidence, line) | write_details(evidence, unit)}
     mine, pairs = evidence["set"] == own, write_pairs(evidence, line)
     about |= {"pairs": pairs, "came": not mine and any(map(precomputed, evidence["digests"]))}
     about |= {"sets": [each | {"written": write_numbers(each, line)} for each in line["sets"]]}

@@ -27,7 +27,7 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
     """Collect what the index shows. runs: of all ablations, with their costs."""
     ablations = ablations_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
-    questions = [_question(name, ablation, runs[runs["ablation"] == name]) for name, ablation in ablations.items()]
+    answers = {name: answer_of(runs[runs["ablation"] == name], TASKS[each.task]) for name, each in ablations.items()}
     return {
         "title": "What attention variants cost, and what they buy",
         "limit": read_limit(site) if OPENING in ablations else None,
@@ -41,29 +41,20 @@ def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
         "commits": sorted(runs["commit"].unique()),
         "papers": [(name, study.heading) for name, study in told.items() if study.authors],
         "own_questions": [(name, study.heading) for name, study in told.items() if not study.authors],
-        "questions": questions,
+        "questions": [
+            {"name": name, "question": ablations[name].question, "answer": answers[name]} for name in answers
+        ],
         "failures": list_failures(runs),
         "runs": runs["digest"].nunique(),
         "run_files": offer_runs(site),
-        "opening": _figure(site, OPENING, ablations),
+        "opening": artefacts.figure(site, OPENING, OPENING) if OPENING in ablations else None,
     }
-
-
-def _question(name: str, ablation: Ablation, runs: pd.DataFrame) -> dict:
-    """Pair a question with its answer. runs: those of the ablation."""
-    return {"name": name, "question": ablation.question, "answer": answer_of(runs, TASKS[ablation.task])}
 
 
 def offer_runs(site: Site) -> list[tuple[str, str]]:
     """List the files that hold all runs as one table, each as (what it is, its address), if they were written."""
     files = {"CSV": "runs.csv", "Parquet": "runs.parquet", "what each column holds": "runs_columns.csv"}
     return [(what, site.offer(site.results / name)) for what, name in files.items() if (site.results / name).exists()]
-
-
-def _figure(site: Site, name: str, ablations: dict[str, Ablation]) -> dict | None:
-    """Return a figure if its ablation was run."""
-    owner = next((key for key, ablation in ablations.items() if name in ablation.figures), None)
-    return artefacts.figure(site, name, owner) if owner else None
 
 
 def ablations_in(runs: pd.DataFrame) -> dict[str, Ablation]:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -81,12 +82,10 @@ def _title(kind: str, name: str) -> str:
 
 def _count_cells(paths: list[Path]) -> dict[str, int]:
     """Count the measured cells by status."""
-    counts = {"ok": 0, "failed": 0, "not run": 0}
-    for path in paths:
-        for cell in read_table(path)["cells"]:
-            if cell["kind"] == "measured":
-                counts[cell["status"]] += 1
-    return counts
+    counts = Counter(
+        cell["status"] for path in paths for cell in read_table(path)["cells"] if cell["kind"] == "measured"
+    )
+    return {status: counts[status] for status in ("ok", "failed", "not run")}
 
 
 def analytic_page() -> dict:

@@ -135,23 +135,18 @@ def _label(row: dict) -> str:
     return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
 
 
-def find_questions(site: Site) -> dict[str, list[str]]:
-    """Map each run's digest to all ablations of the plan that ask for it."""
-    path, asked = site.results / "plan.json", {}
-    for row in read_json(path) if path.exists() else []:
-        asked.setdefault(row["digest"], {})[row["ablation"]] = None
-    return {digest: [*names] for digest, names in asked.items()}
-
-
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:
     """Find where each run is used in its ablation: digest -> kind -> (address relative to the run's page, text).
 
     The kind `questions` holds the names of the other ablations that ask for the run.
     """
-    uses = {digest: {"seeds": [], "tables": [], "figures": [], "claims": []} for digest in runs["digest"]}
-    asked = find_questions(site)
-    for digest, kinds in uses.items():
-        kinds["questions"] = [each for each in asked.get(digest, ()) if each != name]
+    kinds = ("seeds", "tables", "figures", "claims", "questions")
+    uses = {digest: {kind: [] for kind in kinds} for digest in runs["digest"]}
+    plan = site.results / "plan.json"
+    asked = [(row["digest"], row["ablation"]) for row in (read_json(plan) if plan.exists() else [])]
+    for digest, ablation in dict.fromkeys(asked):
+        if digest in uses and ablation != name:
+            uses[digest]["questions"].append(ablation)
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
         others = [(each.digest, each.seed) for each in group.sort_values("seed").head(SEEDS + 1).itertuples()]
         for run in group["digest"]:

@@ -67,24 +67,15 @@ def measured(
     """
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
-    failures = [f"seed {run.seed}: {why}" for run in runs.itertuples() if (why := why_missing(run, quantity))]
     refusals = _refusals(ok, quantity, bool(values))
+    failures = [f"seed {run.seed}: {why}" for run in runs.itertuples() if (why := why_missing(run, quantity))]
     failures += refusals
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
     is_score = quantity in REGISTRY and REGISTRY[quantity].source == "metric"
-    cell = make_cell(
-        row,
-        column,
-        None,
-        unit_of(quantity) if unit is None else unit,
-        "measured",
-        published,
-        n=len(values),
-        runs=runs,
-        status=status,
-        note="; ".join(failures) or missing,
-    )
+    unit, note = unit_of(quantity) if unit is None else unit, "; ".join(failures) or missing
+    about = {"n": len(values), "runs": runs, "status": status, "note": note}
+    cell = make_cell(row, column, None, unit, "measured", published, **about)
     late_gain = float(ok["late_gain"].max()) if is_score and values else None
     return cell | over_seeds(values) | {"late_gain": late_gain}
 
