@@ -17,15 +17,7 @@ CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.p
 RULES = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 KERNELS = "models/kernels"
 # Each room may import those before it. What starts things, scripts and commands, is imported by nobody.
-ROOMS = [
-    "config",
-    "training",
-    "tasks",
-    "results",
-    "plan",
-    "costs",
-    "report",
-]
+ROOMS = ["config", "training", "tasks", "results", "plan", "costs", "report"]
 TORCHLESS = ("config", "results", "plan", "report")
 
 

@@ -8,16 +8,7 @@ from torch import nn
 
 from models.attention.engine import band
 from models.nets.blocks import PositionalEncoding, Residual
-from tests._nets import (
-    COMBINATIONS,
-    LONGEST,
-    assert_same,
-    by_definition,
-    example,
-    label,
-    translator,
-    with_gradients,
-)
+from tests._nets import COMBINATIONS, LONGEST, assert_same, by_definition, example, label, translator, with_gradients
 
 PLAIN = {
     "span": {"name": "full", "cache": LONGEST},
