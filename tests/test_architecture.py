@@ -47,18 +47,8 @@ def rooms_of(modules: set[str]) -> set[str]:
 @pytest.mark.parametrize("path", under("models"), ids=name)
 def test_models_import_torch_and_models_alone(path):
     pure = {"collections", "contextlib", "dataclasses", "functools", "importlib", "itertools", "math", "pkgutil"}
-    builds = {
-        "ctypes",
-        "hashlib",
-        "os",
-        "pathlib",
-        "platform",
-        "shlex",
-        "shutil",
-        "subprocess",
-        "tempfile",
-        "threading",
-    }
+    builds = {"ctypes", "hashlib", "os", "pathlib", "platform", "shlex", "shutil", "subprocess"}
+    builds |= {"tempfile", "threading"}
     allowed = {"torch", "models", "typing", *pure} | ({"triton", *builds} if path in under(KERNELS) else set())
     assert {module.split(".")[0] for module in imports(path)} <= allowed
 

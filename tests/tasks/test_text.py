@@ -127,9 +127,6 @@ def test_real_texts(name, symbols, tmp_path):
     assert len(copy.symbols) == symbols and len(copy.train) > 15 * len(copy.dev) > 0
 
 
-# From bytes to a corpus
-
-
 # Embedded texts
 
 
