@@ -20,6 +20,8 @@ def test_all_451_values_are_there():
 def test_an_unknown_id_is_refused_with_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'as.t1.as_small.flops'"):
         find("as.t1.as_small.flop")
+    with pytest.raises(ConfigError, match="as.t9.nothing"):
+        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
 
 
 def cells(*rows):
@@ -32,11 +34,6 @@ def test_join_sets_the_published_value_and_the_difference_beside():
     assert joined["published_value"][0] == 42_000_000
     assert joined["difference_pct"][0] == pytest.approx(-0.935, abs=0.001)
     assert pd.isna(joined["published_value"][1]) and pd.isna(joined["difference_pct"][1])
-
-
-def test_join_refuses_an_unknown_id():
-    with pytest.raises(ConfigError, match="as.t9.nothing"):
-        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
 
 
 def test_a_cell_without_a_number_has_no_difference():
