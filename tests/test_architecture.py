@@ -17,15 +17,7 @@ CODE = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.p
 RULES = [ROOT / "Snakefile", ROOT / "workflow" / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 KERNELS = "models/kernels"
 # Each room may import those before it. What starts things, scripts and commands, is imported by nobody.
-ROOMS = [
-    "config",
-    "training",
-    "tasks",
-    "results",
-    "plan",
-    "costs",
-    "report",
-]
+ROOMS = ["config", "training", "tasks", "results", "plan", "costs", "report"]
 TORCHLESS = ("config", "results", "plan", "report")
 
 
@@ -55,18 +47,8 @@ def rooms_of(modules: set[str]) -> set[str]:
 @pytest.mark.parametrize("path", under("models"), ids=name)
 def test_models_import_torch_and_models_alone(path):
     pure = {"collections", "contextlib", "dataclasses", "functools", "importlib", "itertools", "math", "pkgutil"}
-    builds = {
-        "ctypes",
-        "hashlib",
-        "os",
-        "pathlib",
-        "platform",
-        "shlex",
-        "shutil",
-        "subprocess",
-        "tempfile",
-        "threading",
-    }
+    builds = {"ctypes", "hashlib", "os", "pathlib", "platform", "shlex", "shutil", "subprocess"}
+    builds |= {"tempfile", "threading"}
     allowed = {"torch", "models", "typing", *pure} | ({"triton", *builds} if path in under(KERNELS) else set())
     assert {module.split(".")[0] for module in imports(path)} <= allowed
 

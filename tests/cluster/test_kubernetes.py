@@ -17,15 +17,10 @@ import pytest
 from tests._copied import copied
 
 PLUGINS = ("snakemake_executor_plugin_kubernetes", "snakemake_storage_plugin_fs")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not all(map(importlib.util.find_spec, PLUGINS)), reason="the extra `kubernetes` is not installed"
-    ),
-    pytest.mark.skipif(shutil.which("rsync") is None, reason="rsync, which the storage plugin calls, is not installed"),
-]
-
-
+ABSENT = not all(map(importlib.util.find_spec, PLUGINS))
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(ABSENT, reason="the extra `kubernetes` is not installed")]
+NO_RSYNC = shutil.which("rsync") is None
+pytestmark += [pytest.mark.skipif(NO_RSYNC, reason="rsync, which the storage plugin calls, is not installed")]
 KUBECONFIG = """
 apiVersion: v1
 kind: Config

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,9 @@ from tests.cluster.slurm import eventually, missing, one_node
 from workflow.plan.requests import UNKNOWN
 from workflow.results.record import read_record
 
-PLUGIN = "snakemake_executor_plugin_slurm"
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
-    pytest.mark.skipif(importlib.util.find_spec(PLUGIN) is None, reason="the extra `cluster` is not installed"),
-]
+ABSENT = importlib.util.find_spec("snakemake_executor_plugin_slurm") is None
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+pytestmark += [pytest.mark.skipif(ABSENT, reason="the extra `cluster` is not installed")]
 ABLATION = """\
 question: Does a long run end with the same bits?
 paper: adaptive_span
@@ -50,14 +48,12 @@ by_hand = pytest.mark.skipif("EVERY_WAY" not in os.environ, reason="EVERY_WAY=1 
 @pytest.fixture(scope="module")
 def node():
     """Give the environment of a cluster of one node."""
-    with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
-        cluster = one_node(Path(folder))
+    with tempfile.TemporaryDirectory(prefix="slurm-") as folder, ExitStack() as stack:
         try:
-            environment = cluster.__enter__()
+            environment = stack.enter_context(one_node(Path(folder)))
         except (RuntimeError, OSError) as error:
             pytest.skip(str(error))
         yield environment
-        cluster.__exit__(None, None, None)
 
 
 def project(folder: Path, steps: int) -> Path:

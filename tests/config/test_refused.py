@@ -1,5 +1,7 @@
 """What is refused in a file that a person edits: one line with the key, the value and what would be valid."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from workflow.config.choices import AttentionChoices, complete_choice
@@ -66,9 +68,6 @@ def test_a_choice_that_cannot_be_is_named(axis, choice, line):
 
 
 def test_what_moves_a_terminals_cursor_is_shown_and_not_sent(capsys):
-    def main():
-        raise ConfigError("my\x1b[2Jfile.txt: größer\nthan that")
-
     with pytest.raises(SystemExit, match="2"):
-        run(main)
+        run(Mock(side_effect=ConfigError("my\x1b[2Jfile.txt: größer\nthan that")))
     assert capsys.readouterr().err.endswith(r": my\x1b[2Jfile.txt: größer than that" + "\n")

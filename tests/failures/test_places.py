@@ -24,24 +24,9 @@ variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
 """
 WORDS = ("--config", f"scale={SCALE}", "tasks=[char_lm]", "ablations=[naive]", "--")
-BUNDLES = [
-    "bundle (1).zip",
-    "it's.zip",
-    "a&b.zip",
-    "x;y.zip",
-    "a{b}.zip",
-    "{output}.zip",
-    "$HOME *.zip",
-    "-new\nline.zip",
-]
-BUNDLES += [
-    unicodedata.normalize("NFD", "ü.zip"),
-    f"{'q' * 246}.zip",
-    " blanks ",
-    "a/bundle.zip",
-    "b/bundle.zip",
-    "B.ZIP",
-]
+BUNDLES = ["bundle (1).zip", "it's.zip", "a&b.zip", "x;y.zip", "a{b}.zip", "{output}.zip", "$HOME *.zip"]
+BUNDLES += ["-new\nline.zip", unicodedata.normalize("NFD", "ü.zip"), f"{'q' * 246}.zip", " blanks "]
+BUNDLES += ["a/bundle.zip", "b/bundle.zip", "B.ZIP"]
 POSIX = {"LC_ALL": "POSIX", "LANG": "POSIX", "LANGUAGE": "", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 
 

@@ -22,10 +22,8 @@ def make(folder: Path, *words: str, **programs: str) -> subprocess.CompletedProc
         program = folder / "programs" / name.replace("_", "-")
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-    command, env = (
-        ["make", "--no-print-directory", "--silent", "BIN=programs", *words],
-        {"PATH": str(folder / "programs")},
-    )
+    command = ["make", "--no-print-directory", "--silent", "BIN=programs", *words]
+    env = {"PATH": str(folder / "programs")}
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
 

@@ -8,23 +8,10 @@ from torch import nn
 
 from models.attention.engine import band
 from models.nets.blocks import PositionalEncoding, Residual
-from tests._nets import (
-    COMBINATIONS,
-    LONGEST,
-    assert_same,
-    by_definition,
-    example,
-    label,
-    translator,
-    with_gradients,
-)
+from tests._nets import COMBINATIONS, LONGEST, assert_same, by_definition, example, label, translator, with_gradients
 
-PLAIN = {
-    "span": {"name": "full", "cache": LONGEST},
-    "selection": {"name": "all"},
-    "normaliser": {"name": "softmax"},
-    "position": {"name": "none"},
-}
+PLAIN = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}, "position": {"name": "none"}}
+PLAIN |= {"span": {"name": "full", "cache": LONGEST}}
 ROWS = [  # every selection with every normaliser, every span with every position
     attention
     for attention in COMBINATIONS
@@ -32,13 +19,8 @@ ROWS = [  # every selection with every normaliser, every span with every positio
     or (attention["selection"]["name"], attention["normaliser"]["name"]) == ("top_k", "softmax")
 ]
 each_combination = pytest.mark.parametrize("attention", ROWS, ids=label)
-SETTINGS = [
-    {"norm": "pre"},
-    {"positional_encoding": "learned"},
-    {"tie_embeddings": False},
-    {"d_k": 2, "d_v": 5},
-    {"norm": "pre", "positional_encoding": "learned", "tie_embeddings": False, "d_k": 5, "d_v": 2},
-]
+SETTINGS = [{"norm": "pre"}, {"positional_encoding": "learned"}, {"tie_embeddings": False}, {"d_k": 2, "d_v": 5}]
+SETTINGS += [{"norm": "pre", "positional_encoding": "learned", "tie_embeddings": False, "d_k": 5, "d_v": 2}]
 each_net = pytest.mark.parametrize(
     "attention, sizes", [(row, {}) for row in ROWS] + [(PLAIN, sizes) for sizes in SETTINGS], ids=str
 )

@@ -75,13 +75,11 @@ def test_a_layer_is_checked_as_what_it_is():
         assert not cases_of(make(DYNAMIC | change).attentions[0])
 
 
+NOT_RUN = "it could not be run"
 FAULTS = [
     (Mismatch("differs in the gradient of z"), "differs in the gradient of z"),
-    (ModuleNotFoundError("No module"), "it could not be run: ModuleNotFoundError: No module"),
-    (
-        CompilationError("x = y", None, "y is not defined"),
-        "it could not be run: CompilationError: x = y ... y is not defined",
-    ),
+    (ModuleNotFoundError("No module"), f"{NOT_RUN}: ModuleNotFoundError: No module"),
+    (CompilationError("x = y", None, "y is undefined"), f"{NOT_RUN}: CompilationError: x = y ... y is undefined"),
 ]
 each_fault = pytest.mark.parametrize("error, reason", FAULTS, ids=lambda error: type(error).__name__)
 

@@ -67,32 +67,14 @@ def test_transformer_xl_models(sizes, dh, V, expected):
 
 
 BASE = {"N": 6, "d": 512, "ff": 2048, "h": 8, "dk": 64, "dv": 64, "V": 37_000}
-ROWS = {
-    "base": {},
-    "A 1": {"h": 1, "dk": 512, "dv": 512},
-    "A 4": {"h": 4, "dk": 128, "dv": 128},
-    "A 16": {"h": 16, "dk": 32, "dv": 32},
-    "A 32": {"h": 32, "dk": 16, "dv": 16},
-    "B 16": {"dk": 16},
-    "B 32": {"dk": 32},
-    "C N=2": {"N": 2},
-    "C N=4": {"N": 4},
-    "C N=8": {"N": 8},
-    "C d=256": {"d": 256, "dk": 32, "dv": 32},
-    "C d=1024": {"d": 1024, "dk": 128, "dv": 128},
-    "C ff=1024": {"ff": 1024},
-    "C ff=4096": {"ff": 4096},
-    "big": {"d": 1024, "ff": 4096, "h": 16, "V": 32_000},
-}
-
-
+ROWS = {"base": {}, "big": {"d": 1024, "ff": 4096, "h": 16, "V": 32_000}}
+ROWS |= {f"A {h}": {"h": h, "dk": width, "dv": width} for h, width in ((1, 512), (4, 128), (16, 32), (32, 16))}
+ROWS |= {f"B {dk}": {"dk": dk} for dk in (16, 32)} | {f"C N={N}": {"N": N} for N in (2, 4, 8)}
+ROWS |= {f"C d={d}": {"d": d, "dk": width, "dv": width} for d, width in ((256, 32), (1024, 128))}
+ROWS |= {f"C ff={ff}": {"ff": ff} for ff in (1024, 4096)}
 NET = {"name": "seq2seq", "positional_encoding": "sinusoid", "tie_embeddings": True, "max_length": 256, "norm": "post"}
-ATTENTION = {
-    "span": {"name": "full", "cache": 256},
-    "selection": {"name": "top_k", "k": 8},
-    "position": {"name": "none"},
-    "apply_to": ["encoder", "decoder", "cross"],
-}
+ATTENTION = {"span": {"name": "full", "cache": 256}, "selection": {"name": "top_k", "k": 8}}
+ATTENTION |= {"position": {"name": "none"}, "apply_to": ["encoder", "decoder", "cross"]}
 
 
 def seq2seq(N, d, ff, h, dk, dv, V, **net):

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,8 @@ from workflow.results.runs_table import as_frame
 
 S, K = [8, 16, 24, 32], [1, 2, 4, 8, 16]
 QUESTION = {"question": "How much is too much?", "paper": "adaptive_span", "corpora": ["text8"]}
-QUESTION["variants"] = {
-    name: {"span": name, "selection": "top_k", "S": "all", "k": "all"} for name in ("fixed", "adaptive")
-}
+GRID = {"selection": "top_k", "S": "all", "k": "all"}
+QUESTION["variants"] = {name: {"span": name, **GRID} for name in ("fixed", "adaptive")}
 CONFIG = {"scale": "smoke", "ablations": ["much"], "train": "everything", "device": "cpu"}
 
 
@@ -72,12 +72,11 @@ def test_a_plan_grows_with_its_runs(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_pivot_table_grows_with_its_runs():
-    seeds = (range(2), range(63), range(125))
-    rows = [
-        [run("span_limit", name, seed, s) for name in ("fixed", "adaptive") for s in S for seed in each]
-        for each in seeds
-    ]
-    _, half, whole = (calls(pivot_page, as_frame(each)) for each in rows)
+    counts = []
+    for seeds in (2, 63, 125):
+        rows = [run("span_limit", *cell) for cell in product(("fixed", "adaptive"), range(seeds), S)]
+        counts.append(calls(pivot_page, as_frame(rows)))
+    _, half, whole = counts
     assert whole < 2.1 * half
 
 

@@ -28,19 +28,14 @@ CLAIM |= {"ours": {"variant": "as_small", "S": "max"}, "than": {"variant": "txl_
 
 TITLE = {"title": "Mine"}
 TWO = {"a/mine/study.yaml": TITLE, "b/mine/study.yaml": TITLE}
-TAKEN = {  # a file whose name something else has: that one
-    "studies/own/questions/all.yaml": "the workflow itself",
-    "studies/own/questions/train.yaml": "the workflow itself",
-    "studies/own/questions/formulas.yaml": "the workflow itself",
+RULES = ("own/questions/all.yaml", "own/questions/train.yaml", "own/questions/formulas.yaml", "own/tables/bundle.py")
+TAKEN = {f"studies/{place}": "the workflow itself" for place in (*RULES, "layers/study.yaml")}
+TAKEN |= {  # a file whose name something else has: that one
     "studies/own/questions/aiayn.yaml": "studies/aiayn/study.yaml",
     "studies/own/claims/models.yaml": "studies/adaptive_span/questions/models.yaml",
     "studies/own/claims/Models.yaml": "studies/adaptive_span/questions/models.yaml",
-    "studies/own/tables/bundle.py": "the workflow itself",
     "studies/own/figures/top_k.py": "questions/top_k.yaml",
-    "studies/engine/study.yaml": "the workflow itself",
 }
-
-
 FAR, IDLE = {"span": "fixed", "S": 5_000_000}, {"span": "fixed", "S": 16, "selection": "top_k", "k": 99}
 QUESTION = "studies/own/questions/mine.yaml"
 
@@ -61,6 +56,11 @@ def scale(says: str, **changes) -> Kind:
 
 def ablation(says: str, **changes) -> Kind:
     return Kind(f"{SMOKE} ablations=[mine]", says, {QUESTION: {**ABLATION, **changes}})
+
+
+def table(says: str, code: str) -> Kind:
+    files = {"studies/own/tables/tabled.py": code, QUESTION: {**ABLATION, "tables": ["tabled"]}}
+    return Kind(f"{SMOKE} ablations=[mine]", says, files)
 
 
 def taken(place: str, by: str) -> Kind:
@@ -129,16 +129,8 @@ KINDS = {
     ),
     "ablation: no S": ablation("variants.a.S = []: ", variants={"a": {**VARIANT, "S": []}}),
     "ablation: k of 0": ablation("variants.a.k = 0: Input should be greater than 0", variants={"a": {**IDLE, "k": 0}}),
-    "ablation: table of no Python": Kind(
-        f"{SMOKE} ablations=[mine]",
-        "broken.py: not Python: '(' was never closed",
-        {"studies/own/tables/broken.py": "READS = (", QUESTION: {**ABLATION, "tables": ["broken"]}},
-    ),
-    "ablation: table that reads what there is not": Kind(
-        f"{SMOKE} ablations=[mine]",
-        "reads.py: does not say what it reads; expected a line such as READS",
-        {"studies/own/tables/reads.py": "READS = 5", QUESTION: {**ABLATION, "tables": ["reads"]}},
-    ),
+    "ablation: table of no Python": table("tabled.py: not Python: '(' was never closed", "READS = ("),
+    "ablation: table that reads what there is not": table("does not say what it reads; expected a line", "READS = 5"),
     "claim: of a misspelt ablation": Kind(
         SMOKE, "mine.yaml 'modls': did you mean 'models'?", {"studies/own/claims/mine.yaml": {"ablation": "modls"}}
     ),
@@ -153,9 +145,7 @@ KINDS = {
     "study: two of one name": Kind(f"{SMOKE} studies=[a/mine,b/mine]", "two of one name", TWO),
     "study: no such home": Kind(f"{SMOKE} studies=[~nobody-here/mine]", "~nobody-here/mine: no such home", {}),
     "claim: misspelt measure": Kind(
-        "scripts.question models --scale none",
-        "'dev_bcp': did you mean 'dev_bpc'?",
-        {"studies/own/claims/mine.yaml": CLAIM},
+        "scripts.question models --scale none", "did you mean 'dev_bpc'?", {"studies/own/claims/mine.yaml": CLAIM}
     ),
     "job: misspelt task": edited("unknown task in run/job.json 'char_ml': did you mean 'char_lm'?", task="char_ml"),
     "job: data not there": edited("none.npz: No such file or directory"),

@@ -53,9 +53,8 @@ def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_h
 def test_other_results_that_the_config_no_longer_names_are_not_in_the_ledger(folder, capsys):
     scale = folder / "results" / _site.SCALE
     for name in ("named", "no_longer"):
-        write_text(
-            scale / "evidence" / f"{name}.json", json.dumps(dict(set=name, scale="small", provenance="", claims=[]))
-        )
+        evidence = {"set": name, "scale": "small", "provenance": "", "claims": []}
+        write_text(scale / "evidence" / f"{name}.json", json.dumps(evidence))
     say(folder, capsys, "--asked", MINE, "--evidence", str(scale / "evidence" / "named.json"))
     assert [each["set"] for each in json.loads((scale / "ledger.json").read_text())["beside"]] == ["named"]
     shutil.rmtree(scale / "evidence")

@@ -110,8 +110,7 @@ def judge_alone(asserted: Claim, runs: pd.DataFrame) -> dict:
 
 
 @pytest.mark.parametrize(
-    "counts, n, verdict",
-    [((5.0,), 1, "reproduced"), ((5.0, 6.0), 2, "reproduced"), ((5.0, 12.0), 2, "cannot tell")],
+    "counts, n, verdict", [((5.0,), 1, "reproduced"), ((5.0, 6.0), 2, "reproduced"), ((5.0, 12.0), 2, "cannot tell")]
 )
 def test_counts_have_no_seeds_and_on_two_texts_are_no_sample(counts, n, verdict):
     """They differ because the spans do, which is no chance: all texts, or none, are as claimed."""

@@ -7,19 +7,8 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from tests._runs import run
-from workflow.report.figures.colours import (
-    COLOURS,
-    DARK_PAPER,
-    LIGHT_PAPER,
-    READABLE,
-    as_named,
-    contrast,
-    fit,
-    follow_page,
-    on_dark,
-    shades,
-    tones,
-)
+from workflow.report.figures import colours as palette
+from workflow.report.figures.colours import COLOURS, DARK_PAPER, LIGHT_PAPER, READABLE, as_named, contrast, fit, shades
 from workflow.report.pages.site import TEMPLATES
 from workflow.results.runs_table import as_frame
 
@@ -78,9 +67,9 @@ def test_every_colour_of_a_line_is_seen_on_both_papers(colour, paper):
     assert fit(colour, paper) == colour or contrast(colour, paper) < READABLE[paper]
 
 
-@pytest.mark.parametrize("colours", [shades(4), *(tones(colour, 2) for colour in COLOURS.values())])
+@pytest.mark.parametrize("colours", [shades(4), *(palette.tones(colour, 2) for colour in COLOURS.values())])
 def test_series_stay_apart_on_a_dark_page(colours):
-    shown = [fit(on_dark().get(colour, colour), DARK_PAPER) for colour in colours]
+    shown = [fit(palette.on_dark().get(colour, colour), DARK_PAPER) for colour in colours]
     assert all(contrast(one, other) > 1.2 for one, other in zip(shown, shown[1:], strict=False)), shown
 
 
@@ -94,7 +83,7 @@ def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():
     svg += '<path style="stroke: #832db6"/><g id="QuadMesh_1"><path style="fill: #08306b"/></g>'
     svg += '<text style="fill: #1b1b1b"/>'
     lifted = fit("#832db6", DARK_PAPER)
-    assert follow_page(svg) == (
+    assert palette.follow_page(svg) == (
         '<g id="patch_1"><path d="M 0" style="fill: none"/></g><path style="stroke: var(--soft); fill: #3f90da"/>'
         f'<path style="stroke: #832db6; stroke: light-dark(#832db6, {lifted})"/>'
         '<g id="QuadMesh_1"><path style="fill: #08306b"/></g><text style="fill: var(--ink)"/>'

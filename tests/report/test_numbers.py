@@ -8,21 +8,11 @@ from workflow.report.numbers import form_of, is_number, number, percent, printed
 from workflow.report.pages.site import embed_svg
 
 
-@pytest.mark.parametrize(
-    "value, unit, text",
-    [
-        (41_607_168, "multiply-adds / character", "41.61M"),
-        (1.0512, "bpc", "1.051"),
-        (5 << 20, "bytes", "5.0 MiB"),
-        (3 << 30, "bytes", "3.00 GiB"),
-        (22e9, "", "22G"),
-        (2504, "parameters", "2,504"),
-        (None, "", ""),
-        (float("nan"), "bpc", ""),
-    ],
-)
-def test_numbers_as_people_read_them(value, unit, text):
-    assert number(value, unit) == text
+def test_numbers_as_people_read_them():
+    read = {(41_607_168, "multiply-adds / character"): "41.61M", (1.0512, "bpc"): "1.051", (22e9, ""): "22G"}
+    read |= {(5 << 20, "bytes"): "5.0 MiB", (3 << 30, "bytes"): "3.00 GiB", (2504, "parameters"): "2,504"}
+    read |= {(None, ""): "", (float("nan"), "bpc"): ""}
+    assert {quantity: number(*quantity) for quantity in read} == read
 
 
 @pytest.mark.parametrize("value", [-0.0, -1e-9, -0.00004, -0.04])

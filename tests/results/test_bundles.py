@@ -75,6 +75,7 @@ def test_a_bundle_is_read_back_as_the_folder_it_was_made_from(tmp_path):
 def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_the_bundle(tmp_path):
     path = bundled(write_set(tmp_path))
     before = path.read_bytes()
+    results, reports = scale_of(tmp_path), tmp_path / "reports" / _site.SCALE
     for place in (
         "tables/.DS_Store",
         "figures/.nfs0001",
@@ -83,18 +84,11 @@ def test_what_systems_and_editors_leave_stays_at_home_and_every_recipient_reads_
         "tables/#x.csv#",
         "figures/x",
     ):
-        write_text(scale_of(tmp_path) / place, "left behind")
-    for place in (
-        ".DS_Store",
-        "index.html~",
-        "it's.html",
-        "Thumbs.db",
-        "index.html.swp",
-        "files/.x.html.1.part",
-        "e\n.html",
-    ):
-        write_text(tmp_path / "reports" / _site.SCALE / place, "left behind")
-    (tmp_path / "reports" / _site.SCALE / "._index.html").write_bytes(b"\0\x05\x16\x07\xff")  # of a Mac
+        write_text(results / place, "left behind")
+    pages = ("index.html~", "it's.html", "Thumbs.db", "index.html.swp", "files/.x.html.1.part", "e\n.html")
+    for place in (".DS_Store", *pages):
+        write_text(reports / place, "left behind")
+    (reports / "._index.html").write_bytes(b"\0\x05\x16\x07\xff")  # of a Mac
     assert bundled(tmp_path).read_bytes() == before
     assert len(read_bundle(path).records) == 6
 
@@ -141,10 +135,7 @@ def rewrite_manifest(content, **changes):
         (lambda content: rewrite_manifest(content, version=1), "bundle version 1, this suite reads 2"),
         (lambda content: rewrite_manifest(content, commit="a"), "unknown key 'commit': did you mean 'commits'"),
         (lambda content: rewrite_manifest(content, scale="../other"), "scale = '../other'"),
-        (
-            lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}),
-            "'reports/../x.html' lies outside",
-        ),
+        (lambda content: rewrite_manifest(content, files={"reports/../x.html": "0"}), "'reports/../x.html' lies out"),
         (lambda content: rewrite_manifest(content, files={"reports/run.sh": "0"}), "'reports/run.sh' lies outside"),
     ],
 )

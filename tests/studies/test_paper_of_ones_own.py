@@ -48,16 +48,13 @@ def test_it_is_told_alone_and_beside_others(folder, others):
     _site.write_results(folder, rows(*others))
     _site.write_pages(folder)
     reports = folder / "reports" / _site.SCALE
-    index, page, ledger, status, formulas = (
-        (reports / f"{place}.html").read_text()
-        for place in ("index", "papers/short_spans", "ledger", "status", "analytic")
-    )
+    places = ("index", "papers/short_spans", "ledger", "status", "analytic")
+    index, page, ledger, status, formulas = ((reports / f"{place}.html").read_text() for place in places)
     assert f"<p>{1 + bool(others)} paper{'s' * bool(others)} on attention" in index
     assert '<a href="papers/short_spans.html">Short Spans (an example, 2026)</a>' in index
     assert "Is a longer span better?" in page and "Quality and FLOPs" in page and "<svg" in page
-    assert (
-        "long, dev: 1.1" in ledger and "39 million FLOPs" in ledger and "a formula gives the printed digits" in ledger
-    )
+    said = ("long, dev: 1.1", "39 million FLOPs", "a formula gives the printed digits")
+    assert all(words in ledger for words in said)
     assert "<h2>Short Spans (an example, 2026)</h2>" in status and "the span of a head, drawn" in status
     assert "short_macs(L, d, ff, S) = L·(4·d² + 2·d·ff + 2·S·d)" in formulas
     assert {path.stem for path in (reports / "papers").iterdir()} == {"short_spans", *(study for _, study in others)}
@@ -65,14 +62,8 @@ def test_it_is_told_alone_and_beside_others(folder, others):
 
 def test_all_of_it_can_be_asked_for_by_name_and_a_change_makes_its_pages_again(folder):
     targets = Targets.of({"scale": "smoke", "papers": ["short_spans"], "studies": ["theirs/short_spans"]})
-    names = {
-        "short_spans",
-        "span_length",
-        "longer_is_better",
-        "short_flops",
-        "short_spans_table1",
-        "short_spans_figure1",
-    }
+    names = {"short_spans", "span_length", "longer_is_better", "short_flops", "short_spans_table1"}
+    names |= {"short_spans_figure1"}
     assert names <= {*targets.named} and "short_spans" in known_studies()
     for place in ("study.yaml", "formulas.py", "tables/_runs.py", "claims/longer_is_better.yaml"):
         before, path = targets.code.of_question("span_length"), folder / "theirs" / "short_spans" / place

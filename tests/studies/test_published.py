@@ -20,6 +20,8 @@ def test_all_451_values_are_there():
 def test_an_unknown_id_is_refused_with_the_nearest():
     with pytest.raises(ConfigError, match="did you mean 'as.t1.as_small.flops'"):
         find("as.t1.as_small.flop")
+    with pytest.raises(ConfigError, match="as.t9.nothing"):
+        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
 
 
 def cells(*rows):
@@ -27,17 +29,11 @@ def cells(*rows):
 
 
 def test_join_sets_the_published_value_and_the_difference_beside():
-    joined = join(
-        cells(("r", "FLOPS", 41_607_168, "", "analytic", "as.t1.as_small.flops"), ("r", "other", 1.0, "", "measured"))
-    )
+    flops = ("r", "FLOPS", 41_607_168, "", "analytic", "as.t1.as_small.flops")
+    joined = join(cells(flops, ("r", "other", 1.0, "", "measured")))
     assert joined["published_value"][0] == 42_000_000
     assert joined["difference_pct"][0] == pytest.approx(-0.935, abs=0.001)
     assert pd.isna(joined["published_value"][1]) and pd.isna(joined["difference_pct"][1])
-
-
-def test_join_refuses_an_unknown_id():
-    with pytest.raises(ConfigError, match="as.t9.nothing"):
-        join(cells(("r", "c", 1.0, "", "measured", "as.t9.nothing")))
 
 
 def test_a_cell_without_a_number_has_no_difference():
@@ -46,15 +42,10 @@ def test_a_cell_without_a_number_has_no_difference():
 
 
 def test_join_says_whether_the_paper_prints_the_value():
-    joined = join(
-        cells(
-            ("r", "printed", 41_607_168, "", "analytic", "as.t1.as_small.flops"),
-            ("r", "by formula", 40_894_464, "", "analytic", "as.f3.right.fixed.256"),
-            ("r", "trained", 300.0, "", "measured", "as.f3.center.fixed.256"),
-            ("r", "plot", 40.0, "", "measured", "as.f4.l1.mean"),
-            ("r", "none", 1.0, "", "measured"),
-        )
-    )
+    counted = [("as.t1.as_small.flops", 41_607_168), ("as.f3.right.fixed.256", 40_894_464)]
+    rows = [("r", key, value, "", "analytic", key) for key, value in counted]
+    rows += [("r", str(key), 300.0, "", "measured", key) for key in ("as.f3.center.fixed.256", "as.f4.l1.mean", None)]
+    joined = join(cells(*rows))
     assert joined["published_source"].tolist()[:4] == ["published", "inferred", "inferred", "digitised"]
     assert pd.isna(joined["published_source"][4])
     assert pd.isna(joined["difference_pct"][1]) and joined["difference_pct"].notna().tolist() == [True] + 4 * [False]

@@ -113,27 +113,19 @@ def change_image(**changes) -> dict:
         (change_image(filename="0.png"), r"images\[1\] has the file of an earlier one, '0.png'"),
         (change_image(filename="missing.png"), "sub/missing.png: no such image; the captions name it"),
         (content(images=content()["images"][:3]), "no picture belongs to dev"),
+        (change_image(filename="cut.png"), "cut.png: not an image that can be read"),
+        (change_image(filename="deep.tif"), "deep.tif: pixels of mode F; expected 8 bits a channel"),
     ],
 )
-def test_another_schema_is_refused_in_a_line(captions, line, tmp_path):
-    with pytest.raises(ConfigError, match=line) as error:
-        build_captions(CATALOGUE, write_data(tmp_path, captions), None)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    "image, line",
-    [
-        ("cut.png", "cut.png: not an image that can be read"),
-        ("deep.tif", "deep.tif: pixels of mode F; expected 8 bits a channel"),
-    ],
-)
-def test_an_image_that_is_damaged_or_would_be_clipped_is_refused(image, line, tmp_path):
-    name = write_data(tmp_path, change_image(filename=image))
+def test_another_schema_and_an_image_that_is_damaged_or_would_be_clipped_are_refused_in_a_line(
+    captions, line, tmp_path
+):
+    name = write_data(tmp_path, captions)
     (tmp_path / "images" / "sub" / "cut.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(20))
     Image.new("F", (8, 8), 6e4).save(tmp_path / "images" / "sub" / "deep.tif")
-    with pytest.raises(ConfigError, match=line):
+    with pytest.raises(ConfigError, match=line) as error:
         build_captions(CATALOGUE, name, None)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,8 @@ def test_the_right_symbols_score_all_and_none_score_nothing():
     corpus, job = trees(), parsing()
     task = ParsingTask(job, corpus, CPU)
     scores, facts = task.score("test", [target.tolist() for target in corpus.test.target])
-    assert scores == {
-        **dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100),
-        **dict.fromkeys(("errors", "repaired"), 0),
-    }
+    whole = dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100)
+    assert scores == whole | {"errors": 0, "repaired": 0}
     assert facts["shown"][0][1] == facts["shown"][0][2] == corpus.test.target_text[0]
     scores, facts = task.score("test", [[] for _ in corpus.test.target])
     assert (scores["f1"], scores["recall"], scores["repaired"], scores["errors"]) == (0, 0, 100, 0)
@@ -76,18 +74,15 @@ def test_one_bracket_elsewhere_and_one_tag_wrong():
     ours = "(TOP (S (NP (DT the) (NN cat)) (VP (NN sits)) (PP (IN on) (NP (DT a) (NN mat))) (. .)))"
     counts = counts_of(ours)
     assert counts == {"matched": 4, "right": 5, "ours": 5, "words": 6, "tags": 5, "complete": 0, "valid": 1}
-    assert score([list(counts.values())]) == pytest.approx(
-        {"recall": 80, "precision": 80, "f1": 80, "complete": 0, "tagging": 500 / 6, "errors": 0}
-    )
+    expected = {"recall": 80, "precision": 80, "f1": 80, "complete": 0, "tagging": 500 / 6, "errors": 0}
+    assert score([list(counts.values())]) == pytest.approx(expected)
 
 
 def test_unary_chains_count_label_by_label_and_a_bracket_twice_must_be_found_twice():
     right = "(TOP (S (VP (NP (NP (NN a))))))"
     assert counts_of("(TOP (S (NP (NN a))))", right)["matched"] == 2  # S and one of two NP
-    assert counts_of("(TOP (NP (NP (NP (NN a)))))", right) == {
-        **dict.fromkeys(("words", "tags", "valid"), 1),
-        **{"matched": 2, "right": 4, "ours": 3, "complete": 0},
-    }
+    expected = {"matched": 2, "right": 4, "ours": 3, "words": 1, "tags": 1, "complete": 0, "valid": 1}
+    assert counts_of("(TOP (NP (NP (NP (NN a)))))", right) == expected
 
 
 def test_punctuation_does_not_count_by_the_right_trees_tags():
@@ -107,9 +102,8 @@ def test_other_words_are_an_error_sentence_that_no_sum_counts():
     other = count_sentence(Tree.fromstring("(TOP (S (NN a) (NN c)))"), Tree.fromstring("(TOP (S (NN a) (NN b)))"))
     assert bad == other == [0] * len(COUNTS)
     good = count_sentence(Tree.fromstring(RIGHT), Tree.fromstring(RIGHT))
-    assert score([good, bad]) == pytest.approx(
-        {"recall": 100, "precision": 100, "f1": 100, "complete": 100, "tagging": 100, "errors": 1}
-    )
+    whole = dict.fromkeys(("recall", "precision", "f1", "complete", "tagging"), 100)
+    assert score([good, bad]) == pytest.approx(whole | {"errors": 1})
     assert score([bad])["f1"] == "no brackets"
 
 
@@ -138,10 +132,8 @@ TREE = "(S (NP-SBJ-1 (DT the) (NN-SB cat)) (VP (VBZ sits) (NP=2 (-NONE- *T*))) (
 
 @pytest.mark.parametrize("text", ["({})", "(ROOT {})", "(TOP {})", "(S1 {})", "( (VROOT {}))", "(ROOT\r\n\t( {}\n))"])
 def test_a_tree_scores_the_same_whatever_its_root_is_called_and_however_its_lines_are_broken(text):
-    (plain,), (theirs,) = (
-        read_trees("(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))", ""),
-        read_trees(text.format(TREE), "here"),
-    )
+    (plain,) = read_trees("(TOP (S (NP (DT the) (NN cat)) (VP (VBZ sits)) (. .)))", "")
+    (theirs,) = read_trees(text.format(TREE), "here")
     assert theirs == plain and count_sentence(theirs, plain)[:3] == [3, 3, 3]
 
 

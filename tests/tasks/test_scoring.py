@@ -108,9 +108,8 @@ def test_a_users_sentences_are_the_same_whichever_tool_has_cut_their_words(tool,
     for ending, lines in (("de", PLAIN), ("en", WRITTEN_BY[tool])):
         (tmp_path / f"my.{ending}").write_bytes("\n".join(lines).encode())
     texts = _read_user_files(f"pairs:{tmp_path / 'my.de'},{tmp_path / 'my.en'}")
-    assert [side.lines for side in texts["train"] + texts["dev"] + texts["test"]] == [
-        [line] for line in PLAIN for _ in "ab"
-    ]
+    read = [side.lines for side in texts["train"] + texts["dev"] + texts["test"]]
+    assert read == [[line] for line in PLAIN for _ in "ab"]
 
 
 @needs("iwslt14_de_en")

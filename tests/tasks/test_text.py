@@ -127,9 +127,6 @@ def test_real_texts(name, symbols, tmp_path):
     assert len(copy.symbols) == symbols and len(copy.train) > 15 * len(copy.dev) > 0
 
 
-# From bytes to a corpus
-
-
 # Embedded texts
 
 
@@ -156,18 +153,11 @@ def test_a_missing_package_is_refused_with_the_pin(monkeypatch):
         data.read_sources()
 
 
-@pytest.mark.parametrize(
-    "text, expected",
-    [
-        ("Hello, World!", "hello world"),
-        ("x_1 = 20", "x one two zero"),
-        ("  a\n\n b1c ", "a b one c"),
-        ("naïve É don't", "na ve don t"),
-        ("\u212a", ""),  # the Kelvin sign, whose small letter is an ASCII k, is no ASCII capital
-    ],
-)
-def test_twenty_seven_characters(text, expected):
-    assert data.reduce_to_letters(text.encode()) == expected.encode()
+def test_twenty_seven_characters():
+    """The Kelvin sign, whose small letter is an ASCII k, is no ASCII capital."""
+    reduced = {"Hello, World!": b"hello world", "x_1 = 20": b"x one two zero", "  a\n\n b1c ": b"a b one c"}
+    reduced |= {"naïve É don't": b"na ve don t", "\u212a": b""}
+    assert {text: data.reduce_to_letters(text.encode()) for text in reduced} == reduced
 
 
 # Splits and vocabulary
@@ -188,12 +178,9 @@ def test_a_split_without_a_newline_gets_one_and_characters_lose_outer_blanks():
     assert "".join(corpus.symbols[i] for i in corpus.test) == "b ab<eos>"
 
 
-@pytest.mark.parametrize(
-    "length, sizes", [(1000, [900, 50, 50]), (999, [899, 50, 50]), (4154064, [3738657, 207703, 207704])]
-)
-def test_our_own_split_is_of_90_5_and_5_per_cent(length, sizes):
-    content = bytes(length)
-    assert [len(part) for part in data.split_content(content, None)] == sizes
+def test_our_own_split_is_of_90_5_and_5_per_cent():
+    sizes = {1000: [900, 50, 50], 999: [899, 50, 50], 4154064: [3738657, 207703, 207704]}
+    assert {length: [*map(len, data.split_content(bytes(length), None))] for length in sizes} == sizes
 
 
 def test_a_byte_that_train_never_shows_is_refused_unless_the_text_is_the_users():
@@ -209,9 +196,8 @@ def test_too_short_a_text_is_refused():
         data.build_corpus("file:x", b"a" * 5, entry(b"a" * 5))
 
 
-@pytest.mark.parametrize("byte, name", [(10, "<eos>"), (32, " "), (0, "\\x00"), (255, "\\xff"), (65, "A")])
-def test_names_of_tokens(byte, name):
-    assert data.symbol_name(byte) == name
+def test_names_of_tokens():
+    assert [*map(data.symbol_name, (10, 32, 0, 255, 65))] == ["<eos>", " ", "\\x00", "\\xff", "A"]
 
 
 # The catalogue

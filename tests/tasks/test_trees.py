@@ -18,7 +18,7 @@ LINES = [f"(S (NP (DT the) (NN {a})) (VP (VBZ sees) (NP (DT a) (NN {b}))))" for 
 
 def user_treebank(tmp_path, lines=LINES) -> tuple[TreeCatalogue, str]:
     path = tmp_path / "my.mrg"
-    path.write_bytes("\n".join(lines).encode(errors="surrogateescape"))
+    path.write_bytes("\n".join(lines).encode())
     return TreeCatalogue(metric="f1", trees={}), f"trees:{path}"
 
 
@@ -61,11 +61,8 @@ def test_a_users_trees_are_cut_in_three(tmp_path):
     assert "▁the" in corpus.symbols and corpus.checksum == catalogue.checksum(name)
     changed, _ = user_treebank(tmp_path, LINES[1:])
     assert changed.checksum(name) != corpus.checksum and catalogue.slug(name).startswith("trees-")
-    wrong = [(LINES[:2], "2 trees; at least 3 are needed")]
-    wrong += [(["(S)", "\udcff"], "my.mrg, line 2: byte 0xff at offset 4 is not UTF-8")]
-    for lines, line in wrong:
-        with pytest.raises(ConfigError, match=line):
-            build_trees(*user_treebank(tmp_path, lines), None)
+    with pytest.raises(ConfigError, match="2 trees; at least 3 are needed"):
+        build_trees(*user_treebank(tmp_path, LINES[:2]), None)
 
 
 def write_sections(tmp_path, leave_out="", **changes):

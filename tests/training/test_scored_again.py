@@ -1,7 +1,9 @@
 """A score that fails costs no training: weights and curve are kept, the reason is told, and scoring is done again."""
 
 import math
+from functools import cache
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -25,7 +27,8 @@ from workflow.tasks.translation import runner as sentences
 from workflow.training import checkpoint
 from workflow.training.loop import Run
 
-FIGURES = "ValueError: invalid literal for int"
+FIGURES = "ValueError: no figures"
+BREAKS = Mock(side_effect=ValueError("no figures"))
 TOP_K = {"selection": {"name": "top_k", "k": 2}}
 RUNS = {
     "text": (job(), corpus(), store.write),
@@ -47,10 +50,6 @@ CASES = {  # which run, what fails in it, which scores, facts and costs are then
 }
 
 
-def breaks(*arguments, **options):
-    return int("no number")
-
-
 def again(case: tuple, folder: Path) -> Record:
     """Score a run once more, as docs/failures.md says; none of its updates is made again."""
     (folder / "record.json").unlink()
@@ -67,14 +66,7 @@ def no_java(monkeypatch):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """Return a function that trains a run of which nothing fails, once."""
-    known = {}
-
-    def record(name: str) -> Record:
-        if name not in known:
-            known[name] = run_script(RUNS[name][0], tmp_path_factory.mktemp(name) / "run", *RUNS[name][1:])
-        return known[name]
-
-    return record
+    return cache(lambda name: run_script(RUNS[name][0], tmp_path_factory.mktemp(name) / "run", *RUNS[name][1:]))
 
 
 @pytest.mark.parametrize("name, broken, missing, there", CASES.values(), ids=CASES)
@@ -83,7 +75,7 @@ def test_a_score_that_fails_is_missing_with_its_reason_and_can_be_had_later(
 ):
     case, folder = RUNS[name], tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(*broken, breaks)
+        patch.setattr(*broken, BREAKS)
         record = run_script(case[0], folder, *case[1:])
     assert record.status == "ok" and missing <= record.missing.keys() and not there & record.missing.keys()
     assert all(record.missing[name].startswith(FIGURES) for name in missing) and FIGURES in record.why
@@ -100,18 +92,15 @@ def test_a_score_that_fails_is_missing_with_its_reason_and_can_be_had_later(
 
 @pytest.mark.parametrize("error", [MemoryError("no memory"), ConfigError("no such word"), RecursionError("too deep")])
 def test_whatever_a_task_of_ones_own_raises_while_it_scores_is_a_reason(error, tmp_path, monkeypatch):
-    def broken(self, net):
-        raise error
-
     with monkeypatch.context() as patch:
-        patch.setattr(texts.CharLMTask, "evaluate", broken)
+        patch.setattr(texts.CharLMTask, "evaluate", Mock(side_effect=error))
         record = run_script(job(), tmp_path / "run")
     assert record.status == "ok" and str(error) in record.missing["test_bpc"] and "train_bpc" in record.metrics
     assert again(RUNS["text"], tmp_path / "run").metrics["test_bpc"] > 0
 
 
 def test_dev_that_cannot_be_scored_while_training_leaves_gaps_in_the_curve(whole, tmp_path, monkeypatch):
-    monkeypatch.setattr(texts.CharLMTask, "validate", breaks)
+    monkeypatch.setattr(texts.CharLMTask, "validate", BREAKS)
     record = run_script(job(), tmp_path / "run")
     assert [(point.step, point.dev_bpc) for point in record.curve] == [(4, None), (8, None), (12, None)]
     assert [*record.missing] == ["curve"] and record.metrics == whole("text").metrics
@@ -150,7 +139,7 @@ def test_a_crash_while_it_is_scored_leaves_the_weights_of_its_checkpoint(tmp_pat
     """What the waiting process writes of a run whose process the system ended."""
     folder = tmp_path / "run"
     with monkeypatch.context() as patch:
-        patch.setattr(train, "evaluate", lambda trained: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(train, "evaluate", Mock(side_effect=KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             run_script(translation(), folder, bitext(), pairs.write)
     origin = train.describe(CPU, "fp32", train.sources.recorded(train.sources.of_run(translation())))

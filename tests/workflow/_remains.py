@@ -9,15 +9,8 @@ from pathlib import Path
 
 from workflow.results.rows import read_rows
 
-OF_THE_MOMENT = {
-    "seconds",
-    "tokens_per_s",
-    "peak_memory_bytes",
-    "backends",
-    "started",
-    "log",
-    "contents",
-}  # of a record
+# of a record
+OF_THE_MOMENT = {"seconds", "tokens_per_s", "peak_memory_bytes", "backends", "started", "log", "contents"}
 # in the folders for temporary files and for caches: what is not ours
 KEPT = re.compile(r"snakemake\w*|\w+-pulp\.\w+|torchinductor_\w+|matplotlib")
 

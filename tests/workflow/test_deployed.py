@@ -11,6 +11,7 @@ from tests._copied import ROOT, snakemake
 from workflow.results.rows import read_rows
 
 pytestmark = pytest.mark.slow
+PLAN = "results/smoke/plan.json"
 MODULE = f"""
 module attention:
     snakefile:
@@ -38,12 +39,7 @@ variants:
   short: {span: {name: adaptive, ramp: 2}, S: max}
 """
 
-OTHERS = {
-    "HOME": "/dev/null",
-    "MPLBACKEND": "none",
-    "PYTHONOPTIMIZE": "2",
-    "PYTHONWARNINGS": "error",
-}  # a user's settings
+OTHERS = {"HOME": "/dev/null", "MPLBACKEND": "none", "PYTHONOPTIMIZE": "2", "PYTHONWARNINGS": "error"}  # a user's
 CONDA = """#!/bin/bash
 case "$*" in
   "info --json") echo '{{"conda_prefix": "{folder}", "platform": "linux-64"}}' ;;
@@ -90,7 +86,7 @@ def test_it_is_a_module_of_another_workflow(folder):
 def test_a_changed_config_over_a_half_made_folder_makes_all_that_is_missing(folder):
     """Job files are there, and nothing else; the plan has to be made anew, and is not all that there is to make."""
     words = ("-s", str(ROOT / "workflow" / "Snakefile"), "--config", "scale=smoke")
-    assert snakemake(folder, *words, "ablations=[dynamic_span]", "--", "results/smoke/plan.json").returncode == 0
+    assert snakemake(folder, *words, "ablations=[dynamic_span]", "--", PLAN).returncode == 0
     said = snakemake(folder, *words, "ablations=[dynamic_span,ramps]", "-n", "all")
     said = said.stdout + said.stderr
     assert said.count(": train ") == 4 and "train short on words, S = 32, seed 1 (ramps)" in said
@@ -116,18 +112,16 @@ def test_condas_python_runs_the_rules_and_finds_the_suite(folder):
     (folder / "bin" / "conda").write_text(CONDA.format(folder=folder, python=sys.executable))
     (folder / "bin" / "conda").chmod(0o755)
     (folder / "bin" / "activate").write_text('export PATH="$1/bin:$PATH"')
-    words = ("--software-deployment-method", "conda", "--config", "scale=smoke", "--", "results/smoke/plan.json")
+    words = ("--software-deployment-method", "conda", "--config", "scale=smoke", "--", PLAN)
     unprepared(folder, *words, before=f"{folder}/bin:")
-    assert (folder / "used").read_text() == "-m workflow.scripts.plan results/smoke/plan.json\n"
+    assert (folder / "used").read_text() == f"-m workflow.scripts.plan {PLAN}\n"
     (copied,) = folder.glob(".snakemake/conda/*.yaml")
     assert copied.read_text() == (ROOT / "environment.yml").read_text()
 
 
 def test_a_container_with_half_a_processor_has_one_core(folder):
     script = "mount -t tmpfs none /sys/fs/cgroup && echo 50000 100000 > /sys/fs/cgroup/cpu.max && exec "
-    script += (
-        f"{sys.executable} -m snakemake -s {ROOT}/workflow/Snakefile --config scale=smoke -- results/smoke/plan.json"
-    )
+    script += f"{sys.executable} -m snakemake -s {ROOT}/workflow/Snakefile --config scale=smoke -- {PLAN}"
     said = subprocess.run(["unshare", "--mount", "sh", "-c", script], cwd=folder, capture_output=True, text=True)
     if "unshare:" in said.stderr or "mount:" in said.stderr:
         pytest.skip("nothing can be mounted here")

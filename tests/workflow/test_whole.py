@@ -16,9 +16,7 @@ from workflow.results import archive
 pytestmark = pytest.mark.slow
 ABLATIONS = ("dynamic_span", "ramp")
 CONFIG = ("--config", "scale=smoke", f"ablations=[{','.join(ABLATIONS)}]")
-PAGES = [
-    ROOT / name for name in ("README.md", "CONTRIBUTING.md", "config/README.md", *sorted(ROOT.glob("docs/**/*.md")))
-]
+PAGES = [*map(ROOT.joinpath, ("README.md", "CONTRIBUTING.md", "config/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]
 WORDS = r"(?:snakemake|python -m|make|pytest|torchrun)\b"
 COMMAND = re.compile(rf"^    ({WORDS}[^#\n]*)|`({WORDS}[^`]*)`", re.MULTILINE)
 TEXTS = [page.read_text() for page in PAGES if page.name != "log.md"]  # which tells what was
@@ -179,22 +177,12 @@ def test_snakemakes_own_report_has_tables_and_figures(done):
 
 
 # What stands for something else, or is not made in this copy: what is run in its place.
-IN_PLACE = {
-    "FIGURE": "adaptive_span_figure5",
-    "FILE": "results/smoke/figures/adaptive_span_figure5.svg",
-    "OLD NEW": "results/smoke other.zip",
-    "--scale SCALE": "--scale smoke",
-    "--on DEVICE": "--on 'H100 SXM'",
-    "NAME": "ramp",
-    "figure4": "figure5",
-    "results/laptop": "results/smoke",
-    "reports/laptop": "reports/smoke",
-    "results/small,theirs": "results/smoke,other",
-    "tinyshakespeare": "file:my.txt",
-    "path/to/folder": "studies/own",
-    "...": "path/to",
-    "path/to": "..",  # from `elsewhere`, where the reader of these commands stands
-}
+IN_PLACE = {"FIGURE": "adaptive_span_figure5", "FILE": "results/smoke/figures/adaptive_span_figure5.svg"}
+IN_PLACE |= {"OLD NEW": "results/smoke other.zip", "--scale SCALE": "--scale smoke", "--on DEVICE": "--on 'H100 SXM'"}
+IN_PLACE |= {"NAME": "ramp", "figure4": "figure5", "results/laptop": "results/smoke", "reports/laptop": "reports/smoke"}
+IN_PLACE |= {"results/small,theirs": "results/smoke,other", "tinyshakespeare": "file:my.txt"}
+IN_PLACE |= {"path/to/folder": "studies/own", "...": "path/to"}
+IN_PLACE |= {"path/to": ".."}  # from `elsewhere`, where the reader of these commands stands
 NOT_RUN = {  # or only elsewhere
     "torchrun": "several machines",
     "profiles/": "a GPU or a cluster; tests/gpu, tests/cluster",
