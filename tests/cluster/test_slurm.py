@@ -5,6 +5,7 @@ Ways beside the first are tried where EVERY_WAY is set.
 
 import importlib.util
 import os
+import shutil
 import re
 import subprocess
 import sys
@@ -100,7 +101,8 @@ def same_bits(folder: Path, node: dict[str, str]) -> bool:
     (run,) = (path.parent for path in folder.glob("results/runs/*/record.json"))
     again, (data, *_) = folder / "again", (folder / "results" / "data").glob("*.npz")
     again.mkdir()
-    subprocess.run(train_command(run, data, "--out", str(again)), cwd=folder, env=node, check=True, capture_output=True)
+    shutil.copy(run / "job.json", again)
+    subprocess.run(train_command(again, data), cwd=folder, env=node, check=True, capture_output=True)
     records = [read_record(path / "record.json") for path in (run, again)]
     curves = [[point.model_dump(exclude={"tokens_per_s"}) for point in record.curve] for record in records]
     numbers = [(record.status, record.metrics, record.facts) for record in records]
