@@ -5,8 +5,8 @@ Ways beside the first are tried where EVERY_WAY is set.
 
 import importlib.util
 import os
-import shutil
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
