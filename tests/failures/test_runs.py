@@ -109,12 +109,10 @@ def test_a_crash_in_compiled_code_is_a_cell_with_its_reason(tmp_path):
 
 
 PAGE = "reports/smoke/ablations/few_keys/index.html"
-ENDS = {"raises": "raise ValueError('an odd tree')", "crashes": "os.kill(os.getpid(), 11)"}  # while it is scored
-SHOWN = {"raises": "ValueError: an odd tree", "crashes": "the process was ended by SIGSEGV"}
+SHOWN = "the process was ended by SIGSEGV"
 
 
-@pytest.mark.parametrize("end", ENDS)
-def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(end, tmp_path):
+def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(tmp_path):
     """As docs/failures.md says: the same target asked for again trains nothing, and its page has the score."""
     remedy = "delete `results/runs/DIGEST/record.json`, and ask for the same target again"
     assert remedy in (ROOT / "docs" / "failures.md").read_text()
@@ -122,7 +120,7 @@ def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(en
     file = folder / "workflow" / "tasks" / "char_lm" / "runner.py"
     begins = "    def _score(self, net, split: str, limit: int) -> tuple[float, int]:\n"
     broken = "        import os\n        if limit == self.job.evaluation.tokens and os.path.exists('broken'):\n"
-    broken += f"            {ENDS[end]}\n"
+    broken += "            os.kill(os.getpid(), 11)\n"
     assert begins in file.read_text()
     file.write_text(file.read_text().replace(begins, begins + broken))
     (folder / "studies" / "own" / "questions" / "few_keys.yaml").write_text(QUESTION)
@@ -131,14 +129,14 @@ def test_a_run_whose_scoring_broke_is_scored_again_once_its_record_is_deleted(en
     said = snakemake(folder, *words)
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     page, rows = (folder / name for name in (PAGE, "results/smoke/ablations/few_keys.json"))
-    assert SHOWN[end] in page.read_text() and SHOWN[end] in said.stdout + said.stderr
+    assert SHOWN in page.read_text() and SHOWN in said.stdout + said.stderr
     runs = read_rows(rows)[1]
-    assert all(row["curve"] and not row["test_bpc"] and SHOWN[end] in row["reason"] for row in runs)
+    assert all(row["curve"] and not row["test_bpc"] and SHOWN in row["reason"] for row in runs)
     (folder / "broken").unlink()
     for row in runs:
         (folder / "results" / "runs" / row["digest"] / "record.json").unlink()
     said = snakemake(folder, *words)
     assert said.returncode == 0 and "nothing failed" in said.stdout, said.stdout[-3000:] + said.stderr[-3000:]
-    assert all(row["test_bpc"] > 0 for row in read_rows(rows)[1]) and SHOWN[end] not in page.read_text()
+    assert all(row["test_bpc"] > 0 for row in read_rows(rows)[1]) and SHOWN not in page.read_text()
     logs = [(folder / "logs" / "train" / f"{row['digest']}.log").read_text() for row in runs]
     assert all("resumed at step" in log and not re.search("^step ", log, re.MULTILINE) for log in logs)
