@@ -12,7 +12,7 @@ from torch import Tensor
 from models.attention.choice import Shape
 from models.attention.engine.groups import HeadGroup
 from models.attention.normalisers.entmax15 import Entmax15
-from models.attention.normalisers.entmax_alpha import EntmaxAlpha
+from models.attention.normalisers.entmax_alpha import NEAR, EntmaxAlpha
 from models.attention.normalisers.softmax import Softmax
 from models.attention.normalisers.sparsemax import Sparsemax
 from models.attention.selections.all import All
@@ -110,6 +110,8 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
     for choice, known in kinds:
         if type(choice) not in known:
             return f"it does not know {type(choice).__name__}"
+    if type(choices.normaliser) is EntmaxAlpha and choices.normaliser.alpha.min() < 1 + NEAR:
+        return "its powers lose their digits where alpha is so near 1"
     return build.obstacle(x.dtype)
 
 

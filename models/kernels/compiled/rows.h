@@ -7,12 +7,14 @@
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "near_softmax.h"
 #include "vector.h"
 
 typedef struct {
     real threshold, tau;
 } remembered;
+
+/* n, as the compiler sees that it is whole vectors. */
+static inline int64_t whole(int64_t n) { return n & -LANES; }
 
 static inline real maximum(const real *s, int64_t n) {
     n = whole(n);
@@ -141,22 +143,17 @@ static void weigh(real *s, int64_t n, real alpha, remembered row) {
         for (int64_t i = 0; i < n; i++) s[i] = s[i] >= threshold ? exponential(s[i] - tau) : 0;
         return;
     }
-    real total = 0, e = alpha - 1;
-    if (e < NEAR) {
-        for (int64_t i = 0; i < n; i++)
-            total += s[i] = s[i] >= threshold ? exponential(log_weight(s[i] - tau, e)) : 0;
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            real x = e * s[i] - tau;
-            s[i] = s[i] >= threshold && x > 0 ? x : 0;
-        }
-        if (alpha == 2) return;
-        if (alpha == (real)1.5) {
-            for (int64_t i = 0; i < n; i++) s[i] *= s[i];
-            return;
-        }
-        for (int64_t i = 0; i < n; i++) total += s[i] = power(s[i], 1 / e);
+    for (int64_t i = 0; i < n; i++) {
+        real x = (alpha - 1) * s[i] - tau;
+        s[i] = s[i] >= threshold && x > 0 ? x : 0;
     }
+    if (alpha == 2) return;
+    if (alpha == (real)1.5) {
+        for (int64_t i = 0; i < n; i++) s[i] *= s[i];
+        return;
+    }
+    real total = 0;
+    for (int64_t i = 0; i < n; i++) total += s[i] = power(s[i], 1 / (alpha - 1));
     for (int64_t i = 0; i < n; i++) s[i] /= total;
 }
 
@@ -175,21 +172,18 @@ static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scr
     if (k) row.threshold = kth_largest(s, n, k, most);
     if (row.threshold > -INFINITY)
         for (int64_t i = 0; i < n; i++) s[i] = s[i] >= row.threshold ? s[i] : -INFINITY;
-    if (alpha == 1)
+    if (alpha == 1) {
         row.tau = softmax(s, n, most);
-    else if (alpha < 1 + NEAR)
-        row.tau = solve_near(s, n, alpha - 1, softmax(memcpy(scratch, s, n * sizeof(real)), n, most));
-    else
+    } else {
         row.tau = solve(s, n, alpha, most, scratch);
-    if (alpha > 1) weigh(s, n, alpha, row);
+        weigh(s, n, alpha, row);
+    }
     return row;
 }
 
 /* dp becomes ds in place: ds = w (dp - (w . dp) / sum w), w = p ^ (2 - alpha). Gives the gradient of alpha. */
 static real through_weights(const real *p, real *dp, int64_t n, real alpha, int learned, real *w) {
     n = whole(n);
-    int near = learned && alpha < 1 + NEAR;
-    real dalpha = near ? dalpha_near(p, dp, n, alpha - 1, w) : 0;
     if (alpha == 1)
         w = (real *)p;
     else if (alpha == 2)
@@ -198,13 +192,13 @@ static real through_weights(const real *p, real *dp, int64_t n, real alpha, int 
         for (int64_t i = 0; i < n; i++) w[i] = sqrt(p[i]);
     else
         for (int64_t i = 0; i < n; i++) w[i] = power(p[i], 2 - alpha);
-    real along = 0, total = 0;
+    real along = 0, total = 0, dalpha = 0;
     for (int64_t i = 0; i < n; i++) along += w[i] * dp[i], total += w[i];
     if (total == 0) {
         memset(dp, 0, n * sizeof(real));
         return 0;
     }
-    if (learned && !near) { /* dp_i / dalpha, models/attention/normalisers/entmax_alpha.py */
+    if (learned && alpha > 1) { /* dp_i / dalpha, models/attention/normalisers/entmax_alpha.py */
         real entropy = 0, scale = 1 / (alpha - 1);
         for (int64_t i = 0; i < n; i++) entropy -= p[i] > 0 ? p[i] * logarithm(p[i]) : 0;
         for (int64_t i = 0; i < n; i++) {
