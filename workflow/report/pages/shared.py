@@ -50,11 +50,11 @@ def write_made(site: Site, others: list[Path]) -> None:
     if not made:
         write_ledger_alone(site, others, layers)
         return
-    frames = read_frames([*(_rows(site, name) for name in made), *costs, *layers])
-    for paper in sorted(set(frames.runs["paper"])):
-        runs = frames.runs[frames.runs["paper"] == paper]
+    rows = [_rows(site, name) for name in made]
+    for paper, runs in read_frames(rows).runs.groupby("paper"):  # without costs, as its own rule writes it
         site.write("paper.html.j2", f"papers/{paper}.html", **paper_page(site, paper, runs))
-    write_together(site, frames, [*(site.results / "claims" / f"{name}.json" for name in made), *others])
+    evidence = [*(site.results / "claims" / f"{name}.json" for name in made), *others]
+    write_together(site, read_frames([*rows, *costs, *layers]), evidence)
 
 
 def write_ledger_alone(site: Site, evidence: list[Path], layers: list[Path]) -> None:
