@@ -25,14 +25,14 @@ SLOW = 1.15  # times the quiet machine's step, from which on the machine was not
 FEWEST, MOST = 3, 200  # rounds of one turn
 
 
-def run_benchmark(name: str, settings: dict[str, str]) -> list[dict]:
-    """Run benchmarks/NAME with these environment variables; return pytest-benchmark's reports: extra_info and stats.
+def run_benchmark(settings: dict[str, str]) -> list[dict]:
+    """Run benchmarks/test_throughput.py with these environment variables; return its reports: extra_info and stats.
 
     Empty where pytest ended without a report. Variables of pytest's own are not passed on: in a worker of a test run
     they would switch timing off.
     """
     with tempfile.TemporaryFile() as report:  # without a name: nothing is left where this process is killed
-        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"benchmarks/{name}"]
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "benchmarks/test_throughput.py"]
         words += [
             f"--benchmark-json=/dev/fd/{report.fileno()}",
             "--benchmark-disable-gc",

@@ -119,7 +119,7 @@ def run_turns(asked: list[tuple[str, TrainedRun]], measure: Measure, device: tor
         "THROUGHPUT_MEASURE": measure.model_dump_json(),
         "THROUGHPUT_DEVICE": device.type,
     }
-    return run_benchmark("test_throughput.py", settings) if turns else []
+    return run_benchmark(settings) if turns else []
 
 
 def main(argv: list[str] | None = None) -> None:

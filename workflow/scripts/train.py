@@ -1,7 +1,7 @@
 """Train and evaluate one job: `python -m workflow.scripts.train JOB --data FILE [--device auto] [--backend auto]`.
 
-JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside
-the run becomes a record; bad input and what the machine refuses (a full disk) end with an error.
+JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside the run becomes
+a record; bad input and what the machine refuses (a full disk) end with an error.
 
 The command trains in a fork, or in one for each of several devices, and waits: of a process that crashes it writes the
 record. On several machines `torchrun` starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m
