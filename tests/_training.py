@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from models.kernels.compiled.build import fix_sums
 from tests._jobs import corpus
 from workflow.config.job import Job
 from workflow.plan import sources
@@ -29,7 +30,7 @@ def origin() -> Origin:
 
 def start(job: Job, folder: Path, text=None, source: str = "") -> Run:
     """Make a run at its first step. source: digest of the files that its numbers depend on."""
-    torch.set_num_threads(job.training.threads)  # as `train` does: sums depend on it
+    fix_sums(job.training.threads)  # as `train` does
     return Run(job, load(TASKS[job.task].runner), text or corpus(), folder, CPU, source)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import torch
 
+from models.kernels.compiled.build import fix_sums
 from workflow.config.process import end_with_parent
 from workflow.training.guard import failure
 from workflow.training.hardware import limit_more_memory, peak_bytes, reserved_bytes, reset_peak
@@ -66,7 +67,7 @@ def peak_memory(make: Callable, device: torch.device, threads: int, budget: int 
     make: loads the net, so its weights count; memory that is free again after loading does not. budget: bytes above
     the libraries beyond which an allocation fails.
     """
-    torch.set_num_threads(threads)
+    fix_sums(threads)
     _load_libraries()
     gc.collect()
     reset_peak(device)

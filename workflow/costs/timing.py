@@ -15,6 +15,7 @@ from statistics import median
 
 import torch
 
+from models.kernels.compiled.build import fix_sums
 from workflow.config.files import ROOT
 from workflow.training.hardware import synchronise
 
@@ -90,7 +91,7 @@ def time_reference(step: Callable[[], object], device: torch.device) -> list[flo
 
 def quiet_time(threads: int, device: torch.device) -> float:
     """Time the reference step in milliseconds while nothing disturbs it: the fastest of the medians of some blocks."""
-    torch.set_num_threads(threads)
+    fix_sums(threads)
     step, blocks = reference_step(device), []
     for _ in range(BLOCKS):
         time.sleep(PAUSE)

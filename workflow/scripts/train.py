@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 from psutil import virtual_memory
 
+from models.kernels.compiled.build import fix_sums
 from workflow.config.choices import backend_names
 from workflow.config.command_line import Parser, at_least, run
 from workflow.config.environment import DEVICES
@@ -63,7 +64,7 @@ def train(
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
-    torch.set_num_threads(job.training.threads)
+    fix_sums(job.training.threads)
     origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
     if device.type == "cpu":
         share = 0.9 / devices.count

@@ -10,7 +10,7 @@ from importlib.metadata import version
 import psutil
 import torch
 
-from models.kernels.compiled.build import processor
+from models.kernels.compiled.build import processor, threads
 from workflow.config.environment import ALLOCATOR
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -44,7 +44,7 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
         "device": torch.cuda.get_device_name(device) if cuda else f"cpu: {name}, {os.cpu_count()} cores",
         "devices": devices,
         "driver": f"CUDA {torch.version.cuda}" if cuda else None,
-        "threads": torch.get_num_threads(),
+        "threads": threads(),
         "allocator": os.environ.get(ALLOCATOR, "as the system has it"),
         "precision": precision if cuda else "fp32",
         "deterministic": not cuda,

@@ -12,7 +12,7 @@ from torch import Tensor
 from models.attention.choice import Shape
 from models.attention.engine.groups import HeadGroup
 from models.attention.normalisers.entmax15 import Entmax15
-from models.attention.normalisers.entmax_alpha import NEAR, EntmaxAlpha
+from models.attention.normalisers.entmax_alpha import EntmaxAlpha
 from models.attention.normalisers.softmax import Softmax
 from models.attention.normalisers.sparsemax import Sparsemax
 from models.attention.selections.all import All
@@ -55,10 +55,10 @@ class _ProjectedByHead(torch.autograd.Function):
     def backward(ctx, dq, *gradients):
         rows, counts, own = ctx.rows, ctx.counts, ctx.own[0] * ctx.own[1]
         queries, *weights = ctx.saved_tensors
-        dx, dqueries, dweights = dq.new_empty(own, ctx.own[2]), torch.empty_like(queries), []
+        dx, dqueries, dweights = dq.new_empty(own, ctx.own[2]), queries.new_empty(queries.shape), []
         products = [Product(dq, queries, dx), Product(dq.T, rows.flatten(0, 1)[-own:], dqueries)]
         for weight, gradient in zip(weights, gradients, strict=True):
-            dweights.append(torch.empty_like(weight))
+            dweights.append(weight.new_empty(weight.shape))
             dmatrices = (matrix for _, matrix, _ in _by_head(dweights[-1], gradient, rows, counts))
             for dmatrix, (seen, matrix, part) in zip(dmatrices, _by_head(weight, gradient, rows, counts), strict=True):
                 products.append(Product(part[len(part) - own :], matrix, dx, add=True))
@@ -110,8 +110,6 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
     for choice, known in kinds:
         if type(choice) not in known:
             return f"it does not know {type(choice).__name__}"
-    if type(choices.normaliser) is EntmaxAlpha and choices.normaliser.alpha.min() < 1 + NEAR:
-        return "its powers lose their digits where alpha is so near 1"
     return build.obstacle(x.dtype)
 
 

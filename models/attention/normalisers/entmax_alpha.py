@@ -7,14 +7,13 @@ and nearly straight, so Newton's method climbs from below and converges in a few
 
     tau += (|x| - 1) |x|^(r - 1) / sum x^(r - 1) = (P - P^(2 - alpha)) / sum x^(r - 1),   P = sum x^r
 
-dp_i / dalpha = (p_i - q_i) / (alpha - 1)^2 - (p_i ln p_i - q_i sum_j p_j ln p_j) / (alpha - 1),   q = s / sum s
+dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
+e = alpha - 1,   L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H = -sum p L
 
-Both lose their digits where e = alpha - 1 nears 0, which a sigmoid reaches in 32 bits. There the same is written so
-that its limit at e = 0, softmax, has a value:
+Powers of 1 / e lose their digits where e nears 0, which a sigmoid reaches in 32 bits. There weights are written so that
+their limit at e = 0, softmax, has a value:
 
 ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p = 0
-dp_i / dalpha = p_i [R (1 - e L_i) - r_i (1 + e H)] / (1 + e (H + e R))
-L = ln p,   r = (exp(-e L) - 1 + e L) / e^2 = L^2 / 2 - ..,   R = sum p r,   H = -sum p L
 """
 
 import torch
@@ -51,13 +50,14 @@ def _weigh_near_softmax(kept: Tensor, e: Tensor) -> Tensor:
     return p / total
 
 
-def _slope_near_softmax(p: Tensor, e: Tensor) -> Tensor:
-    """Compute dp / dalpha."""
-    logs = p.clamp(min=torch.finfo(p.dtype).tiny).log()
+def _slope(p: Tensor, e: Tensor) -> Tensor:
+    """Compute dp / dalpha: 0 where p is."""
+    logs = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny), 1).log()
     y, terms = -e * logs, torch.ones_like(p)
-    for n in range(8, 2, -1):  # 2 (exp(y) - 1 - y) / y^2
+    for n in range(18, 2, -1):  # 2 (exp(y) - 1 - y) / y^2, whose digits cancel where y is small
         terms = 1 + y / n * terms
-    r = logs.square() * terms / 2
+    far = (y.exp() - 1 - y) / torch.where(e > 0, e.square(), 1)
+    r = torch.where(y > 1, far, logs.square() * terms / 2)
     R, H = ((p * each).sum(-1, keepdim=True) for each in (r, -logs))
     return p * (R * (1 + y) - r * (1 + e * H)) / (1 + e * (H + e * R))
 
@@ -76,12 +76,7 @@ class _EntmaxAlpha(torch.autograd.Function):
     def backward(ctx, gradient):
         p, alpha = ctx.saved_tensors
         s = torch.where(p > 0, p.clamp(min=torch.finfo(p.dtype).tiny).pow(2 - alpha), 0)
-        q = s / s.sum(-1, keepdim=True)
-        entropy, e = torch.special.entr(p), alpha - 1  # -p ln p, 0 at p = 0
-        slope = (p - q) / e.square() + (entropy - q * entropy.sum(-1, keepdim=True)) / e
-        if (e < NEAR).any():
-            slope = torch.where(e < NEAR, _slope_near_softmax(p, e), slope)
-        d_alpha = (gradient * slope).sum_to_size(alpha.shape) if ctx.needs_input_grad[1] else None
+        d_alpha = (gradient * _slope(p, alpha - 1)).sum_to_size(alpha.shape) if ctx.needs_input_grad[1] else None
         return through_jacobian(s, gradient), d_alpha
 
 

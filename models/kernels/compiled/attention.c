@@ -2,7 +2,7 @@
 
        s = q k^T + r p^T + log m     P = normalise(select(s))     y = drop(P) v
 
-   A thread has items of its own, a head of a stream each; an item is computed c queries at a time, so that their
+   An item is a head of a stream, computed by one thread, c queries at a time, so that their
    scores stay in the processor's cache. Scores are c n, with a column for each key j0 .. j0 + n - 1 that any of the
    queries sees; those of r p^T are written askew, since row i sees the distances one column further on. Nothing of
    the size of the scores is kept for the backward pass: they are computed again. */
@@ -95,7 +95,7 @@ static void positions_backward(const item *m, chunk *x) {
     const real *pt = a->pt + m->h * a->pt_head + column * a->d_k;
     product(x->c, a->d_k, x->count, x->d, x->ld + 1, 1, pt, a->d_k, row(a->dr, m->b, m->h, x->t), a->dr.row, 0);
     product(x->count, a->d_k, x->c, x->d, 1, x->ld + 1, x->r, a->d_k,
-            m->dpt + m->h * a->dpt_head + column * a->d_k, a->d_k, 1);
+            m->dpt + column * a->d_k, a->d_k, 1);
 }
 
 static void dense_backward(const item *m, chunk *x, const real *dy, real *dq) {
@@ -127,7 +127,7 @@ static void blank(const item *m, int64_t t, int64_t stop) {
 }
 
 static item item_at(const attention *a, int64_t index, real *dpt) {
-    item m = {.a = a, .b = index / a->H, .h = index % a->H, .dpt = dpt};
+    item m = {.a = a, .b = index % a->B, .h = index / a->B, .dpt = dpt};
     m.keys = a->lengths ? a->lengths[m.b] : a->keys[m.h];
     m.own = a->kind == STREAM ? a->keys[m.h] - a->T + a->attends_self : 0;
     int64_t k = a->k.first[m.h] + m.b * a->k.stream[m.h], v = a->v.first[m.h] + m.b * a->v.stream[m.h];
@@ -189,28 +189,39 @@ static void compute(const attention *a, int64_t index, real *dpt) {
 
 /* What an item costs, in keys. */
 static int64_t cost_of(const attention *a, int64_t index) {
-    int64_t b = index / a->H, h = index % a->H;
+    int64_t b = index % a->B, h = index / a->B;
     return 32 + (a->kind == CROSS ? a->keys[h] : lowest(a->keys[h], reach_of(a, b, h, 0, a->T)));
 }
 
-/* Forward where a->grad is 0, else backward. Threads have items side by side, of equal cost together. */
+enum { PARTS = 16 }; /* of the items, of equal cost: what is summed over items is summed by part, whoever computes it */
+
+/* Whether item i is the first of its part, or of its part with these position keys. */
+static int begins(const attention *a, int64_t i, int64_t start) { return i == start || (a->dpt_head && i % a->B == 0); }
+
+/* Forward where a->grad is 0, else backward. Items of a head lie side by side; dpt is summed over those of a part and
+   of a head, and then over all of these, in their order. */
 void attend(const attention *a) {
-    int64_t items = a->B * a->H, total = 0;
-    if (a->threads == 1) {
-        for (int64_t i = 0; i < items; i++) compute(a, i, a->dpt);
-        return;
-    }
+    int64_t items = a->B * a->H, total = 0, start[PARTS + 1] = {0};
     for (int64_t i = 0; i < items; i++) total += cost_of(a, i);
-#pragma omp parallel num_threads(a->threads)
-    {
-        int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads(), before = 0;
-        real *dpt = a->dpt ? a->dpt + thread * a->dpt_thread : NULL;
-        for (int64_t i = 0; i < items; i++) {
-            int64_t cost = cost_of(a, i);
-            if ((2 * before + cost) * threads / (2 * total) == thread) compute(a, i, dpt);
-            before += cost;
-        }
+    for (int64_t i = 0, before = 0; i < items; i++) {
+        int64_t cost = cost_of(a, i), part = (2 * before + cost) * PARTS / (2 * total);
+        for (before += cost; part < PARTS; part++) start[part + 1] = i + 1;
     }
+    real *sums = a->dpt ? scratch(POSITION_SUMS, (PARTS + a->H) * a->dpt_size) : NULL;
+#pragma omp parallel for schedule(dynamic) num_threads(a->threads) if (a->threads > 1)
+    for (int64_t part = 0; part < PARTS; part++)
+        for (int64_t i = start[part]; i < start[part + 1]; i++) {
+            real *own = sums + (part + (a->dpt_head ? i / a->B : 0)) * a->dpt_size;
+            if (a->dpt && begins(a, i, start[part])) memset(own, 0, a->dpt_size * sizeof(real));
+            compute(a, i, own);
+        }
+    for (int64_t part = 0; a->dpt && part < PARTS; part++)
+        for (int64_t i = start[part]; i < start[part + 1]; i++) {
+            int64_t h = a->dpt_head ? i / a->B : 0;
+            const real *own = sums + (part + h) * a->dpt_size;
+            for (int64_t j = 0; begins(a, i, start[part]) && j < a->dpt_size; j++)
+                a->dpt[h * a->dpt_head + j] += own[j];
+        }
 }
 
 int64_t lanes(void) { return LANES; }

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from models.kernels.compiled.build import library
+from models.kernels.compiled.build import library, threads
 from models.kernels.no_double_backward import no_double_backward
 
 STREAM, SENTENCE, CROSS = range(3)
@@ -35,7 +35,7 @@ class AttentionStruct(ctypes.Structure):
         *((name, P) for name in ("p", "pt")),
         *((name, I) for name in ("p_row", "p_head", "pt_head", "zero")),
         ("dpt", P),
-        *((name, I) for name in ("dpt_thread", "dpt_head")),
+        *((name, I) for name in ("dpt_head", "dpt_size")),
         *((name, P) for name in ("alpha", "dalpha", "rows")),
         ("scale", D),
         ("drop", D),
@@ -112,7 +112,7 @@ class _Call:
         self.pattern, self.lengths, self.saved = pattern, lengths, saved
         self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, kind=pattern.kind, attends_self=pattern.attends_self)
         c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
-        c.learned_alpha, c.threads = pattern.learned_alpha, torch.get_num_threads()
+        c.learned_alpha, c.threads = pattern.learned_alpha, threads()
         c.keys, c.lengths = ctypes.addressof(_keys(pattern.keys)), lengths.data_ptr() if lengths is not None else None
         c.q, c.r, c.z = _rows_of(q), _rows_of(r), _rows_of(None if z is None else z.expand(B, H, -1, 1))
         if z is not None and z.dim() == 3:
@@ -140,7 +140,7 @@ class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx, pattern, lengths, q, r, k, v, p, z, alpha, alone):
         B, H, T, _ = q.shape
-        saved = q.new_empty(B, H, T, 2)
+        saved = q.new_empty(B, H, T, 3)
         call = _Call(pattern, q, r, k, v, p, z, alpha, lengths, saved)
         dv = pattern.v.width
         y = q.new_empty(B, T, H, dv).transpose(1, 2)
@@ -162,9 +162,9 @@ class _Attend(torch.autograd.Function):
         c.dq, c.dk, c.dv = _rows_of(dq), _by_head(dk, ctx.pattern.k), _by_head(dv, ctx.pattern.v)
         dr = dpt = dz = dalpha = None
         if p is not None:
-            dr, dpt = torch.empty_like(r), call.pt.new_zeros(c.threads, *call.pt.shape)
-            c.dr, c.dpt, c.dpt_thread = _rows_of(dr), dpt.data_ptr(), dpt.stride(0)
-            c.dpt_head = dpt.stride(1) if p.dim() == 3 else 0
+            dr, dpt = torch.empty_like(r), call.pt.new_zeros(call.pt.shape)
+            c.dr, c.dpt, c.dpt_size = _rows_of(dr), dpt.data_ptr(), dpt.size(-2) * dpt.size(-1)
+            c.dpt_head = c.dpt_size if p.dim() == 3 else 0
         if z is not None and ctx.needs_input_grad[7]:
             dz = q.new_zeros(*q.shape[:3], 1)
             c.dz = _rows_of(dz)
@@ -173,7 +173,7 @@ class _Attend(torch.autograd.Function):
             c.dalpha = dalpha.data_ptr()
         call.run(q.dtype)
         if dpt is not None:
-            dpt = dpt.sum(0).transpose(-1, -2)
+            dpt = dpt.transpose(-1, -2)
         if dz is not None:
             dz = dz.sum_to_size(z.shape)
         if dalpha is not None:

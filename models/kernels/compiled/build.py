@@ -23,9 +23,10 @@ FOLDER = Path(__file__).parent
 SOURCES = ("attention.c", "dense.c", "layers.c")
 TYPES = {torch.float32: "float", torch.float64: "double"}
 NAMES = {dtype: str(dtype).removeprefix("torch.") for dtype in TYPES}
-FLAGS = ("-O3", "-march=native", "-shared", "-fPIC", "-ffp-contract=fast")
-FLAGS += ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")  # sums in vectors
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
+FLAGS += ("-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno")  # none of them changes a number
 SECONDS = 120  # that a compiler may take
+WITHOUT_AVX512 = "avx2"  # torch's own kernels, of which some sum in other vectors where a processor has wider ones
 
 
 class CannotCompile(Exception):
@@ -34,6 +35,23 @@ class CannotCompile(Exception):
 
 _SWITCHED_OFF: list[None] = []  # as often as `without` was entered
 _REFUSED: dict[torch.dtype, str] = {}
+_THREADS: list[int] = [1]
+
+
+def fix_sums(count: int) -> None:
+    """Make every sum of this process the same on every machine, with `count` threads: before torch computes anything.
+
+    torch sums by one thread and in the vectors that every processor has, the compiled code as its parts say.
+    """
+    if "avx512f" in processor("flags").split():
+        os.environ["ATEN_CPU_CAPABILITY"] = WITHOUT_AVX512
+    torch.set_num_threads(1)
+    _THREADS[:] = [count]
+
+
+def threads() -> int:
+    """Return how many threads compute in the compiled code: as many as torch has, unless `fix_sums` said otherwise."""
+    return max(torch.get_num_threads(), *_THREADS)
 
 
 @contextmanager

@@ -13,11 +13,12 @@ typedef struct {
 } dense;
 
 enum { TERMS = 512, LEFT = 96 }; /* terms of a sum at a time, and rows of A that are laid out at a time */
+enum { FEW_ROWS = 16 };
 
 /* Columns from..from + n of B, terms p..p + k, one row after the other. */
 static const real *panel(const dense *d, int64_t from, int64_t n, int64_t p, int64_t k) {
     const real *b = d->b + p * d->b_row + from * d->b_col;
-    real *out = scratch(PANEL, TERMS * WIDE * LANES);
+    real *out = scratch(PANEL, TERMS * WIDE * VECTOR_LANES);
     if (d->b_col == 1)
         for (int64_t i = 0; i < k; i++) memcpy(out + i * n, b + i * d->b_row, n * sizeof(real));
     else
@@ -49,8 +50,8 @@ static void finish(const dense *d, int64_t i, int64_t m, int64_t from, int64_t n
 static void rows(const dense *d, int64_t start, int64_t stop) {
     for (int64_t i = start; !d->k && !d->add && i < stop; i++) memset(d->c + i * d->c_row, 0, d->n * sizeof(real));
     if (!d->k) finish(d, start, stop - start, 0, d->n);
-    for (int64_t from = 0; from < d->n; from += WIDE * LANES) {
-        int64_t n = lowest(WIDE * LANES, d->n - from), row, col;
+    for (int64_t from = 0; from < d->n; from += WIDE * VECTOR_LANES) {
+        int64_t n = lowest(WIDE * VECTOR_LANES, d->n - from), row, col;
         for (int64_t p = 0; p < d->k; p += TERMS) {
             int64_t k = lowest(TERMS, d->k - p);
             const real *b = panel(d, from, n, p, k);
@@ -64,18 +65,30 @@ static void rows(const dense *d, int64_t start, int64_t stop) {
     }
 }
 
+/* So few rows that laying out the columns of B would cost more than the product, terms side by side in both. */
+static void few_rows(const dense *d) {
+    for (int64_t i = 0; i < d->m; i++)
+        for (int64_t j = 0; j < d->n; j++) {
+            real *c = d->c + i * d->c_row + j, product = dot(d->k, d->a + i * d->a_row, d->b + j * d->b_col);
+            *c = d->add ? *c + product : product;
+        }
+    finish(d, 0, d->m, 0, d->n);
+}
+
 /* Each thread computes rows of its own of all products, and waits for no other: a product may read, as its A, the same
    rows that one before it wrote, and nothing else of these products. */
 void multiply(const dense *products, int64_t count, int64_t threads) {
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    {
-        int64_t thread = omp_get_thread_num(), all = omp_get_num_threads();
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int64_t thread = 0; thread < threads; thread++)
         for (int64_t i = 0; i < count; i++) {
             const dense *d = products + i;
-            int64_t share = ((d->m + all - 1) / all + 11) / 12 * 12, start = lowest(d->m, share * thread);
-            rows(d, start, lowest(d->m, start + share));
+            int64_t share = d->m < FEW_ROWS ? d->m : ((d->m + threads - 1) / threads + 11) / 12 * 12;
+            int64_t start = lowest(d->m, share * thread);
+            if (d->m >= FEW_ROWS || d->a_col != 1 || d->b_row != 1)
+                rows(d, start, lowest(d->m, start + share));
+            else if (!thread)
+                few_rows(d);
         }
-    }
 }
 
 int64_t size_of_dense(void) { return sizeof(dense); }

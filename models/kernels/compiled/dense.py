@@ -8,10 +8,8 @@ from torch import Tensor, nn
 
 from models.kernels.compiled import build
 from models.kernels.compiled.attention import I, P
-from models.kernels.compiled.build import library
+from models.kernels.compiled.build import library, threads
 from models.kernels.no_double_backward import no_double_backward
-
-FEW_ROWS = 16
 
 
 class DenseStruct(ctypes.Structure):
@@ -63,8 +61,7 @@ def multiply(*products: Product) -> None:
         call.b, call.b_row, call.b_col = b.data_ptr(), *b.stride()
         call.c, call.c_row, call.add, call.relu = c.data_ptr(), c.stride(0), add, relu
         call.bias = None if bias is None else bias.data_ptr()
-    library = build.library(products[0].c.dtype)
-    library.multiply(calls, I(len(products)), I(torch.get_num_threads()))
+    library(products[0].c.dtype).multiply(calls, I(len(products)), I(threads()))
 
 
 class _Linear(torch.autograd.Function):
@@ -84,7 +81,7 @@ class _Linear(torch.autograd.Function):
     def backward(ctx, dy):
         x, weight = ctx.saved_tensors
         rows, dy = x.flatten(0, -2), dy.reshape(-1, dy.size(-1))
-        dx, dweight = rows.new_empty(rows.shape), torch.empty_like(weight)
+        dx, dweight = rows.new_empty(rows.shape), weight.new_empty(weight.shape)
         multiply(Product(dy, weight, dx), Product(dy.T, rows, dweight))
         return dx.view(x.shape), dweight, dy.sum(0) if ctx.biased else None
 
@@ -104,7 +101,7 @@ class _ByHeads(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, *gradients):
         x, *weights = ctx.saved_tensors
-        rows, products, dweights = x.flatten(0, -2), [], [torch.empty_like(weight) for weight in weights]
+        rows, products, dweights = x.flatten(0, -2), [], [weight.new_empty(weight.shape) for weight in weights]
         dx = rows.new_empty(rows.shape)
         for dy, weight, dweight in zip(gradients, weights, dweights, strict=True):
             dy = dy.transpose(1, 2).reshape(len(rows), -1)
@@ -130,7 +127,8 @@ class _OfHeads(torch.autograd.Function):
     def backward(ctx, dout):
         rows, weight = ctx.saved_tensors
         B, h, T, _ = ctx.shape
-        dout, drows, dweight = dout.reshape(len(rows), -1), torch.empty_like(rows), torch.empty_like(weight)
+        dout = dout.reshape(len(rows), -1)
+        drows, dweight = rows.new_empty(rows.shape), weight.new_empty(weight.shape)
         multiply(Product(dout, weight, drows), Product(dout.T, rows, dweight))
         return drows.view(B, T, h, -1).transpose(1, 2), dweight
 
@@ -140,19 +138,14 @@ def compiles(x: Tensor) -> bool:
     return x.device.type == "cpu" and not torch.is_autocast_enabled("cpu") and build.obstacle(x.dtype) is None
 
 
-def _pays(x: Tensor) -> bool:
-    """Return whether to multiply here: laying out the matrices for few rows takes longer than the product."""
-    return x.numel() >= FEW_ROWS * x.size(-1) and compiles(x)
-
-
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Compute x W^T + b, as torch's, by products compiled for this machine where there is a compiler."""
-    return _Linear.apply(x, weight, bias) if _pays(x) else nn.functional.linear(x, weight, bias)
+    return _Linear.apply(x, weight, bias) if compiles(x) else nn.functional.linear(x, weight, bias)
 
 
 def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
     """Compute x W^T for several matrices, cut into heads: B N d -> B h N c each."""
-    if _pays(x):
+    if compiles(x):
         return _ByHeads.apply(x, heads, *weights)
     parts = (nn.functional.linear(x, weight) for weight in weights)
     return tuple(part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
@@ -160,7 +153,7 @@ def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
 
 def of_heads(y: Tensor, weight: Tensor) -> Tensor:
     """Put heads side by side and multiply by W^T: B h T c -> B T d."""
-    if _pays(y):
+    if compiles(y):
         return _OfHeads.apply(y, weight)
     return nn.functional.linear(y.transpose(1, 2).flatten(2), weight)
 
@@ -181,10 +174,9 @@ class _Normed(torch.autograd.Function):
     def forward(ctx, x, y, weight, bias, epsilon):
         x, y, d = x.contiguous(), None if y is None else y.contiguous(), x.size(-1)
         out, normal, inverse = torch.empty_like(x), torch.empty_like(x), x.new_empty(x.numel() // d)
-        threads, sizes = torch.get_num_threads(), (I(len(inverse)), I(d))
-        made = _pointers(out, normal, inverse)
+        sizes, made = (I(len(inverse)), I(d)), _pointers(out, normal, inverse)
         inputs, e = _pointers(x, y, weight, bias), ctypes.c_double(epsilon)
-        library(x.dtype).norm_forward(*sizes, *inputs, e, *made, I(threads))
+        library(x.dtype).norm_forward(*sizes, *inputs, e, *made, I(threads()))
         ctx.save_for_backward(normal, inverse, weight)
         ctx.two = y is not None
         return out
@@ -193,11 +185,11 @@ class _Normed(torch.autograd.Function):
     @no_double_backward
     def backward(ctx, dout):
         normal, inverse, weight = ctx.saved_tensors
-        threads, d, dout = torch.get_num_threads(), len(weight), dout.contiguous()
-        ds, (dweight, dbias) = torch.empty_like(normal), normal.new_zeros(2, threads, d)
+        d, dout, parts = len(weight), dout.contiguous(), library(normal.dtype).norm_parts()
+        ds, (dweight, dbias) = torch.empty_like(normal), normal.new_zeros(2, parts, d)
         pointers = _pointers(dout, normal, inverse, weight, ds, dweight, dbias)
-        library(normal.dtype).norm_backward(I(len(inverse)), I(d), *pointers, I(threads))
-        return ds, ds if ctx.two else None, dweight.sum(0), dbias.sum(0), None
+        library(normal.dtype).norm_backward(I(len(inverse)), I(d), *pointers, I(threads()))
+        return ds, ds if ctx.two else None, dweight[0], dbias[0], None
 
 
 def add_and_norm(x: Tensor, y: Tensor | None, weight: Tensor, bias: Tensor, epsilon: float) -> Tensor:

@@ -22,7 +22,7 @@ static void ramp_table(const attention *a, real z, int slope, real *near_first) 
 /* Adds log m to the columns from..to of row i, or for the backward pass gives dz from ds. */
 static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t to, real *s, const real *ds) {
     const attention *a = m->a;
-    real z = *row(a->z, m->b, m->h, x->t + i), dz = 0, *near_first = m->ramps + (ds ? 2 * (a->ramp + 1) : 0);
+    real z = *row(a->z, m->b, m->h, x->t + i), *near_first = m->ramps + (ds ? 2 * (a->ramp + 1) : 0);
     if (a->z.row || !(x->t + i)) ramp_table(a, z, ds != NULL, near_first); /* else as for the first query */
     const real *far_first = near_first + a->ramp + 1;
     for (int64_t j = from; z != z && !ds && j < to; j++) s[j] = NAN;
@@ -31,18 +31,13 @@ static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t
     int64_t left = highest(from, lowest(to, nearest - flat + 1)), right = highest(left, nearest + flat);
     int64_t farthest_left = nearest - flat - a->ramp, farthest_right = nearest + flat + a->ramp;
     for (int64_t j = from; !ds && j < lowest(left, farthest_left); j++) s[j] = -INFINITY;
-    for (int64_t j = highest(from, farthest_left); j < left; j++)
-        if (ds)
-            dz += ds[j] * far_first[j - farthest_left];
-        else
-            s[j] += far_first[j - farthest_left];
-    for (int64_t j = right; j < lowest(to, farthest_right); j++)
-        if (ds)
-            dz += ds[j] * near_first[j - nearest - flat];
-        else
-            s[j] += near_first[j - nearest - flat];
-    for (int64_t j = highest(right, farthest_right); !ds && j < to; j++) s[j] = -INFINITY;
-    return dz;
+    int64_t start = highest(from, farthest_left), stop = highest(right, lowest(to, farthest_right));
+    far_first += start - farthest_left, near_first += right - nearest - flat;
+    if (ds) return dot(highest(0, left - start), ds + start, far_first) + dot(stop - right, ds + right, near_first);
+    for (int64_t j = start; j < left; j++) s[j] += far_first[j - start];
+    for (int64_t j = right; j < stop; j++) s[j] += near_first[j - right];
+    for (int64_t j = highest(right, farthest_right); j < to; j++) s[j] = -INFINITY;
+    return 0;
 }
 
 /* A number that looks random, the same in both passes. */

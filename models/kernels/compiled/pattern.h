@@ -3,7 +3,6 @@
 #define PATTERN_H
 
 #include "rows.h"
-#include "vector.h"
 
 enum { STREAM, SENTENCE, CROSS };
 
@@ -27,8 +26,8 @@ typedef struct {
     by_head k, v, dk, dv;
     const real *p, *pt; /* position keys by head, dk columns (padded by LANES) and columns dk; column `zero`: x = 1 */
     int64_t p_row, p_head, pt_head, zero;
-    real *dpt; /* a thread's own, columns dk by head or for all heads */
-    int64_t dpt_thread, dpt_head;
+    real *dpt; /* zeros before; columns dk, dpt_size numbers, by head or for all heads */
+    int64_t dpt_head, dpt_size;
     const real *alpha;
     real *dalpha; /* B H T, as z's */
     remembered *rows; /* B H T */

@@ -1,25 +1,30 @@
-/* Small products in registers: C (+)= A B, A read number by number with any strides, rows of B and C contiguous. */
+/* Small products in registers: C (+)= A B, A read number by number with any strides, rows of B and C contiguous. Each
+   number of C is a sum in the order of its terms, so that it is the same in vectors of any width. */
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
 #include "vector.h"
+
+#define UNROLLED _Pragma("GCC unroll 12") /* or else numbers lie in memory that registers would hold */
 
 #define TILE(M, N, TYPE)                                                                                             \
     static void TYPE##_##M##_##N(int64_t k, const real *a, int64_t row, int64_t col, const real *b, int64_t b_row,   \
                                  real *c, int64_t c_row, int add) {                                                  \
         enum { WIDTH = sizeof(TYPE) / sizeof(real) };                                                                \
         TYPE sum[M][N];                                                                                              \
-        for (int i = 0; i < M; i++)                                                                                  \
-            for (int j = 0; j < N; j++)                                                                              \
+        UNROLLED for (int i = 0; i < M; i++)                                                                         \
+            UNROLLED for (int j = 0; j < N; j++)                                                                     \
                 sum[i][j] = add ? *(const TYPE *)(c + i * c_row + j * WIDTH) : (TYPE){0};                            \
         for (int64_t p = 0; p < k; p++) {                                                                            \
             TYPE x[N];                                                                                               \
-            for (int j = 0; j < N; j++) x[j] = *(const TYPE *)(b + p * b_row + j * WIDTH);                           \
-            for (int i = 0; i < M; i++)                                                                              \
-                for (int j = 0; j < N; j++) sum[i][j] += a[i * row + p * col] * x[j];                                \
+            UNROLLED for (int j = 0; j < N; j++) x[j] = *(const TYPE *)(b + p * b_row + j * WIDTH);                  \
+            UNROLLED for (int i = 0; i < M; i++) {                                                                   \
+                TYPE same = a[i * row + p * col] - (TYPE){0};                                                        \
+                UNROLLED for (int j = 0; j < N; j++) sum[i][j] = TYPE##_fma(same, x[j], sum[i][j]);                  \
+            }                                                                                                        \
         }                                                                                                            \
-        for (int i = 0; i < M; i++)                                                                                  \
-            for (int j = 0; j < N; j++) *(TYPE *)(c + i * c_row + j * WIDTH) = sum[i][j];                            \
+        UNROLLED for (int i = 0; i < M; i++)                                                                         \
+            UNROLLED for (int j = 0; j < N; j++) *(TYPE *)(c + i * c_row + j * WIDTH) = sum[i][j];                   \
     }
 
 /* As many columns as N vectors have, by M rows, then R, then single ones; tiles that the registers hold. */
@@ -38,8 +43,12 @@ COLUMNS(4, vector, 6, 2)
 #endif
 COLUMNS(2, vector, 6, 2)
 COLUMNS(1, vector, 12, 4)
-COLUMNS(1, half_vector, 12, 4)
-COLUMNS(1, quarter_vector, 12, 4)
+#if BYTES > 32
+COLUMNS(1, v32, 12, 4)
+#endif
+#if BYTES > 16
+COLUMNS(1, v16, 12, 4)
+#endif
 
 #define TAKE(N, TYPE)                                                                                                \
     for (int64_t w = N * sizeof(TYPE) / sizeof(real); n >= w; n -= w, b += w, c += w)                                \
@@ -53,20 +62,18 @@ static void product(int64_t m, int64_t n, int64_t k, const real *a, int64_t row,
 #endif
     TAKE(2, vector)
     TAKE(1, vector)
-    TAKE(1, half_vector)
-    TAKE(1, quarter_vector)
+#if BYTES > 32
+    TAKE(1, v32)
+#endif
+#if BYTES > 16
+    TAKE(1, v16)
+#endif
     for (int64_t i = 0; n && i < m; i++) /* fewer columns than the shortest vector has lanes */
         for (int64_t j = 0; j < n; j++) {
             real sum = add ? c[i * c_row + j] : 0;
-            for (int64_t p = 0; p < k; p++) sum += a[i * row + p * col] * b[p * b_row + j];
+            for (int64_t p = 0; p < k; p++) sum = multiply_add(a[i * row + p * col], b[p * b_row + j], sum);
             c[i * c_row + j] = sum;
         }
-}
-
-static inline real dot(int64_t d, const real *x, const real *y) {
-    real sum = 0;
-    for (int64_t l = 0; l < d; l++) sum += x[l] * y[l];
-    return sum;
 }
 
 /* Four by four numbers turned over in registers. */

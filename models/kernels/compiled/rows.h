@@ -1,49 +1,58 @@
 /* From a row of scores to its weights, and back: the k best of a row, and alpha-entmax, softmax where alpha is 1.
 
-   p = [(alpha - 1) s - tau]_+ ^ (1 / (alpha - 1))        p = exp(s - tau) where alpha is 1
+   p = [(alpha - 1) (s - most) - tau]_+ ^ (1 / (alpha - 1))        p = exp(s - most) / tau where alpha is 1
 
-   A row is remembered by two numbers, its threshold and tau, from which the scores give the weights again. Rows are
-   whole vectors long, -inf behind their last score and 0 behind their last gradient. */
+   A row is remembered by three numbers, its threshold, its largest score and tau, from which the scores give the weights
+   again. The largest is kept apart: added to tau, it would take its digits where all scores are large. Rows are whole
+   rounds of the lanes long, -inf behind their last score and 0 behind their last gradient. */
 #ifndef ROWS_H
 #define ROWS_H
 
-#include "vector.h"
+#include "entmax.h"
 
 typedef struct {
-    real threshold, tau;
+    real threshold, most, tau;
 } remembered;
 
-/* n, as the compiler sees that it is whole vectors. */
-static inline int64_t whole(int64_t n) { return n & -LANES; }
+/* a where `is`, else b. */
+static inline vector choose(mask is, vector a, vector b) { return (vector)((is & (mask)a) | (~is & (mask)b)); }
 
 static inline real maximum(const real *s, int64_t n) {
-    n = whole(n);
-    real most = -INFINITY;
-#pragma omp simd reduction(max : most)
-    for (int64_t i = 0; i < n; i++) most = s[i] > most ? s[i] : most;
+    vector all[WORDS];
+    for (int w = 0; w < WORDS; w++) all[w] = -INFINITY - (vector){0};
+    for (int64_t i = 0; i < whole(n); i += LANES)
+        for (int w = 0; w < WORDS; w++) all[w] = choose(word(s + i, w) > all[w], word(s + i, w), all[w]);
+    real most = -INFINITY, lane[LANES];
+    memcpy(lane, all, sizeof lane);
+    for (int l = 0; l < LANES; l++) most = lane[l] > most ? lane[l] : most;
     return most;
 }
 
-/* How many scores are at least `bound`; a sum of reals, which compilers turn into vectors. */
+/* How many scores are at least `bound`. */
 static inline int64_t count_from(const real *s, int64_t n, real bound) {
-    n = whole(n);
-    real count = 0;
-    for (int64_t i = 0; i < n; i++) count += s[i] >= bound ? (real)1 : (real)0;
+    whole_number count = 0;
+    for (int64_t i = 0; i < whole(n); i++) count += s[i] >= bound;
     return count;
 }
 
 /* The least score that is at least `bound`. */
 static inline real least_from(const real *s, int64_t n, real bound) {
-    real least = INFINITY;
-#pragma omp simd reduction(min : least)
-    for (int64_t i = 0; i < n; i++) least = s[i] >= bound && s[i] < least ? s[i] : least;
+    vector all[WORDS];
+    for (int w = 0; w < WORDS; w++) all[w] = INFINITY - (vector){0};
+    for (int64_t i = 0; i < whole(n); i += LANES)
+        for (int w = 0; w < WORDS; w++) {
+            vector x = word(s + i, w);
+            all[w] = choose((x >= bound) & (x < all[w]), x, all[w]);
+        }
+    real least = INFINITY, lane[LANES];
+    memcpy(lane, all, sizeof lane);
+    for (int l = 0; l < LANES; l++) least = lane[l] < least ? lane[l] : least;
     return least;
 }
 
 /* The k-th largest of n scores, the largest of which is `most`; -inf where no more than k are finite. By halving the
    range in which it lies, which ends with k scores above or with no number in between: about ten looks at the row. */
 static real kth_largest(const real *s, int64_t n, int64_t k, real most) {
-    n = whole(n);
     real low = least_from(s, n, sizeof(real) == 8 ? -1e300 : -3e38), high = most;
     if (count_from(s, n, low) <= k) return -INFINITY;
     if (count_from(s, n, high) >= k) return high;
@@ -57,56 +66,57 @@ static real kth_largest(const real *s, int64_t n, int64_t k, real most) {
 }
 
 static inline int any_nan(const real *s, int64_t n) {
-    n = whole(n);
-    real count = 0;
-    for (int64_t i = 0; i < n; i++) count += s[i] != s[i] ? (real)1 : (real)0;
-    return count > 0;
+    whole_number any = 0;
+    for (int64_t i = 0; i < whole(n); i++) any |= s[i] != s[i];
+    return any != 0;
 }
 
-static inline real power(real x, real exponent) {
-    return x > 0 ? exponential(exponent * logarithm(x)) : 0;
-}
+/* x, 0 where it is below 0. */
+static inline vector positive(vector x) { return (vector)((x > 0) & (mask)x); }
 
 /* How far Newton's method climbs from tau, for x = [z - tau]_+ (models/attention/normalisers). */
 static real newton_move(const real *z, int64_t n, real tau, real alpha) {
-    n = whole(n);
-    real total = 0, slope = 0, r = 1 / (alpha - 1) - 1;
+    vector total[WORDS] = {0}, slope[WORDS] = {0};
+    real r = 1 / (alpha - 1) - 1;
     if (alpha == 2) {
-        for (int64_t i = 0; i < n; i++) {
-            real x = z[i] - tau;
-            total += x > 0 ? x : 0;
-            slope += x > 0 ? 1 : 0;
-        }
-        return (total - 1) / slope;
+        for (int64_t i = 0; i < whole(n); i += LANES)
+            for (int w = 0; w < WORDS; w++) {
+                vector x = word(z + i, w) - tau;
+                total[w] += positive(x);
+                slope[w] += (vector)((x > 0) & (mask)(1 - (vector){0}));
+            }
+        return (folded(total) - 1) / folded(slope);
     }
     if (alpha == (real)1.5) {
-        for (int64_t i = 0; i < n; i++) {
-            real x = z[i] - tau > 0 ? z[i] - tau : 0;
-            total += x * x;
-            slope += x;
+        for (int64_t i = 0; i < whole(n); i += LANES)
+            for (int w = 0; w < WORDS; w++) {
+                vector x = positive(word(z + i, w) - tau);
+                total[w] = vector_fma(x, x, total[w]);
+                slope[w] += x;
+            }
+        real norm = sqrt(folded(total));
+        return (norm - 1) * norm / folded(slope);
+    }
+    for (int64_t i = 0; i < whole(n); i += LANES) {
+        real x[LANES], s[LANES];
+        for (int l = 0; l < LANES; l++) {
+            x[l] = z[i + l] - tau > 0 ? z[i + l] - tau : 0;
+            s[l] = power(x[l], r);
         }
-        real norm = sqrt(total);
-        return (norm - 1) * norm / slope;
+        add_products(total, s, x);
+        add_lanes(slope, s);
     }
-    for (int64_t i = 0; i < n; i++) {
-        real x = z[i] - tau > 0 ? z[i] - tau : 0, s = power(x, r);
-        total += s * x;
-        slope += s;
-    }
-    return (total - power(total, 2 - alpha)) / slope;
+    real all = folded(total);
+    return (all - power(all, 2 - alpha)) / folded(slope);
 }
 
-/* Scores become their softmax in place; gives tau. */
-static real softmax(real *s, int64_t n, real most) {
-    n = whole(n);
-    real total = 0;
-    for (int64_t i = 0; i < n; i++) total += s[i] = exponential(s[i] - most);
-    real scale = 1 / total;
-    for (int64_t i = 0; i < n; i++) s[i] *= scale;
-    return most + logarithm(total);
+/* e^(s - most) in place; gives its sum. */
+static real exponentials(real *s, int64_t n, real most) {
+    for (int64_t i = 0; i < whole(n); i++) s[i] = exponential(s[i] - most);
+    return sum(s, n);
 }
 
-/* Only what can have a weight, as tau is at least the largest - 1 = -1; gives its length, whole vectors. */
+/* Only what can have a weight, as tau is at least the largest - 1 = -1; gives its length, whole rounds. */
 static int64_t compress(real *z, int64_t n) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -119,8 +129,11 @@ static int64_t compress(real *z, int64_t n) {
 
 /* tau of a row whose largest score is `most`, alpha above 1; z: n + LANES numbers of scratch. */
 static real solve(const real *s, int64_t n, real alpha, real most, real *z) {
-    n = whole(n);
-    for (int64_t i = 0; i < n; i++) z[i] = (alpha - 1) * (s[i] - most);
+    if (alpha < 1 + NEAR) { /* from softmax's */
+        for (int64_t i = 0; i < whole(n); i++) z[i] = s[i];
+        return solve_near(s, n, alpha - 1, most, logarithm(exponentials(z, n, most)));
+    }
+    for (int64_t i = 0; i < whole(n); i++) z[i] = (alpha - 1) * (s[i] - most);
     if (alpha != (real)1.5 && alpha != 2) n = compress(z, n); /* powers are dear */
     real tau = -1, least = 4 * (sizeof(real) == 8 ? 2.220446e-16 : 1.1920929e-7);
     for (int step = 0; step < 50; step++) {
@@ -128,52 +141,59 @@ static real solve(const real *s, int64_t n, real alpha, real most, real *z) {
         if (!(move > least)) break;
         tau += move;
     }
-    return tau + (alpha - 1) * most;
+    return tau;
 }
 
 /* Scores become weights in place. */
 static void weigh(real *s, int64_t n, real alpha, remembered row) {
     n = whole(n);
-    real threshold = row.threshold, tau = row.tau;
+    real threshold = row.threshold, most = row.most, tau = row.tau, scale = 1 / tau, e = alpha - 1;
     if (threshold == INFINITY || threshold != threshold) { /* no key is seen, or a score is not a number */
         for (int64_t i = 0; i < n; i++) s[i] = threshold == INFINITY ? 0 : NAN;
         return;
     }
     if (alpha == 1) {
-        for (int64_t i = 0; i < n; i++) s[i] = s[i] >= threshold ? exponential(s[i] - tau) : 0;
+        for (int64_t i = 0; i < n; i++) s[i] = s[i] >= threshold ? exponential(s[i] - most) * scale : 0;
         return;
     }
-    for (int64_t i = 0; i < n; i++) {
-        real x = (alpha - 1) * s[i] - tau;
-        s[i] = s[i] >= threshold && x > 0 ? x : 0;
+    if (e < NEAR) {
+        for (int64_t i = 0; i < n; i++)
+            s[i] = s[i] >= threshold ? exponential(log_weight(s[i] - most - tau, e)) : 0;
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            real x = e * (s[i] - most) - tau;
+            s[i] = s[i] >= threshold && x > 0 ? x : 0;
+        }
+        if (alpha == 2) return;
+        if (alpha == (real)1.5) {
+            for (int64_t i = 0; i < n; i++) s[i] *= s[i];
+            return;
+        }
+        for (int64_t i = 0; i < n; i++) s[i] = power(s[i], 1 / e);
     }
-    if (alpha == 2) return;
-    if (alpha == (real)1.5) {
-        for (int64_t i = 0; i < n; i++) s[i] *= s[i];
-        return;
-    }
-    real total = 0;
-    for (int64_t i = 0; i < n; i++) total += s[i] = power(s[i], 1 / (alpha - 1));
+    real total = sum(s, n);
     for (int64_t i = 0; i < n; i++) s[i] /= total;
 }
 
 /* Scores become weights in place; k: how many are kept, 0 for all. scratch: n + LANES numbers. */
 static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scratch) {
-    remembered row = {-INFINITY, 0};
     real most = maximum(s, n);
+    remembered row = {-INFINITY, most, 0};
     if (any_nan(s, n)) {
         for (int64_t i = 0; i < n; i++) s[i] = NAN;
-        return (remembered){NAN, NAN}; /* a run that diverges must show it */
+        return (remembered){NAN, NAN, NAN}; /* a run that diverges must show it */
     }
     if (most == -INFINITY) {
         memset(s, 0, n * sizeof(real));
-        return (remembered){INFINITY, 0}; /* no key is seen */
+        return (remembered){INFINITY, 0, 0}; /* no key is seen */
     }
     if (k) row.threshold = kth_largest(s, n, k, most);
     if (row.threshold > -INFINITY)
         for (int64_t i = 0; i < n; i++) s[i] = s[i] >= row.threshold ? s[i] : -INFINITY;
     if (alpha == 1) {
-        row.tau = softmax(s, n, most);
+        row.tau = exponentials(s, n, most);
+        real scale = 1 / row.tau;
+        for (int64_t i = 0; i < whole(n); i++) s[i] *= scale;
     } else {
         row.tau = solve(s, n, alpha, most, scratch);
         weigh(s, n, alpha, row);
@@ -184,6 +204,7 @@ static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scr
 /* dp becomes ds in place: ds = w (dp - (w . dp) / sum w), w = p ^ (2 - alpha). Gives the gradient of alpha. */
 static real through_weights(const real *p, real *dp, int64_t n, real alpha, int learned, real *w) {
     n = whole(n);
+    real dalpha = learned ? dalpha_of(p, dp, n, alpha - 1, w) : 0;
     if (alpha == 1)
         w = (real *)p;
     else if (alpha == 2)
@@ -192,21 +213,13 @@ static real through_weights(const real *p, real *dp, int64_t n, real alpha, int 
         for (int64_t i = 0; i < n; i++) w[i] = sqrt(p[i]);
     else
         for (int64_t i = 0; i < n; i++) w[i] = power(p[i], 2 - alpha);
-    real along = 0, total = 0, dalpha = 0;
-    for (int64_t i = 0; i < n; i++) along += w[i] * dp[i], total += w[i];
+    real along = dot(n, w, dp), total = sum(w, n);
     if (total == 0) {
         memset(dp, 0, n * sizeof(real));
         return 0;
     }
-    if (learned && alpha > 1) { /* dp_i / dalpha, models/attention/normalisers/entmax_alpha.py */
-        real entropy = 0, scale = 1 / (alpha - 1);
-        for (int64_t i = 0; i < n; i++) entropy -= p[i] > 0 ? p[i] * logarithm(p[i]) : 0;
-        for (int64_t i = 0; i < n; i++) {
-            real q = w[i] / total, own = p[i] > 0 ? -p[i] * logarithm(p[i]) : 0;
-            dalpha += dp[i] * ((p[i] - q) * scale * scale + (own - q * entropy) * scale);
-        }
-    }
-    for (int64_t i = 0; i < n; i++) dp[i] = w[i] * (dp[i] - along / total);
+    real mean = along / total;
+    for (int64_t i = 0; i < n; i++) dp[i] = w[i] * (dp[i] - mean);
     return dalpha;
 }
 

@@ -5,15 +5,14 @@
 #include "mask.h"
 #include "product.h"
 
-/* The columns of row i whose weight is not 0, and their weights. Vectors without any are passed over. */
+/* The columns of row i whose weight is not 0, and their weights. Rounds of the lanes without any are passed over. */
 static int64_t nonzeros(const item *m, const chunk *x, int64_t i, int32_t *column, real *weight) {
     int64_t from, to, count = 0;
     seen(m, x, i, &from, &to);
     const real *s = x->s + i * x->ld;
     for (int64_t start = from; start < to; start += LANES) {
-        real sum = 0; /* weights are not negative */
-        for (int64_t j = start; j < start + LANES; j++) sum += s[j];
-        for (int64_t j = start; sum != 0 && j < start + LANES; j++) {
+        if (sum(s + start, LANES) == 0) continue; /* weights are not negative */
+        for (int64_t j = start; j < start + LANES; j++) {
             column[count] = j;
             weight[count] = s[j];
             count += s[j] != 0;
@@ -24,7 +23,7 @@ static int64_t nonzeros(const item *m, const chunk *x, int64_t i, int32_t *colum
 
 /* out += w x */
 static inline void add_scaled(int64_t d, real w, const real *x, real *out) {
-    for (int64_t l = 0; l < d; l++) out[l] += w * x[l];
+    for (int64_t l = 0; l < d; l++) out[l] = multiply_add(w, x[l], out[l]);
 }
 
 static void sparse_forward(const item *m, const chunk *x, real *y) {
@@ -71,7 +70,7 @@ static void sparse_positions_row(const item *m, const chunk *x, int64_t i, const
     for (int64_t n = 0; n < count; n++) {
         int64_t distance = (a->zero + column[n] - nearest_of(m, x, i)) * a->d_k;
         add_scaled(a->d_k, d[n], a->pt + m->h * a->pt_head + distance, dr);
-        add_scaled(a->d_k, d[n], r, m->dpt + m->h * a->dpt_head + distance);
+        add_scaled(a->d_k, d[n], r, m->dpt + distance);
     }
 }
 

@@ -1,0 +1,55 @@
+"""Short runs of every task, as digests of all that came out: `python -m tests.models._short_runs THREADS [FOLDER]`.
+
+FOLDER: where runs that were broken off in the middle go on from their checkpoints; without it they run through.
+"""
+
+import hashlib
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from models.kernels.compiled import build
+from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
+from tests._training import interrupt, start
+from tests.tasks.test_captioning import coloured
+from tests.tasks.test_parsing import trees
+from workflow.config.job import Job
+from workflow.scripts import train
+
+WIDE = {"d_model": 48, "heads": 3, "d_ff": 80, "dropout": 0.1}
+CASES = {name: (job(**variant), None) for name, variant in VARIANTS.items()}
+CASES["wide"] = (job(net=WIDE, block=64, batch=6), None)
+CASES["translation"] = (translation(normaliser={"name": "entmax_alpha"}), bitext())
+CASES["parsing"] = (parsing(selection={"name": "top_k", "k": 2}), trees())
+CASES["captioning"] = (captioning(), coloured())
+
+
+def digest(case: Job, text, folder: Path, middle: int | None) -> str:
+    """Train and score a run, broken off after `middle` steps and taken up again, and digest what came of it."""
+    run = start(case, folder, text or corpus())
+    if middle:
+        interrupt(run, middle)
+        run = start(case, folder, text or corpus())
+        run.resume()
+    run.train()
+    scores = train.evaluate(run)
+    curve = [{key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve]
+    told = hashlib.sha256(json.dumps([scores["metrics"], scores["facts"], curve], sort_keys=True).encode())
+    for name, tensor in sorted(run.net.state_dict().items()):
+        told.update(name.encode() + tensor.contiguous().numpy().tobytes())
+    return told.hexdigest()[:16]
+
+
+def main(threads: int, middle: int | None = None) -> dict[str, str]:
+    """Digest all runs; `library`: why the compiled code computed nothing, None where it did."""
+    found = {"library": build.obstacle()}
+    for name, (case, text) in CASES.items():
+        training = case.training.model_copy(update={"threads": threads})
+        with tempfile.TemporaryDirectory() as folder:
+            found[name] = digest(case.model_copy(update={"training": training}), text, Path(folder), middle)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)))
