@@ -29,6 +29,11 @@ class Elsewhere(Tensor):
     def tolist(self) -> list:
         return self.here.tolist()
 
+    def __deepcopy__(self, memo):
+        copy = self.detach().clone().requires_grad_(self.requires_grad)
+        copy._is_param = getattr(self, "_is_param", False)
+        return copy
+
     def numpy(self):
         raise TypeError("can't convert a device's tensor to numpy; use Tensor.cpu()")
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.nets.blocks import PositionalEncoding
+from models.kernels.compiled.dense import Linear
+from models.nets.blocks import Convolution, PositionalEncoding
 from models.nets.seq2seq import Seq2Seq
 
 
@@ -27,14 +28,14 @@ class Captioner(Seq2Seq):
             if size % patch or patch % 2:
                 raise ValueError(f"patch = {patch} must be even and divide size = {size}")
             self.look = nn.Sequential(
-                nn.Conv2d(3, d_model // 2, 3, stride=2, padding=1),
+                Convolution(3, d_model // 2, 3, stride=2, padding=1),
                 nn.ReLU(),
-                nn.Conv2d(d_model // 2, d_model, patch // 2, stride=patch // 2),
+                Convolution(d_model // 2, d_model, patch // 2, stride=patch // 2),
                 nn.Flatten(2),
             )
             self.positions = PositionalEncoding("learned", (size // patch) ** 2, d_model)
         else:
-            self.look = nn.Linear(size, d_model)
+            self.look = Linear(size, d_model)
         self.target = self.embedding  # the source has no words
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:

@@ -48,6 +48,7 @@ def in_memory(monkeypatch):
     monkeypatch.setattr(checkpoint, "load", lambda path, digest, device: to_device(kept[path]))
     monkeypatch.setattr(caption_scores.shutil, "which", lambda name: None)  # Java takes seconds to start
     monkeypatch.setattr(torch.nn.Module, "load_state_dict", copy_into)
+    monkeypatch.setattr(torch.nn.Module, "double", in_64_bits)
     torch.set_num_threads(1)
 
 
@@ -55,6 +56,14 @@ def copy_into(net, weights: dict) -> None:
     """Copy weights into a net; torch's own does nothing for this one device."""
     for name, tensor in net.state_dict().items():
         tensor.copy_(weights[name])
+
+
+def in_64_bits(net):
+    """Give a net numbers of 64 bits; torch's own changes nothing of this one device."""
+    for module in net.modules():
+        for held in (module._parameters, module._buffers):
+            held.update({name: torch.nn.Parameter(tensor.detach().double()) for name, tensor in held.items()})
+    return net
 
 
 def started(name: str, folder, device) -> Run:

@@ -1,5 +1,6 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
+from copy import deepcopy
 from functools import partial
 
 import torch
@@ -186,9 +187,10 @@ def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
 def read_weights(net, source, target) -> dict:
     """Read the weights of the first pair, [head][query][key], by kind of attention and layer.
 
-    Every layer computes the definition, so that its normaliser gives one row for each query.
+    Every layer computes the definition, so that its normaliser gives one row for each query; in 64 bits, for torch's
+    products sum as each processor likes, and the numbers are rounded.
     """
-    net.eval()
+    net = deepcopy(net).double().eval()
     kinds = {
         "encoder": [block.attention for block in net.encoder],
         "decoder": [block.attention for block in net.decoder],
@@ -198,10 +200,9 @@ def read_weights(net, source, target) -> dict:
     every = sum(kinds.values(), [])
     hooks = [layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p})) for layer in every]
     with computing(every, Definition()):
-        net(source, target)
+        net(source.double() if source.is_floating_point() else source, target)
     for hook in hooks:
         hook.remove()
-    net.train()
     return {kind: _ends([weights[layer.normaliser][0] for layer in layers]) for kind, layers in kinds.items()}
 
 
@@ -209,4 +210,4 @@ def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
     """Keep the first and the last layer, rounded."""
     ends = {1: layers[0], len(layers): layers[-1]}
     scale = 10**PLACES
-    return {str(n): (weights.float() * scale).round().div(scale).tolist() for n, weights in ends.items()}
+    return {str(n): (weights * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from models.attention.choice import Shape
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.attention.spans._span import Span
+from models.kernels.compiled.dense import linear
 
 
 class Dynamic(Span):
@@ -30,7 +31,7 @@ class Dynamic(Span):
         self._farthest: list[Tensor] = []  # and the farthest reach of each evaluated block
 
     def extent(self, inputs: Tensor) -> Tensor:
-        fraction = torch.sigmoid(inputs @ self.weight.T + self.bias).transpose(1, 2)[..., None]  # B h T 1
+        fraction = torch.sigmoid(linear(inputs, self.weight, self.bias)).transpose(1, 2)[..., None]  # B h T 1
         if self.training:
             self._fraction = fraction.mean()
         else:

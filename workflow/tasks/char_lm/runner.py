@@ -3,6 +3,7 @@
 And what a trained net shows of its attention, for Figures 1 and 5.
 """
 
+from copy import deepcopy
 from functools import partial
 
 import torch
@@ -97,12 +98,16 @@ class CharLMTask:
 
 BINS = 48  # of distance, on a log scale, so that a long span stays a short list
 QUERIES = 64
+PLACES = 8  # of what is read off
 
 
 @torch.no_grad()
 def probe(net, corpus) -> dict:
-    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that depend on the input."""
-    net.eval()
+    """Read facts off one stretch of dev text: mean weight per key by distance, and spans that depend on the input.
+
+    In 64 bits, rounded: torch's products, which sum as each processor likes, leave no trace.
+    """
+    net = deepcopy(net).double().eval()
     longest = max(layer.span.limit or layer.span.cache_length(0) for layer in net.attentions)
     length = min(longest + QUERIES, len(corpus.dev))
     tokens = cut(corpus.dev[:length], 1).to(next(net.parameters()).device)
@@ -112,13 +117,15 @@ def probe(net, corpus) -> dict:
     recorder = _Recorder()
     with computing(net.attentions, recorder):
         net(tokens[:, -QUERIES:], past)
-    net.facts()  # forgets the spans of this pass, which is no evaluation
     facts = {"attention_by_distance": _by_distance(recorder.weights)}
     pairs = zip(net.attentions, recorder.extents, strict=True)
     spans = [_spans(layer, z) for layer, z in pairs if z is not None and z.dim() == 4]
     if spans:
         text = [corpus.symbols[token] for token in tokens[0, -QUERIES:].tolist()]
-        facts["fragment"] = {"text": text, "span": torch.stack(spans).mean(0).tolist()}
+        facts["fragment"] = {
+            "text": text,
+            "span": [round(span, PLACES) for span in torch.stack(spans).mean(0).tolist()],
+        }
     return facts
 
 
@@ -133,14 +140,14 @@ class _Recorder:
         z, (k, v) = layer.span.extent(x), every_key(layer, x, past)
         reach = min([*layer.bounds(), k.size(2)])
         weights = formula.weights(layer.split(layer.query(x)), k, z, layer, reach=reach)
-        self.weights.append(weights.float())
+        self.weights.append(weights)
         self.extents.append(z)
         return (weights @ v).transpose(1, 2), past
 
 
 def _spans(layer, z) -> torch.Tensor:
     """Average the span of each character over the heads of a layer."""
-    return (z + layer.span.ramp).clamp(max=layer.span.limit).float().mean((0, 1))[:, 0].cpu()
+    return (z + layer.span.ramp).clamp(max=layer.span.limit).mean((0, 1))[:, 0].cpu()
 
 
 def _by_distance(layers: list[torch.Tensor]) -> dict:
@@ -156,7 +163,8 @@ def _by_distance(layers: list[torch.Tensor]) -> dict:
         "distance": [(low + high - 1) / 2 for low, high in pairs],
         "keys": [high - low for low, high in pairs],
         "weight": [
-            [[round(row[low - 1 : high - 1].mean().item(), 8) for low, high in pairs] for row in mean] for mean in means
+            [[round(row[low - 1 : high - 1].mean().item(), PLACES) for low, high in pairs] for row in mean]
+            for mean in means
         ],
     }
 
