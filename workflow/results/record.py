@@ -98,7 +98,9 @@ class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.
 
     missing: why a score, fact or count of a trained net could not be had, by its name.
-    contents: a digest of all else, as it was written; old records have none.
+    bits: how far the last digit of its scores travels, `training.backends.bits`. losses: in nats, of the first 1, 2, 4,
+    .. updates added up. weights: a digest of what the net learned, none where it learned nothing.
+    contents: a digest of all else, as it was written.
     """
 
     version: Literal[2] = VERSION
@@ -113,6 +115,9 @@ class Record(Measured):
     curve: list[Point] = []
     origin: Origin
     log: list[str] = []
+    bits: Literal["portable", "this machine"] = "this machine"
+    losses: list[float] = []
+    weights: str | None = None
     contents: str | None = None
 
     @property

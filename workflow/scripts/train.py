@@ -30,7 +30,7 @@ from workflow.results.record import Cost, Record, curve_text, write_record, writ
 from workflow.results.registry import check_registered
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
-from workflow.training.backends import chosen, prepare
+from workflow.training.backends import bits, chosen, prepare
 from workflow.training.devices import ALONE, Devices, join_devices, launched
 from workflow.training.guard import Ended, attempt, end_badly, limit_memory, stopped_by_signals
 from workflow.training.hardware import peak_bytes
@@ -48,8 +48,10 @@ def write(
     net: its weights, none where its training failed. origin, told: keys of the record. again: whether a score failed.
     The checkpoint of a trained run stays until all its scores are there: begun again, it only scores.
     """
-    record = Record(digest=job.digest, job=job, origin=origin, log=log[-20:], **told)
-    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": net or {}})
+    weights = net or {}
+    told |= {"log": log[-20:], "weights": checkpoint.digest_of(weights)}
+    record = Record(digest=job.digest, job=job, origin=origin, **told)
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": weights})
     write_text(folder / "curve.csv", curve_text(record))
     write_record(folder / "record.json", record)
     if not net or (record.status == "ok" and not again):
@@ -79,7 +81,9 @@ def train(
         with stopped_by_signals(trained.save) as check:
             trained.train(check)
         if devices.first:
-            told = {"curve": trained.curve, "log": trained.log, **evaluate(trained)}
+            far = bits(trained.net, device, number_type(job.training.precision, device))
+            told = {"curve": trained.curve, "log": trained.log, "losses": trained.losses, "bits": far}
+            told |= evaluate(trained)
             keep(status="ok", net=trained.net.state_dict(), again=bool(trained.task.missing), **told)
     except (ConfigError, CannotWrite):  # they say nothing about the run
         raise

@@ -1,5 +1,6 @@
 """Which code computes a net's attention; a kernel is checked against the definition before a run."""
 
+import platform
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import contextmanager
@@ -119,6 +120,19 @@ def chosen(net) -> list[str]:
         if any(line.startswith(f"cpu {name}") for line in lines) and (reason := build.obstacle(dtype)):
             faults.append(f"cpu {name}: nothing is compiled, which is slower: {reason}")
     return [*faults, *(f"{line} ({count})" for line, count in lines.most_common()), *_tiles(lines)]
+
+
+def bits(net, device: torch.device, dtype: torch.dtype) -> str:
+    """Say how far the bits of this net's numbers travel.
+
+    `portable`: to every x86 processor with a fused multiply-add, under the torch that the record names. All sums are
+    those of the compiled code, or of torch's kernels for vectors that each such processor has. Else `this machine`.
+    """
+    x = torch.empty(0, dtype=dtype, device=device)
+    engines = ((layer, layer.implementation) for layer in net.attentions)
+    ours = all(isinstance(each, Engine) and each.backend.takes_layer(layer, x) for layer, each in engines)
+    theirs = platform.machine() in ("x86_64", "AMD64") and torch.backends.cpu.get_cpu_capability() == "AVX2"
+    return "portable" if ours and theirs and not build.obstacle(dtype) else "this machine"
 
 
 def _tiles(lines: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The whole state of a run in one file: written atomically, read without executing code in it."""
 
+import hashlib
 from pathlib import Path
 
 import torch
@@ -15,12 +16,21 @@ def save(path: Path, state: dict) -> None:
         torch.save(state, file)
 
 
+def digest_of(weights: dict[str, torch.Tensor]) -> str | None:
+    """Digest the weights of a net, in the order of their names: 16 hexadecimal digits; None where there are none."""
+    told = hashlib.sha256()
+    for name, tensor in sorted(weights.items()):
+        told.update(f"{name} {tuple(tensor.shape)} {tensor.dtype} ".encode())
+        told.update(tensor.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy().tobytes())
+    return told.hexdigest()[:16] if weights else None
+
+
 def load_story(path: Path, job: Job, source: str) -> dict:
     """Read curve and log of a run as it was last saved by this code, and its weights where that was its last step."""
     if not path.exists():
         return {}
     state = load(path, job.digest, torch.device("cpu"), mmap=True)
-    kept = ["curve", "log", *(["net"] if state["step"] == job.training.steps else [])]
+    kept = ["curve", "log", "losses", *(["net"] if state["step"] == job.training.steps else [])]
     return {name: state[name] for name in kept} if state["source"] == source else {}
 
 

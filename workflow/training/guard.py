@@ -69,9 +69,9 @@ def end_badly(error: Exception, run, write: Callable[..., None], devices: Device
         raise Ended(**told) from error
     if devices.first:
         print(f"{told['status']}: {told['reason']}", flush=True)
-        curve, log = (run.curve, run.log) if run else ([], [])
+        curve, log, losses = (run.curve, run.log, run.losses) if run else ([], [], [])
         net = run.net.state_dict() if run and run.is_trained else None
-        write(**told, curve=curve, log=log + traceback.format_exc().splitlines(), net=net)
+        write(**told, curve=curve, losses=losses, log=log + traceback.format_exc().splitlines(), net=net)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from workflow.training.update import add_gradients, learning_rate, make_optimise
 
 CHECK_EVERY = 16  # steps between checks of the loss: each waits for the device
 # what a checkpoint keeps as it is
-PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log")
+PROGRESS = ("step", "seconds", "training_seconds", "point_seconds", "tokens", "point_tokens", "curve", "log", "losses")
 
 
 def build_net(job: Job, device: torch.device, symbols: int = 128):
@@ -32,7 +32,10 @@ def build_net(job: Job, device: torch.device, symbols: int = 128):
 
 
 class Run:
-    """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings."""
+    """One job on its data. `curve` and `log` grow while it runs; `seconds` counts all its sittings.
+
+    losses: in nats, of the first 1, 2, 4, .. updates added up, as far as the first point of the curve.
+    """
 
     def __init__(
         self,
@@ -64,6 +67,7 @@ class Run:
         self.tokens, self.point_tokens = 0, 0
         self.curve: list[dict] = []
         self.log: list[str] = []
+        self.losses: list[float] = []
 
     def train(self, check=lambda: None) -> None:
         """Train from where the run stands to its last step; `check` is called before each and may end the run."""
@@ -105,6 +109,8 @@ class Run:
         self.optimiser.step()
         self.optimiser.forget_gradients()
         self.net.after_step()
+        if not self.curve and self.step == 2 ** len(self.losses):
+            self.losses.append(self.devices.mean(self.total).item())
 
     def _check_loss(self) -> None:
         mean, bound = self._mean_loss(), self.job.training.loss_bound

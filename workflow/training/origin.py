@@ -10,7 +10,7 @@ from importlib.metadata import version
 import psutil
 import torch
 
-from models.kernels.compiled.build import processor, threads
+from models.kernels.compiled.build import compiler_version, processor, threads
 from workflow.config.environment import ALLOCATOR
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -38,6 +38,8 @@ def describe(device: torch.device, precision: str, code: dict, devices: int = 1)
     commit = known(["commit"], partial(_ask_git, "rev-parse", "HEAD"), "unknown")
     dirty = commit == "unknown" or known(["dirty"], lambda: bool(_ask_git("status", "--porcelain")), True)
     versions = {name: known([name], partial(version, name), "unknown") for name in LIBRARIES}
+    if not cuda:
+        versions["compiler"] = known(["compiler"], compiler_version, "unknown")
     return {
         "commit": commit,
         "dirty": dirty,

@@ -226,4 +226,6 @@ void attend(const attention *a) {
 
 int64_t lanes(void) { return LANES; }
 
+int64_t bytes(void) { return BYTES; } /* of a vector */
+
 int64_t size_of_attention(void) { return sizeof(attention); }

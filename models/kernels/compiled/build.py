@@ -140,6 +140,15 @@ def _compiler() -> list[str]:
     raise CannotCompile(f"there is no C compiler (CC={named!r})" if named is not None else "there is no C compiler")
 
 
+def compiler_version() -> str:
+    """Name what compiled the library, and its vectors; why nothing did where there is none."""
+    if reason := obstacle():
+        return f"none: {reason}"
+    return (
+        f"{_run([*_compiler(), '--version']).stdout.splitlines()[0]}, vectors of {library(torch.float32).bytes()} bytes"
+    )
+
+
 def _digest(command: list[str]) -> str:
     """Hash all that the library depends on: sources, flags, compiler, processor."""
     version = _run([*command, "--version"]).stdout
