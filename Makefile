@@ -1,5 +1,6 @@
 # make        the environment, every run, table, figure and page of scale `laptop`, and where the report is
 # make report the reports of scales `laptop` and `overnight` from what came with the project: nothing is trained
+# make audit  three records that came with the project, drawn by today's date, trained here and compared to the bit
 # make gpu    what one GPU can do, then scale `small` on it, and all of it in one archive: results/small/bundle.zip
 # make test   lint, and all tests: units, contracts, equivalence, pages in a browser, whole workflows at scale `smoke`
 # make check  lint and the fast tests, in a minute and a half
@@ -10,7 +11,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # a pip.conf may ask for the user's own folder, which an environment refuses
 export PIP_USER := 0
-.PHONY: all report gpu test check lint docs lock clean
+.PHONY: all report audit gpu test check lint docs lock clean
 
 all: .venv/installed
 	$(BIN)/snakemake
@@ -18,6 +19,9 @@ all: .venv/installed
 report: .venv/installed
 	$(BIN)/snakemake --config train=nothing
 	$(BIN)/snakemake --config train=nothing scale=overnight
+
+audit: .venv/installed
+	$(BIN)/snakemake audit
 
 # its rehearsal where there is no GPU: make gpu SCALE=smoke DEVICE=cpu
 gpu: SCALE := small

@@ -40,6 +40,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
     row["missing"] = {}
     row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}
+    row |= {"bits": "portable", "signature": "cafe0123cafe"}
     row |= {"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative", **NET}
     row |= {"train_bpc": 2.5, "dev_bpc": 2.0 + seed / 10, "test_bpc": 2.2, "mean_span": 40.0, "max_span": 50.0}
     row |= {"spans": [[32.0, 40.0], [40.0, 48.0]], "attention_by_distance": BY_DISTANCE}

@@ -69,6 +69,8 @@ def test_gradients_of_layers_by_finite_differences(two):
     assert torch.autograd.gradcheck(linear, (x, matrix, bias[:4].detach().requires_grad_()))
     assert torch.autograd.gradcheck(lambda *leaves: by_heads(leaves[0], 2, *leaves[1:]), (x, matrix, other))
     assert torch.autograd.gradcheck(of_heads, (heads, out))
+    one = [torch.randn(*size).double().requires_grad_() for size in ((1, 2, 9, 1), (7, 2))]  # a stream, a value wide
+    assert torch.autograd.gradcheck(of_heads, one)
     expected = torch.nn.functional.layer_norm(x if y is None else x + y, (5,), weight, bias)
     torch.testing.assert_close(add_and_norm(x, y, weight, bias, 1e-5), expected)
 

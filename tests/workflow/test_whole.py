@@ -110,6 +110,23 @@ def test_everything_is_bundled_and_read_back(done):
     assert len(read_bundle(folder / "bundle.zip").runs) == len(read_bundle(folder).runs)
 
 
+def test_an_audit_of_these_results_finds_them_equal_and_an_edited_one_by_name(done):
+    words = (*CONFIG, "audit=1", "audit_seed=7", "audit_of=results/smoke", "--", "audit")
+    equal, page = snakemake(done[0], *words), done[0] / "reports" / "smoke" / "audit.html"
+    assert equal.returncode == 0, equal.stdout[-3000:] + equal.stderr[-3000:]
+    (drawn,) = re.findall(r"^audit of results/smoke, drawn by 7: (\w{12}) ", equal.stdout, re.MULTILINE)
+    assert "1 equal to the bit; all " in equal.stdout and drawn in page.read_text()
+    path = done[0] / "results" / "runs" / drawn / "record.json"
+    before, score = path.read_text(), json.loads(path.read_text())["metrics"]["test_bpc"]
+    path.write_text(before.replace(str(score), str(score - 0.1)))
+    edited = snakemake(done[0], *words)
+    assert edited.returncode == 1 and f"{drawn}: refused: " in edited.stdout
+    assert f"{path.relative_to(done[0])}: changed after its run wrote it" in edited.stdout
+    answered = snakemake(done[0], *CONFIG, "--", *ABLATIONS)
+    assert answered.returncode == 0 and "its record was changed after its run wrote it" in answered.stdout
+    path.write_text(before)
+
+
 @pytest.fixture
 def changed(done):
     """Add a line to a file of the copy, and take it back."""
@@ -190,6 +207,7 @@ NOT_RUN = {  # or only elsewhere
     "tests.workflow.killed": "an hour; tests/workflow/test_killed.py kills fewer",
     "--report": "of what is made here, above",
     "--software-deployment-method": "conda; tests/workflow/test_deployed.py has a stand-in for it",
+    "snakemake audit": "this copy has no records that came with it; test_an_audit_of_these_results",
     "train=nothing": "this copy has no records; tests/scripts/test_precomputed.py",
     "scale=paper": "data that nobody may pass on",
     "cli.doctor": "tests/cli/test_doctor.py, for it may say no of this machine",

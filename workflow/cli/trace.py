@@ -1,19 +1,34 @@
-"""Print where a figure or table comes from: `python -m workflow.cli.trace FILE [--data]`.
+"""Print where a figure, table or verdict comes from: `python -m workflow.cli.trace FILE [--data]`.
 
-FILE: an .svg, .pdf or .png of a figure or the .json of a table. Prints its origin, the commits, where
-the page and the record of each run behind it lie, or, with --data, its numbers as CSV.
+FILE: an .svg, .pdf or .png of a figure, the .json of a table, ledger.json, or the claims of a question. Prints its
+origin, the commits, and for each run behind it where its page and its record lie and whether the record says what it
+said then; or, with --data, its numbers as CSV.
 """
 
 from pathlib import Path
 
 from workflow.config.command_line import Parser, printable, run
+from workflow.config.errors import ConfigError
 from workflow.results import provenance
+from workflow.results.record import read_record
 
 
 def _find_page(digest: str) -> str:
     """Return the first page of a run; where there is none, where it would lie."""
     pages = sorted(Path("reports").glob(f"*/ablations/*/{digest}.html"))
     return pages[0].as_posix() if pages else f"reports/SCALE/ablations/ABLATION/{digest}.html"
+
+
+def _compare(digest: str, signed: dict[str, str]) -> str:
+    """Say whether the record of a run says what it said when the file was made."""
+    path = Path(f"results/runs/{digest}/record.json")
+    if not path.exists():
+        return f"{path}, not here"
+    try:
+        same = read_record(path).signature == signed.get(digest)
+    except ConfigError:
+        return f"{path}, refused: changed after its run wrote it"
+    return f"{path}, signed {signed[digest]}" if same else f"{path}, another than was used then"
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -27,7 +42,7 @@ def main(argv: list[str] | None = None) -> None:
         return
     lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or 'none: computed by formula, or cited'}"]
     lines.append(f"runs behind it: {len(trace.runs)}")
-    lines += [f"  {digest}  {_find_page(digest)}  results/runs/{digest}/record.json" for digest in trace.runs]
+    lines += [f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}" for digest in trace.runs]
     print("\n".join(map(printable, lines)))
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from datetime import date
 from itertools import chain
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +36,9 @@ class Config(StrictModel):
     data_dir: str | None = None
     train: Annotated[str, one_of("train", TRAIN)] = "first_seed"
     other_results: list[str] = []
+    audit: Annotated[int, Field(ge=1)] | str = 3
+    audit_seed: int | date | str | None = None
+    audit_of: str | None = None
     device: Annotated[str, one_of("device", DEVICES)] = "auto"
     backend: Annotated[str, one_of("backend", backend_names())] = "auto"
 
@@ -48,8 +52,9 @@ class Config(StrictModel):
 
     @property
     def identity(self) -> str:
-        """Write as JSON the keys that decide which runs there are: all but device, backend, data and other results."""
-        return self.model_dump_json(exclude={"data_dir", "other_results", "device", "backend"})
+        """Write as JSON the keys that decide which runs there are; device, data and what is compared do not."""
+        others = {"data_dir", "other_results", "device", "backend", "audit", "audit_seed", "audit_of"}
+        return self.model_dump_json(exclude=others)
 
     @property
     def gpus(self) -> int:
@@ -69,6 +74,13 @@ class Config(StrictModel):
         for name in names or []:
             check_known(info.field_name.removesuffix("s"), name, valid())
         return names
+
+    @field_validator("audit")
+    @classmethod
+    def is_a_number_or_a_question(cls, audit):
+        if isinstance(audit, str):
+            check_known("ablation to audit", audit, known_ablations())
+        return audit
 
     def load_ablations(self) -> dict[str, "Ablation"]:
         """Read the ablations that are asked for, by name. All files are read, so that a broken one is always noticed.

@@ -16,7 +16,7 @@ from workflow.config.strict import read_yaml
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan, read_plan
 from workflow.results import archive
-from workflow.results.record import Record, read_record
+from workflow.results.record import Record, read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
@@ -52,7 +52,7 @@ def read_bundle(path: Path) -> Bundle:
 def _read_scale(path: Path, name: str) -> Bundle:
     planned = _read_questions(path, name)
     files = {row["digest"]: path.parent / "runs" / row["digest"] / "record.json" for row in planned}
-    records = {digest: read_record(file) for digest, file in files.items() if file.exists()}
+    records = {digest: read_or_refuse(file) for digest, file in files.items() if file.exists()}
     for digest, record in records.items():
         if record.digest != digest:
             raise ConfigError(f"{name}: the record of {digest} says that it is {record.digest}'s")

@@ -10,6 +10,7 @@ from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, t
 from workflow.report.numbers import percent
 from workflow.report.published import join
 from workflow.report.texts import badges_of_columns, texts_of_cells
+from workflow.results import provenance
 from workflow.results.record import write_text
 from workflow.results.runs_table import Frames, csv_text
 
@@ -103,6 +104,7 @@ def write_table(out: Path, name: str, frames: Frames) -> None:
     origin, commits = describe_origin(builder, frames, used)
     about = {"title": builder.TITLE, "caption": builder.CAPTION, "provenance": origin, "commits": commits}
     about["texts"] = badges_of_columns(cells, used)
+    about["signed"] = provenance.signatures(used, [] if used is None else sorted(used["digest"].unique()))
     write_text(out.with_suffix(".csv"), csv_text(as_lines(cells, origin)))
     write_text(out.with_suffix(".tex"), as_latex(cells, builder.TITLE, origin))
     content = {**about, "cells": json.loads(cells.to_json(orient="records"))}

@@ -47,6 +47,19 @@ def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
     return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
 
 
+def badge_of_bits(runs: pd.DataFrame) -> Badge:
+    """Say how far the last digits of runs travel, and of which commits the others are. runs: some at least."""
+    once = runs.drop_duplicates("digest")
+    bound = once[once["bits"] != "portable"]
+    if not len(bound):
+        return Badge(
+            "portable bits", "On another processor every number comes out the same: snakemake audit."
+        )
+    commits = ", ".join(sorted({commit[:7] for commit in bound["commit"]}))
+    few = "bits of one machine" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: bits of one machine"
+    return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
+
+
 def _badges(runs: pd.DataFrame) -> dict[tuple[str, str], Badge]:
     """Find the one badge of each (task, text), which names all texts of the papers that it stands in for."""
     groups = runs.groupby(["task", "corpus"], sort=False)["paper_corpus"].unique()

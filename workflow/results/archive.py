@@ -12,7 +12,7 @@ from pathlib import Path
 from workflow.config.errors import ConfigError, check_known, shown
 from workflow.config.files import BROKEN, atomic_write, open_zip, pieces
 from workflow.config.strict import Name, StrictModel, parse, parse_json, read_json
-from workflow.results.record import read_record
+from workflow.results.record import read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS
 
 VERSION = 2
@@ -46,7 +46,7 @@ def write_archive(out: Path, results: Path, reports: Path, scale: str, root: byt
     files = list_files(results, reports, scale)
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
-    commits = sorted({read_record(path).origin.commit for path in files.values() if path.name == "record.json"})
+    commits = sorted({read_or_refuse(path).origin.commit for path in files.values() if path.name == "record.json"})
     manifest = Manifest(version=VERSION, scale=scale, commits=commits, files=sums)
     with atomic_write(out) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         _add(archive, MANIFEST, manifest.model_dump_json(indent=1).encode())

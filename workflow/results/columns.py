@@ -56,6 +56,8 @@ _NAMED = {  # column: (type, meaning, source)
     "net": ("text", "the net around the attention", JOB),
     "source": ("text", "a digest of the files that its numbers depend on", RECORD),
     "commit": ("text", "the commit of the project that trained it", RECORD),
+    "bits": ("text", "how far its bits travel: portable, or this machine", RECORD),
+    "signature": ("text", "the first digits of the digest of its record, by which a verdict names it", RECORD),
     "span": ("text", "the axis span: which keys a head sees", JOB),
     "selection": ("text", "the axis selection: which of them it keeps", JOB),
     "normaliser": ("text", "the axis normaliser: how scores become weights", JOB),

@@ -6,6 +6,7 @@ It stands in the file's own metadata, as JSON: dc:source of an SVG, Keywords of 
 import json
 import logging
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -28,8 +29,14 @@ def trace_of(
 ) -> str:
     """Write the JSON that a figure carries. used: the runs behind it; numbers: what is drawn; texts: see `Trace`."""
     runs = sorted(used["digest"].unique()) if used is not None and len(used) else []
-    content = {"origin": origin, "texts": texts, "runs": runs, "commits": commits}
+    content = {"origin": origin, "texts": texts, "runs": runs, "signed": signatures(used, runs), "commits": commits}
     return json.dumps(content | {"data": csv_text(numbers)})
+
+
+def signatures(runs: pd.DataFrame | None, digests: Iterable[str]) -> dict[str, str]:
+    """Map each of these runs to the signature of its record."""
+    known = {} if runs is None or not len(runs) else dict(zip(runs["digest"], runs["signature"], strict=True))
+    return {digest: known[digest] for digest in digests if digest in known}
 
 
 def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | None]]:
@@ -42,11 +49,15 @@ def metadata(title: str, origin: str, trace: str) -> dict[str, dict[str, str | N
 
 
 class Trace(StrictModel):
-    """What a figure carries. texts: badge and about of what its runs read. data: its numbers, as CSV."""
+    """What a figure carries. texts: badge and about of what its runs read. signed: the signature of each run's record.
+
+    data: its numbers, as CSV.
+    """
 
     origin: str
     texts: list[dict[str, str]] = []  # a file of an earlier version names none
     runs: list[str]
+    signed: dict[str, str] = {}
     commits: list[str]
     data: str
 
@@ -84,11 +95,27 @@ def _png(path: Path):
 
 
 def _table(path: Path):
-    """Collect the digests behind all cells of a table's JSON."""
+    """Collect the digests behind all cells of a table's JSON, or behind all verdicts of a ledger's."""
     content = json.loads(path.read_bytes())
+    if isinstance(content, dict) and "claims" in content:
+        return _ledger(content)
     if not isinstance(content, dict) or "cells" not in content:
         return None
     runs = sorted({digest for cell in content["cells"] for digest in cell["digests"]})
     texts = [{key: text[key] for key in ("badge", "about")} for text in content.get("texts", [])]
     about = {"origin": content["provenance"], "texts": texts, "runs": runs, "commits": content.get("commits", [])}
+    about["signed"] = content.get("signed", {})
     return about | {"data": csv_text(pd.DataFrame(content["cells"]))}
+
+
+def _ledger(content: dict) -> dict:
+    """Collect the records that the verdicts of these results rest on; those of other results lie elsewhere."""
+    signed = {digest: mark for line in content["claims"] for digest, mark in line["signed"].items()}
+    rows = [
+        {"claim": line["name"], "verdict": line["verdict"], "run": digest, "signed": line["signed"].get(digest)}
+        for line in content["claims"]
+        for digest in line["digests"]
+    ]
+    origins = [content["provenance"]] if isinstance(content["provenance"], str) else content["provenance"] or []
+    about = {"origin": "; ".join(origins), "runs": sorted(signed), "signed": signed, "commits": []}
+    return about | {"data": csv_text(pd.DataFrame(rows, columns=["claim", "verdict", "run", "signed"]))}

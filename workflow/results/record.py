@@ -19,6 +19,7 @@ from workflow.config.strict import Name, StrictModel, parse, read_json
 from workflow.tasks.spec import AnyJob
 
 VERSION = 2
+DIGITS = 12  # of a signature
 # A list of numbers over several lines, as an indent writes it. No text matches: JSON escapes its line breaks.
 LIST_OF_NUMBERS = re.compile(r"\[\n\s*([-+.\deE,\s]+?)\n\s*\]")
 Status = Literal["ok", "diverged", "oom", "timeout", "error"]
@@ -121,6 +122,11 @@ class Record(Measured):
     contents: str | None = None
 
     @property
+    def signature(self) -> str:
+        """Return the digits of `contents` by which tables, figures and verdicts name what they rest on."""
+        return (self.contents or "")[:DIGITS]
+
+    @property
     def why(self) -> str | None:
         """Say why the run failed, or what a trained net lacks: names with the same reason stand together."""
         named = {each: [name for name in self.missing if self.missing[name] == each] for each in self.missing.values()}
@@ -155,15 +161,34 @@ def write_record(path: str | Path, record: Record) -> None:
     write_text(path, LIST_OF_NUMBERS.sub(lambda found: f"[{' '.join(found[1].split())}]", text) + "\n")
 
 
+class Edited(ConfigError):
+    """A record that says something else than its run wrote. left: the record without anything that was measured."""
+
+    def __init__(self, path: str | Path, record: Record):
+        reason = "changed after its run wrote it, so its numbers are not the run's"
+        super().__init__(f"{path}: {reason}; delete it")
+        nothing = {"metrics": {}, "facts": {}, "missing": {}, "cost": None, "curve": [], "weights": None}
+        self.left = record.model_copy(update=nothing | {"status": "error", "reason": f"its record was {reason}"})
+
+
+def read_or_refuse(path: str | Path) -> Record:
+    """Read one record; of one that was edited by hand, which is said in a line, only that it is refused."""
+    try:
+        return read_record(path)
+    except Edited as error:
+        print(f"refused: {error}", flush=True)
+        return error.left
+
+
 def read_record(path: str | Path) -> Record:
-    """Read one record. `ConfigError` where the file is truncated, foreign, of another version, or edited by hand."""
+    """Read one record; `Edited` where it was edited by hand, `ConfigError` where it is truncated or foreign."""
     raw = read_json(Path(path), "not a record, delete it and run again")
     version = raw.get("version") if isinstance(raw, dict) else None
     if version != VERSION:
         raise ConfigError(f"{path}: record version {shown(version)}, this suite reads {VERSION}; move results away")
     record = parse(Record, raw, f"{path}: not a record of this suite")
-    if record.contents not in (None, _digest(raw)):
-        raise ConfigError(f"{path}: changed after its run wrote it, so its numbers are not the run's; delete it")
+    if record.contents != _digest(raw):
+        raise Edited(path, record)
     return record
 
 

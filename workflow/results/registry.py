@@ -20,7 +20,7 @@ Source = Literal["metric", "fact", "curve", "run", "flops", "memory", "longest_s
 SPREAD = "half its 95 % interval over turns as a share of it"
 QUIET = "the reference step on the quiet machine, ms; timings with another value are of another machine"
 PER = "multiply-adds for one predicted character or piece"
-DENSE, EXECUTED = f"{PER}, in the dense graph of the definition", f"{PER}, as the engine computes them"
+DENSE, EXECUTED = f"{PER}, in the dense graph of the definition", f"{PER}, of the engine's code in torch"
 FROM_SHAPES = "multiply-adds / character or piece: from shapes"
 
 

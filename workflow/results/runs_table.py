@@ -36,7 +36,8 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.why}
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
-    row |= {"source": record.origin.source, "commit": record.origin.commit}
+    row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
+    row["signature"] = record.signature
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
     row["apply_to"] = list(getattr(job.attention, "apply_to", ()))
     row |= {key: getattr(job.net, key, None) for key in SHAPE}

@@ -14,7 +14,7 @@ from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import parse_json
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import precomputed, precomputed_costs
-from workflow.results.record import curve_text, read_record, write_text
+from workflow.results.record import curve_text, read_or_refuse, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import write_rows
 from workflow.tasks.spec import read_job
@@ -26,7 +26,7 @@ def take_run(file: Path) -> str:
     path = precomputed(job.digest)
     if path is None:
         raise ConfigError(f"{file.parent / 'job.json'}: no record of job {job.digest} came with the project")
-    record = read_record(path)
+    record = read_or_refuse(path)
     if record.job != job:
         raise ConfigError(f"{path}: the record of another job; delete it")
     return curve_text(record) if file.name == "curve.csv" else path.read_text(encoding="utf-8")

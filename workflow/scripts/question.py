@@ -28,7 +28,7 @@ from workflow.report.pages.ablation import ablation_page
 from workflow.report.pages.run import find_uses, run_page
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.report.table_files import write_table
-from workflow.results.record import read_record, write_text
+from workflow.results.record import read_or_refuse, write_text
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import Frames, build_rows, collect_rows, join_frames
 
@@ -38,7 +38,7 @@ def collect_runs(site: Site, name: str, config: dict) -> Path:
     planned, out = plan(load_config(config)), site.results / "ablations" / f"{name}.json"
     check_known("ablation of this plan", name, {row.ablation for row in planned})
     rows = [row.record() for row in planned if row.ablation == name]
-    records = {row["digest"]: read_record(site.runs / row["digest"] / "record.json") for row in rows}
+    records = {row["digest"]: read_or_refuse(site.runs / row["digest"] / "record.json") for row in rows}
     write_text(out, write_rows("runs", build_rows(rows, records)))
     return out
 
@@ -62,7 +62,7 @@ def write_pages(site: Site, name: str, runs: pd.DataFrame) -> None:
     """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
-        record = read_record(site.runs / digest / "record.json")
+        record = read_or_refuse(site.runs / digest / "record.json")
         context = run_page(record, uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
     site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))

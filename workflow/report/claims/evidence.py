@@ -19,6 +19,7 @@ from workflow.report.numbers import count
 from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to
 from workflow.report.texts import names_of_texts, title_of
+from workflow.results import provenance
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
     FEWEST,
@@ -32,7 +33,19 @@ from workflow.results.statistics import (
 )
 
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
-ALWAYS = ("name", "digests", "pairs", "texts", "verdict", "expected", "headline", "claimed", "measure", "compared")
+ALWAYS = (
+    "name",
+    "digests",
+    "signed",
+    "pairs",
+    "texts",
+    "verdict",
+    "expected",
+    "headline",
+    "claimed",
+    "measure",
+    "compared",
+)
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
     + ("unit", "late_gain", "by_text", "of", "at")
@@ -43,11 +56,11 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     """Collect what needs no other claim: the samples of both sides, the effect, its interval and p.
 
     pairs: the result of `pair_up`, with the titles of their texts. of: what a pair is, a seed, a turn or a measurement.
-    texts: the badges of the texts. at: the S and k that the claim names. compared: its measure in words. verdict: None
-    where p still has to be corrected for the number of claims.
+    signed: the signature of each run's record. texts: the badges of the texts. at: the S and k that the claim names.
+    compared: its measure in words. verdict: None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
-    line |= {"name": name, "digests": [], "pairs": [], "texts": [], "verdict": None}
+    line |= {"name": name, "digests": [], "signed": {}, "pairs": [], "texts": [], "verdict": None}
     line |= {"expected": describe_expectation(claim), "compared": describe_measure(claim)}
     line |= {"headline": read_headline(claim), "claimed": [*claimed_range(claim)]}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
@@ -58,6 +71,7 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
         return line | {"verdict": "not tested", "why": NOT_ASKED}
     samples = [read_sample(claim, side, frames) if side else None for side in (claim.ours, claim.than)]
     line |= {"digests": sorted({digest for sample in samples if sample for digest in sample.digests})}
+    line |= {"signed": provenance.signatures(frames.runs, line["digests"])}
     if elsewhere := why_not_tested(claim, samples, frames):
         return line | {"verdict": "not tested", "why": elsewhere}
     missing = what_is_missing(claim, samples)

@@ -23,7 +23,7 @@ VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot t
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
-SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests")
+SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed")
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
@@ -145,6 +145,7 @@ def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
     rows = [{key: value for key, value in line.items() if key != "pairs"} for line in claims]
     rows = [{**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}} for row in rows]
     rows = [{**row, "texts": "; ".join(row["texts"])} for row in rows]
+    rows = [{**row, "signed": " ".join(row["signed"].values())} for row in rows]
     rows = [{**row, "sets": " ".join(f"{each['set']}: {each['verdict']};" for each in row["sets"])} for row in rows]
     return pd.DataFrame(rows).assign(**{"measured at": [origins.get(line["name"]) for line in claims]})
 

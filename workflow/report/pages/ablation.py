@@ -3,6 +3,8 @@
 The answer, a sentence, a table and figures, is made without code of its own.
 """
 
+from dataclasses import asdict
+
 import pandas as pd
 
 from workflow.config.studies import study_file
@@ -16,7 +18,7 @@ from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site, embed_svg
 from workflow.report.published import studies
-from workflow.report.texts import badges, name_badges, title_of
+from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
 from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
 
@@ -47,6 +49,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
         "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
+        "bits": asdict(badge_of_bits(runs)),
         "runs": [_line(run, task) for run in runs.itertuples()],
         "yaml": study_file("questions", name).read_text(encoding="utf-8"),
     }

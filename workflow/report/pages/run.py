@@ -14,7 +14,7 @@ from workflow.report.figures.colours import on_page, shades
 from workflow.report.numbers import is_number, missing, number, within
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.site import Site
-from workflow.report.texts import badge_of, title_of
+from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
 from workflow.results import provenance
 from workflow.results.record import Point, Record
 from workflow.results.registry import COSTS, REGISTRY, names
@@ -39,7 +39,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "question": load_ablation(row["ablation"]).question,
         "record": record,
         "job": json.dumps(job.model_dump(), indent=1),
-        "texts": [asdict(badge_of(row["task"], [row["paper_corpus"]], row["corpus"]))],
+        "texts": [asdict(each) for each in _badges(row)],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
         "scores": _lines(record.metrics),
         "facts": _fact_lines(record.facts),
@@ -55,6 +55,11 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
         f" --data results/data/{job.corpus}.npz --device {device}",
     }
+
+
+def _badges(row: dict) -> list[Badge]:
+    """List the badges of a run: of the text that it read, and of how far its bits travel."""
+    return [badge_of(row["task"], [row["paper_corpus"]], row["corpus"]), badge_of_bits(pd.DataFrame([row]))]
 
 
 def learning_curves(record: Record) -> list[dict]:

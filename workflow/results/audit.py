@@ -1,0 +1,120 @@
+"""Compare a record with that of the same job trained again: to the bit where it must be, else by its seeds' scatter."""
+
+import json
+from dataclasses import dataclass, field
+
+from workflow.results.record import Origin, Record
+from workflow.tasks.spec import TASKS
+
+FILES = 4  # of other sources that are named
+NO_MATTER = ("python", "compiler")  # versions that change no bit of what is portable
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What an audit says of one record.
+
+    digest, label: of the run. verdict: `equal`, `within the scatter`, `unequal`, `outside the scatter`, `cannot tell`,
+    or `refused`. must: whether it has to be equal to the bit. first: where the first loss differs. differs: each number
+    that does. reasons: what was not the same.
+    """
+
+    digest: str
+    label: str
+    verdict: str
+    must: bool = False
+    first: str = ""
+    differs: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    record: Record | None = None
+    here: Record | None = None
+
+    @property
+    def fails(self) -> bool:
+        return self.verdict in ("refused", "unequal")
+
+
+def must_be_equal(record: Record, here: Record) -> bool:
+    """Say whether bits have to be the same: both are portable, under one version of torch."""
+    torch = {each.origin.versions.get("torch", "").partition("+")[0] for each in (record, here)}
+    return record.bits == here.bits == "portable" and len(torch) == 1
+
+
+def compare(label: str, record: Record, here: Record, seeds: list[Record]) -> Finding:
+    """Compare a record with what was trained `here`. seeds: records of the same configuration, itself among them."""
+    must, differs = must_be_equal(record, here), list_differences(record, here)
+    about = {"must": must, "record": record, "here": here}
+    if not differs:
+        return Finding(record.digest, label, "equal", **about)
+    about |= {
+        "differs": differs,
+        "first": find_first(record, here),
+        "reasons": list_reasons(record.origin, here.origin),
+    }
+    return Finding(record.digest, label, "unequal" if must else judge_scatter(record, here, seeds), **about)
+
+
+def list_differences(record: Record, here: Record) -> list[str]:
+    """Name what differs: status, scores, facts, the learning curve, losses, weights."""
+    found = [] if record.status == here.status else [f"status {record.status} in the record, {here.status} here"]
+    for name in sorted({*record.metrics, *here.metrics}):
+        theirs, ours = record.metrics.get(name), here.metrics.get(name)
+        if not _same(theirs, ours):
+            found.append(f"{name} {theirs!r} in the record, {ours!r} here")
+    # sentences, and attention maps but for a few runs, are not passed on with records
+    shared = sorted({*record.facts} & {*here.facts})
+    found += [f"the fact {name}" for name in shared if not _same(record.facts[name], here.facts[name])]
+    curves = ([point.model_dump(exclude={"tokens_per_s"}) for point in each.curve] for each in (record, here))
+    if not _same(*curves):
+        found.append("the learning curve")
+    for name in ("losses", "weights"):
+        theirs, ours = getattr(record, name), getattr(here, name)
+        if theirs and theirs != ours:
+            found.append(f"the {name}" if name == "losses" else f"the weights, {theirs} in the record, {ours} here")
+    return found
+
+
+def _same(a, b) -> bool:
+    """Say whether two values are written alike: not a number is equal to itself."""
+    return json.dumps(a, sort_keys=True) == json.dumps(b, sort_keys=True)
+
+
+def find_first(record: Record, here: Record) -> str:
+    """Name the first update whose loss differs, as closely as records know."""
+    for power, (theirs, ours) in enumerate(zip(record.losses, here.losses, strict=False)):
+        if not _same(theirs, ours):
+            before = 2 ** (power - 1) if power else 0
+            exact = f"update {2**power}" if 2**power - before == 1 else f"one of the updates {before + 1} to {2**power}"
+            return f"the first loss that differs is that of {exact}"
+    for theirs, ours in zip(record.curve, here.curve, strict=False):
+        trained = ("train_bpc", "train_ppl")
+        if not _same(*([getattr(point, name) for name in trained] for point in (theirs, ours))):
+            return f"the first loss that differs lies in the updates up to {theirs.step}"
+    return "no loss differs, only what was scored"
+
+
+def list_reasons(record: Origin, here: Origin) -> list[str]:
+    """List what was not the same for the two, the likeliest first."""
+    versions = sorted({*record.versions, *here.versions}, key=lambda name: (name in NO_MATTER, name != "torch", name))
+    pairs = [(name, record.versions.get(name, "unknown"), here.versions.get(name, "unknown")) for name in versions]
+    named = ("device", "devices", "driver", "precision", "threads")
+    pairs += [(name, getattr(record, name), getattr(here, name)) for name in named]
+    reasons = [f"{name}: {theirs} there, {ours} here" for name, theirs, ours in pairs if theirs != ours]
+    changed = sorted(file for file, digest in here.sources.items() if record.sources.get(file) != digest)
+    if changed:
+        more = f" and {len(changed) - FILES} more" if len(changed) > FILES else ""
+        reasons.insert(0, f"the code: {', '.join(changed[:FILES])}{more}; the record is of commit {record.commit[:7]}")
+    return reasons
+
+
+def judge_scatter(record: Record, here: Record, seeds: list[Record]) -> str:
+    """Say whether the scores lie as near to the record's as scores of its configuration lie to each other."""
+    scores = [quantity.name for quantity in TASKS[record.job.task].quantities if quantity.name in record.metrics]
+    known = [[each.metrics[name] for each in seeds if name in each.metrics] for name in scores]
+    if here.status != record.status or any(len(values) < 2 for values in known) or not scores:
+        return "cannot tell"
+    near = all(
+        name in here.metrics and abs(here.metrics[name] - record.metrics[name]) <= max(values) - min(values)
+        for name, values in zip(scores, known, strict=True)
+    )
+    return "within the scatter" if near else "outside the scatter"

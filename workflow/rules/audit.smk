@@ -1,0 +1,56 @@
+def drawn(wildcards):
+    """Return the records that the jobs of an audit leave, trained again."""
+    try:
+        return [f"results/audit/{digest}/record.json" for digest in targets.audited]
+    except (ConfigError, OSError) as error:
+        raise SystemExit(f"config error: {explain(error)}") from None
+
+
+rule train_again:
+    """Train a run again that has a record, for an audit."""
+    input:
+        job=ancient("results/runs/{digest}/job.json"),
+        data=lambda w: targets.runs.data_of(w.digest),
+    output:
+        temp(multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt")),
+    log:
+        "logs/audit/{digest}.log",
+    wildcard_constraints:
+        digest=digests(list(targets.runs.jobs), []),
+    group:
+        requests.group
+    conda:
+        "../../environment.yml"
+    threads: lambda w: targets.runs.jobs[w.digest].training.cores
+    resources:
+        **requests.of_run(),
+    params:
+        folder="results/audit/{digest}",
+        options=lambda w: f"--device {targets.config.device} --backend {targets.config.backend}"
+        f" --devices {targets.runs.jobs[w.digest].training.devices}",
+    message:
+        "train {wildcards.digest} again"
+    shell:
+        "cp {input.job:q} {params.folder:q}/job.json && exec python -m workflow.scripts.train {params.folder:q}/job.json"
+        " --data {input.data:q} {params.options} > {log:q} 2>&1"
+
+
+rule audit:
+    """Train some runs again, drawn by a seed, and compare them with their records, to the bit where that must hold."""
+    input:
+        drawn,
+    log:
+        f"logs/{targets.folder}/audit.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    params:
+        digests=lambda w: targets.audited,
+        scale=targets.folder,
+        about=lambda w: targets.audit_in_words,
+        of=["--of", targets.config.audit_of] if targets.config.audit_of else [],
+    message:
+        "{params.about}"
+    shell:
+        "python -m workflow.scripts.audit {params.digests} --scale {params.scale:q} --about {params.about:q}"
+        " {params.of:q} 2>&1 | tee {log:q}"
