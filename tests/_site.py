@@ -21,12 +21,13 @@ from workflow.report.figure_files import write_figure
 from workflow.report.pages.site import Site
 from workflow.report.table_files import write_table
 from workflow.results import provenance
+from workflow.results.audit import Finding
 from workflow.results.record import Cost, Macs, Point, Record, write_record, write_text
 from workflow.results.registry import COSTS, OF_TEXTS, names
 from workflow.results.rows import write_rows
 from workflow.results.runs_table import read_frames
+from workflow.scripts import audit, question, report, summary
 from workflow.scripts import paper as paper_script
-from workflow.scripts import question, report, summary
 
 SCALE = "test"
 EVIL = "<script>alert('x')</script>"
@@ -160,4 +161,6 @@ def write_pages(folder: Path) -> None:
     for paper, tables in papers.items():
         paper_script.main([paper, *map(str, tables), "--scale", SCALE, *where(folder)])
     write_report(folder, *sorted(path.stem for tables in papers.values() for path in tables))
+    told = {"first": EVIL, "differs": [EVIL], "reasons": [EVIL], "record": record(rows_of()[0])}
+    audit.write_page(site_of(folder), [EVIL] * 3, [Finding("cafe0123cafe", EVIL, "cannot tell", **told)])
     summary.main([SCALE, *where(folder)])

@@ -4,11 +4,14 @@ import random
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
+from functools import cached_property
 from pathlib import Path
 
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, user_path
 from workflow.config.strict import read_json
+from workflow.plan.config import Config
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results import archive
 
@@ -38,24 +41,41 @@ def recorded(runs: PlannedRuns, folder: Path) -> list[str]:
     return sorted(digest for digest in known if (folder / digest / "record.json").is_file())
 
 
-def draw(runs: PlannedRuns, wanted: int | str, seed: str, of: str | None) -> list[str]:
-    """Draw so many runs, or take all of a question; `ConfigError` where none has a record.
+class Audit:
+    """What `snakemake audit` does under a config."""
 
-    Short ones first, and among them as the seed has it: whoever names the seed, and not who made the records, chooses.
-    """
-    with runs_of(of) as folder:
-        found = recorded(runs, folder)
-        if isinstance(wanted, str):
-            found = [digest for digest in found if digest in {row.job.digest for row in runs.rows_of(wanted)}]
-            wanted = len(found)
-        if not found:
-            raise ConfigError("audit: none of the runs of this config has a record there")
-        random.Random(seed).shuffle(found)
-        return sorted(found, key=lambda digest: _seconds(folder / digest / "record.json") > SHORT)[:wanted]
+    def __init__(self, config: Config, runs: PlannedRuns):
+        self.config, self.runs, self.of = config, runs, config.audit_of
+        self.seed = str(date.today() if config.audit_seed is None else config.audit_seed)
+
+    @property
+    def title(self) -> str:
+        """Say which records are compared, and how they were drawn."""
+        what, wanted = self.of or f"scale {self.config.folder}", self.config.audit
+        return f"audit of {what}, {f'drawn by {self.seed}' if isinstance(wanted, int) else f'the question {wanted}'}"
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """Draw so many runs, or take all of a question; `ConfigError` where none has a record.
+
+        Those first that must be equal to the bit, the short ones before others, and among them as the seed has it:
+        whoever names the seed, and not who made the records, chooses.
+        """
+        wanted = self.config.audit
+        with runs_of(self.of) as folder:
+            found = recorded(self.runs, folder)
+            if isinstance(wanted, str):
+                found = [digest for digest in found if digest in {row.job.digest for row in self.runs.rows_of(wanted)}]
+                wanted = len(found)
+            if not found:
+                raise ConfigError("audit: none of the runs of this config has a record there")
+            random.Random(self.seed).shuffle(found)
+            return sorted(found, key=lambda digest: _comes_late(folder / digest / "record.json"))[:wanted]
 
 
-def _seconds(path: Path) -> float:
-    """Return how long a run took, as its record says, edited or not; of one that failed, forever."""
+def _comes_late(path: Path) -> tuple[bool, bool]:
+    """Say whether a run need not be equal, and whether it took long or failed, as its record says, edited or not."""
     record = read_json(path)
-    cost = record.get("cost") if isinstance(record, dict) else None
-    return float((cost or {}).get("seconds", "inf"))
+    record = record if isinstance(record, dict) else {}
+    seconds = float((record.get("cost") or {}).get("seconds", "inf"))
+    return record.get("bits") != "portable", seconds > SHORT

@@ -5,12 +5,10 @@ read. What concerns several questions is made from their files.
 """
 
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from itertools import chain
 
 from workflow.plan.ablations import Ablation, check_owners, find_owners
-from workflow.plan.audits import draw
 from workflow.plan.claims import FORMULAS, LAYERS, ablation_of, costs_claimed, known_claims
 from workflow.plan.code import Code
 from workflow.plan.config import Config, load_config
@@ -185,26 +183,6 @@ class Targets:
     def pages(self) -> list[str]:
         papers = [f"{self.reports}/papers/{paper}.html" for paper in self.papers]
         return [*self.shared_pages, *papers, *(self.page_of(name) for name in self.ablations)]
-
-    # audits
-
-    @property
-    def audit_seed(self) -> str:
-        """Return what an audit draws by: today's date, unless the config says otherwise."""
-        seed = self.config.audit_seed
-        return str(date.today() if seed is None else seed)
-
-    @cached_property
-    def audited(self) -> list[str]:
-        """List the runs whose records an audit trains again."""
-        return draw(self.runs, self.config.audit, self.audit_seed, self.config.audit_of)
-
-    @property
-    def audit_in_words(self) -> str:
-        """Say what is audited: which records, and how they were drawn."""
-        what, wanted = self.config.audit_of or f"scale {self.folder}", self.config.audit
-        drawn = f"drawn by {self.audit_seed}" if isinstance(wanted, int) else f"the question {wanted}"
-        return f"audit of {what}, {drawn}"
 
     # names on the command line
 

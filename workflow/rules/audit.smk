@@ -1,7 +1,10 @@
+auditing = Audit(targets.config, targets.runs)
+
+
 def drawn(wildcards):
     """Return the records that the jobs of an audit leave, trained again."""
     try:
-        return [f"results/audit/{digest}/record.json" for digest in targets.audited]
+        return [f"results/audit/{digest}/record.json" for digest in auditing.drawn]
     except (ConfigError, OSError) as error:
         raise SystemExit(f"config error: {explain(error)}") from None
 
@@ -45,10 +48,10 @@ rule audit:
     conda:
         "../../environment.yml"
     params:
-        digests=lambda w: targets.audited,
+        digests=lambda w: auditing.drawn,
         scale=targets.folder,
-        about=lambda w: targets.audit_in_words,
-        of=["--of", targets.config.audit_of] if targets.config.audit_of else [],
+        about=auditing.title,
+        of=["--of", auditing.of] if auditing.of else [],
     message:
         "{params.about}"
     shell:

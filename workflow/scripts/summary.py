@@ -105,6 +105,8 @@ def main(argv: list[str] | None = None) -> None:
     failed = ["failed:", *(f"  {line}" for line in lines)]
     well = [steps_ended(site.results, options.steps_failed)]
     print("\n".join([*list_restless(site.results), *(failed if lines else well)]))
+    if (audit := site.reports / "audit.html").exists() and "audit" in options.asked:
+        print(f"audit: {audit.resolve()}")
     written = write_root(options.results, options.reports)
     print(f"report: {(options.reports / 'index.html').resolve() if written else 'not written yet'}")
 
