@@ -9,13 +9,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+import torch
+
 from models.kernels.compiled import build
 from tests._jobs import VARIANTS, bitext, captioning, corpus, job, parsing, translation
-from tests._training import interrupt, start
+from tests._training import CPU, interrupt, start
 from tests.tasks.test_captioning import coloured
 from tests.tasks.test_parsing import trees
 from workflow.config.job import Job
 from workflow.scripts import train
+from workflow.training.backends import bits
 
 WIDE = {"d_model": 48, "heads": 3, "d_ff": 80, "dropout": 0.1}
 CASES = {name: (job(**variant), None) for name, variant in VARIANTS.items()}
@@ -35,6 +38,7 @@ def digest(case: Job, text, folder: Path, middle: int | None) -> str:
     run.train()
     scores = train.evaluate(run)
     curve = [{key: value for key, value in point.items() if key != "tokens_per_s"} for point in run.curve]
+    assert bits(run.net, CPU, torch.float32) == "portable"
     told = hashlib.sha256(json.dumps([scores["metrics"], scores["facts"], curve], sort_keys=True).encode())
     for name, tensor in sorted(run.net.state_dict().items()):
         told.update(name.encode() + tensor.contiguous().numpy().tobytes())

@@ -5,12 +5,14 @@ import json
 import pandas as pd
 import pytest
 
-from tests._runs import write_inputs
+from tests import _site
+from tests._runs import run, write_inputs
 from workflow.cli import trace as trace_command
 from workflow.config.errors import ConfigError
 from workflow.report.figure_files import write_figure
 from workflow.report.table_files import write_table
 from workflow.results import provenance
+from workflow.results.record import read_record, write_record
 from workflow.results.runs_table import read_frames
 
 
@@ -69,3 +71,23 @@ def test_other_files_are_refused(name, content, message, tmp_path):
 def test_a_figure_of_no_run_says_so(tmp_path):
     trace = json.loads(provenance.trace_of(pd.DataFrame(), "computed", [], pd.DataFrame({"n": [1]}), []))
     assert (trace["runs"], trace["commits"], trace["data"]) == ([], [], "n\n1\n")
+
+
+def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch, capsys):
+    """Each as it was signed, another's in its place, edited, or not here."""
+    monkeypatch.chdir(tmp_path)
+    for n in range(3):
+        write_record(tmp_path / f"results/runs/{n}/record.json", _site.record(run(seed=n + 1)))
+    kept, replaced, edited = (tmp_path / f"results/runs/{n}/record.json" for n in range(3))
+    signed = {n: read_record(tmp_path / f"results/runs/{n}/record.json").signature for n in "012"} | {"3": "cafe"}
+    line = {"name": "a_claim", "verdict": "reproduced", "digests": ["0", "1", "2", "3"], "signed": signed}
+    (tmp_path / "ledger.json").write_text(json.dumps({"provenance": ["scale test"], "claims": [line]}))
+    replaced.write_text(kept.read_text())
+    edited.write_text(edited.read_text().replace('"seconds": 3', '"seconds": 4'))
+    trace_command.main(["ledger.json"])
+    told = [printed.partition("results/runs/")[2] for printed in capsys.readouterr().out.splitlines()[3:]]
+    ends = [f", signed {signed['0']}", ", another than was used then"]
+    ends += [", refused: changed after its run wrote it", ", not here"]
+    assert told == [f"{n}/record.json{end}" for n, end in enumerate(ends)]
+    trace_command.main(["ledger.json", "--data"])
+    assert f"a_claim,reproduced,0,{signed['0']}" in capsys.readouterr().out

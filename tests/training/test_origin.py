@@ -7,14 +7,17 @@ from unittest.mock import Mock
 
 import psutil
 import pytest
+import torch
 
+from models.kernels.compiled import build
 from tests._jobs import corpus, job
 from tests._training import CPU, run_script, write_job
 from workflow.plan import sources
 from workflow.results.record import read_record
 from workflow.scripts import train
 from workflow.tasks.char_lm import store
-from workflow.training import origin, processes
+from workflow.training import backends, origin, processes
+from workflow.training.loop import build_net
 
 
 def described() -> dict:
@@ -29,6 +32,16 @@ def test_a_refused_limit_of_memory_stands_in_the_record_and_the_run_goes_on(refu
     train.main([str(path), "--data", str(tmp_path / "toy.npz"), "--device", "cpu"])
     record = read_record(path.parent / "record.json")
     assert record.status == "ok" and str(refusal) in record.origin.missing["limit of memory"]
+
+
+def test_bits_of_what_torch_or_the_definition_computes_stay_on_their_machine(monkeypatch):
+    net = build_net(job(), CPU)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    assert backends.bits(net, CPU, torch.float32) == "portable" or build.obstacle()
+    with build.without():
+        assert backends.bits(net, CPU, torch.float32) == "this machine"
+    backends.prepare(net, "definition", CPU, torch.float32)
+    assert backends.bits(net, CPU, torch.float32) == "this machine"
 
 
 def test_a_system_that_does_not_tell_its_memory_trains_all_the_same(tmp_path, monkeypatch):
