@@ -7,13 +7,12 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import unfold
 
 from models.attention.choice import Choice
 from models.attention.engine.caches import Past
 from models.attention.layers import SequenceAttention, Source, StreamAttention
 from models.attention.positions._sinusoid import interleaved
-from models.kernels.compiled.dense import Linear, Product, add_and_norm, compiles, linear, multiply
+from models.kernels.compiled.dense import Linear, Product, add_and_norm, compiles, multiply
 from models.kernels.no_double_backward import no_double_backward
 
 
@@ -52,18 +51,6 @@ class FeedForward(nn.Sequential):
             return super().forward(x)
         y = _Relu2.apply(x.flatten(0, -2), first.weight, first.bias, last.weight, last.bias)
         return y.view(*x.shape[:-1], -1)
-
-
-class Convolution(nn.Conv2d):
-    """torch's convolution; where products are compiled, patches times the filters, whose sums have our order."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Convolve pictures B C H W -> B D H' W'."""
-        if not compiles(x):
-            return super().forward(x)
-        patches = unfold(x, self.kernel_size, padding=self.padding, stride=self.stride).transpose(1, 2)
-        rows = (x.size(2) + 2 * self.padding[0] - self.kernel_size[0]) // self.stride[0] + 1
-        return linear(patches, self.weight.flatten(1), self.bias).transpose(1, 2).unflatten(2, (rows, -1))
 
 
 class PositionalEncoding(nn.Module):

@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from models.kernels.compiled.dense import Linear
-from models.nets.blocks import Convolution, PositionalEncoding
+from models.nets._convolution import Convolution
+from models.nets.blocks import PositionalEncoding
 from models.nets.seq2seq import Seq2Seq
 
 

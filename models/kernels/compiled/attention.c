@@ -81,7 +81,7 @@ static void rows_backward(const item *m, chunk *x) {
         fill(d + to, d + x->ld, 0);
         real alpha = a->alpha[m->h];
         real dalpha = through_weights(p + from, d + from, up_to_lanes(to - from), alpha, a->learned_alpha,
-                                      scratch(OF_A_ROW, x->ld));
+                                      scratch(OF_A_ROW, 3 * x->ld));
         if (a->learned_alpha) a->dalpha[index] = dalpha;
         if (a->dz.data) *row(a->dz, m->b, m->h, x->t + i) = ramp(m, x, i, from, to, NULL, d);
         if (a->drop) drop_row(m, x, i, from, to, p);
@@ -170,7 +170,7 @@ static void compute(const attention *a, int64_t index, real *dpt) {
         m.v = gathered(VALUE_ROWS, m.v, m.v_row, m.keys, a->d_v), m.v_row = a->d_v;
     }
     if (a->grad && m.queries > FEW) m.dk = zeros(DKEYS, m.keys * a->d_k), m.dv = zeros(DVALUES, m.keys * a->d_v);
-    m.ramps = scratch(RAMPS, 4 * (a->ramp + 1));
+    m.ramps = scratch(RAMPS, 4 * table_size(a));
     int64_t size = m.c * (m.widest + 1) + LANES;
     for (int64_t t = 0; t < m.queries; t += m.c) {
         chunk x = chunk_at(&m, t, m.c);

@@ -46,24 +46,26 @@ static real solve_near(const real *s, int64_t n, real e, real most, real tau) {
 
 static inline real log_of(real p) { return p > 0 ? logarithm(p > 0 ? p : 1) : 0; }
 
-/* r of a weight whose logarithm is log_p: by its series where exp(y) - 1 - y would lose digits. over_square: 1 / e^2,
-   or 0 where e is. */
-static inline real r_of(real log_p, real e, real over_square) {
-    real y = -e * log_p, terms = 1;
+/* r of a weight whose logarithm is log_p, y = -e log_p: by its series where exp(y) - 1 - y would lose digits.
+   over_square: 1 / e^2, or 0 where e is. */
+static inline real r_of(real log_p, real y, real exp_y, real over_square) {
+    real terms = 1;
     for (int k = sizeof(real) == 8 ? 18 : 10; k > 2; k--) terms = multiply_add(y * ((real)1 / k), terms, 1);
-    real far = (exponential(y > 1 ? y : 1) - 1 - y) * over_square;
-    return y > 1 ? far : log_p * log_p * terms * (real).5;
+    return y > 1 ? (exp_y - 1 - y) * over_square : log_p * log_p * terms * (real).5;
 }
 
-/* The gradient of alpha; r: n numbers of scratch. */
-static real dalpha_of(const real *p, const real *dp, int64_t n, real e, real *r) {
+/* The gradient of alpha. w: n numbers that become p^(1 - e), and 2 n of scratch behind them. */
+static real dalpha_of(const real *p, const real *dp, int64_t n, real e, real *w) {
+    real *r = w + n, *logs = r + n;
     real over_square = e > 0 ? 1 / (e * e) : 0;
     vector r_sum[WORDS] = {0}, entropy[WORDS] = {0}, along[WORDS] = {0};
     for (int64_t i = 0; i < whole(n); i += LANES) {
         real pr[LANES], own[LANES];
         for (int l = 0; l < LANES; l++) {
-            real log_p = log_of(p[i + l]);
-            r[i + l] = r_of(log_p, e, over_square);
+            real log_p = log_of(p[i + l]), y = -e * log_p, exp_y = exponential(y);
+            logs[i + l] = log_p;
+            w[i + l] = p[i + l] * exp_y;
+            r[i + l] = r_of(log_p, y, exp_y, over_square);
             pr[l] = p[i + l] * r[i + l];
             own[l] = -p[i + l] * log_p;
         }
@@ -74,8 +76,7 @@ static real dalpha_of(const real *p, const real *dp, int64_t n, real e, real *r)
     for (int64_t i = 0; i < whole(n); i += LANES) {
         real term[LANES];
         for (int l = 0; l < LANES; l++) {
-            real log_p = log_of(p[i + l]);
-            term[l] = p[i + l] * (R * multiply_add(-e, log_p, 1) - r[i + l] * multiply_add(e, H, 1));
+            term[l] = p[i + l] * (R * multiply_add(-e, logs[i + l], 1) - r[i + l] * multiply_add(e, H, 1));
         }
         add_products(along, term, dp + i);
     }

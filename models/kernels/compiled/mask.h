@@ -4,11 +4,14 @@
 
 #include "pattern.h"
 
+/* Numbers of a table of the ramp: R + 1, and zeros up to a whole round of the lanes and one more. */
+static inline int64_t table_size(const attention *a) { return up_to_lanes(a->ramp + 1) + LANES; }
+
 /* log m (or, with `slope`, its derivative in z) where the ramp begins at the distance ceil(z) and R on: R + 1 numbers
    with the nearest first, and again with the farthest first. -inf (or 0) where m is 0. */
 static void ramp_table(const attention *a, real z, int slope, real *near_first) {
     int64_t R = a->ramp;
-    real *far_first = near_first + R + 1, least = ceil(z) - z;
+    real *far_first = near_first + table_size(a), least = ceil(z) - z;
     for (int64_t n = 0; n <= R; n++) {
         real mask = (R - least - n) / R; /* at most 1 */
         if (slope)
@@ -17,14 +20,15 @@ static void ramp_table(const attention *a, real z, int slope, real *near_first) 
             near_first[n] = mask > 0 ? logarithm(mask > 0 ? mask : 1) : -INFINITY;
     }
     for (int64_t n = 0; n <= R; n++) far_first[n] = near_first[R - n];
+    for (int64_t n = R + 1; n < table_size(a); n++) near_first[n] = far_first[n] = 0;
 }
 
 /* Adds log m to the columns from..to of row i, or for the backward pass gives dz from ds. */
 static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t to, real *s, const real *ds) {
     const attention *a = m->a;
-    real z = *row(a->z, m->b, m->h, x->t + i), *near_first = m->ramps + (ds ? 2 * (a->ramp + 1) : 0);
+    real z = *row(a->z, m->b, m->h, x->t + i), *near_first = m->ramps + (ds ? 2 * table_size(a) : 0);
     if (a->z.row || !(x->t + i)) ramp_table(a, z, ds != NULL, near_first); /* else as for the first query */
-    const real *far_first = near_first + a->ramp + 1;
+    const real *far_first = near_first + table_size(a);
     for (int64_t j = from; z != z && !ds && j < to; j++) s[j] = NAN;
     if (z != z) return NAN;
     int64_t nearest = nearest_of(m, x, i), flat = (int64_t)ceil(z);
@@ -33,7 +37,9 @@ static real ramp(const item *m, const chunk *x, int64_t i, int64_t from, int64_t
     for (int64_t j = from; !ds && j < lowest(left, farthest_left); j++) s[j] = -INFINITY;
     int64_t start = highest(from, farthest_left), stop = highest(right, lowest(to, farthest_right));
     far_first += start - farthest_left, near_first += right - nearest - flat;
-    if (ds) return dot(highest(0, left - start), ds + start, far_first) + dot(stop - right, ds + right, near_first);
+    if (ds) /* beyond the ramp the tables have zeros */
+        return dot(up_to_lanes(highest(0, left - start)), ds + start, far_first) +
+               dot(up_to_lanes(stop - right), ds + right, near_first);
     for (int64_t j = start; j < left; j++) s[j] += far_first[j - start];
     for (int64_t j = right; j < stop; j++) s[j] += near_first[j - right];
     for (int64_t j = highest(right, farthest_right); j < to; j++) s[j] = -INFINITY;

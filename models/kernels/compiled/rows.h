@@ -201,7 +201,8 @@ static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scr
     return row;
 }
 
-/* dp becomes ds in place: ds = w (dp - (w . dp) / sum w), w = p ^ (2 - alpha). Gives the gradient of alpha. */
+/* dp becomes ds in place: ds = w (dp - (w . dp) / sum w), w = p ^ (2 - alpha). Gives the gradient of alpha. w: 3 n
+   numbers of scratch. */
 static real through_weights(const real *p, real *dp, int64_t n, real alpha, int learned, real *w) {
     n = whole(n);
     real dalpha = learned ? dalpha_of(p, dp, n, alpha - 1, w) : 0;
@@ -211,7 +212,7 @@ static real through_weights(const real *p, real *dp, int64_t n, real alpha, int 
         for (int64_t i = 0; i < n; i++) w[i] = p[i] > 0 ? 1 : 0;
     else if (alpha == (real)1.5)
         for (int64_t i = 0; i < n; i++) w[i] = sqrt(p[i]);
-    else
+    else if (!learned)
         for (int64_t i = 0; i < n; i++) w[i] = power(p[i], 2 - alpha);
     real along = dot(n, w, dp), total = sum(w, n);
     if (total == 0) {

@@ -51,7 +51,7 @@ static void sparse_backward_row(const item *m, chunk *x, int64_t i, const int32_
     }
     for (int64_t n = count; n % LANES; n++) p[n] = d[n] = 0;
     real alpha = a->alpha[m->h];
-    real dalpha = through_weights(p, d, up_to_lanes(count), alpha, a->learned_alpha, scratch(OF_A_ROW, x->ld));
+    real dalpha = through_weights(p, d, up_to_lanes(count), alpha, a->learned_alpha, scratch(OF_A_ROW, 3 * x->ld));
     if (a->learned_alpha) a->dalpha[(m->b * a->H + m->h) * a->T + x->t + i] = dalpha;
     memset(dq, 0, a->d_k * sizeof(real));
     for (int64_t n = 0; n < count; n++) {
