@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import platform
 import shlex
 import subprocess
 import sys
@@ -63,6 +64,13 @@ def test_without_a_compiler_other_code_computes_and_the_record_says_why(command,
     x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(5, 4)
     torch.testing.assert_close(linear(x, weight), x @ weight.T)
     assert described() == [f"cpu float64: nothing is compiled, which is slower: {reason}", f"{WORK} band (2)"]
+
+
+@compiler
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only there can a compiler be told to do without")
+def test_a_processor_without_a_fused_multiply_add_is_told_so(fresh, monkeypatch):
+    monkeypatch.setenv("CC", f"{shlex.join(build._compiler())} -mno-fma -mno-avx512f")
+    assert build.obstacle().endswith('error: #error "no fused multiply-add"')
 
 
 @compiler

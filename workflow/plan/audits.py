@@ -8,6 +8,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 
+from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, user_path
 from workflow.config.strict import read_json
@@ -53,6 +54,14 @@ class Audit:
         """Say which records are compared, and how they were drawn."""
         what, wanted = self.of or f"scale {self.config.folder}", self.config.audit
         return f"audit of {what}, {f'drawn by {self.seed}' if isinstance(wanted, int) else f'the question {wanted}'}"
+
+    @property
+    def files(self) -> list[str]:
+        """List the records that training again leaves; the workflow ends in a line where nothing can be drawn."""
+        try:
+            return [f"results/audit/{digest}/record.json" for digest in self.drawn]
+        except (ConfigError, OSError) as error:
+            raise SystemExit(f"config error: {explain(error)}") from None
 
     @cached_property
     def drawn(self) -> list[str]:

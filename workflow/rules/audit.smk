@@ -1,14 +1,6 @@
 auditing = Audit(targets.config, targets.runs)
 
 
-def drawn(wildcards):
-    """Return the records that the jobs of an audit leave, trained again."""
-    try:
-        return [f"results/audit/{digest}/record.json" for digest in auditing.drawn]
-    except (ConfigError, OSError) as error:
-        raise SystemExit(f"config error: {explain(error)}") from None
-
-
 rule train_again:
     """Train a run again that has a record, for an audit."""
     input:
@@ -41,7 +33,7 @@ rule train_again:
 rule audit:
     """Train some runs again, drawn by a seed, and compare them with their records, to the bit where that must hold."""
     input:
-        drawn,
+        lambda w: auditing.files,
     log:
         f"logs/{targets.folder}/audit.log",
     localrule: True
