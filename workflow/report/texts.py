@@ -52,7 +52,7 @@ def badge_of_bits(runs: pd.DataFrame) -> Badge:
     once = runs.drop_duplicates("digest")
     bound = once[once["bits"] != "portable"]
     if not len(bound):
-        return Badge("portable bits", "On another processor every number comes out the same: snakemake audit.")
+        return Badge("portable bits", "On another x86 processor every number comes out the same: snakemake audit.")
     commits = ", ".join(sorted({commit[:7] for commit in bound["commit"]}))
     few = "bits of one machine" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: bits of one machine"
     return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
