@@ -1,6 +1,6 @@
 """Compare records with the same jobs trained again: `python -m workflow.scripts.audit DIGEST... --scale S --about X`.
 
-Reads results/audit/DIGEST/record.json, checks that every record of the scale says what its run wrote, writes the page
+Reads results/audit/DIGEST/record.json, checks that every record there says what its run wrote, writes the page
 reports/SCALE/audit.html and prints what was found in three lines. Exits with 1 where a record was edited, or is not
 equal where it must be.
 """
@@ -14,7 +14,7 @@ from workflow.config.command_line import Parser, printable, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse_json
-from workflow.plan.audits import recorded, runs_of
+from workflow.plan.audits import runs_of
 from workflow.plan.targets import Targets
 from workflow.report.pages.site import Site, parse_with_site
 from workflow.results.audit import Finding, compare
@@ -24,14 +24,15 @@ AGAIN = Path("results/audit")
 
 
 def read_all(targets: Targets, of: str | None) -> tuple[dict[str, Record], list[Finding]]:
-    """Read every record of the config there is; what is not as its run wrote it is a finding."""
+    """Read every record there, of other scales too; what is not as its run wrote it is a finding."""
     records, refused = {}, []
     with runs_of(of) as folder:
-        for digest in recorded(targets.runs, folder):
+        for path in sorted(folder.glob("*/record.json")):
+            digest = path.parent.name
             try:
-                records[digest] = read_record(folder / digest / "record.json")
+                records[digest] = read_record(path)
             except ConfigError as error:
-                label = targets.runs.labels.run(digest)
+                label = targets.runs.labels.run(digest) if digest in targets.runs.jobs else "a run of another scale"
                 refused.append(Finding(digest, label, "refused", must=True, differs=[str(error)]))
     return records, refused
 
