@@ -38,14 +38,9 @@ def _origin_values(records: Iterable[Record]) -> dict[str, set[str]]:
     """Collect every value of the fields of the origins but the time, of the scale and of the texts."""
     values: dict[str, set[str]] = {}
     for record in records:
-        origin = record.origin
-        fields = origin.model_dump(exclude={"started", "versions", "sources", "accepted"})
-        fields |= {"scale": record.job.scale, "text": f"{record.job.corpus} ({record.job.checksum[:19]})"}
-        fields |= {f"version of {name}": version for name, version in origin.versions.items()}
-        fields |= {f"source {file}": digest for file, digest in origin.sources.items()}
-        fields |= {f"accepted change {number}": line for number, line in enumerate(origin.accepted, 1)}
-        for name, value in fields.items():
-            values.setdefault(name, set()).add(str(value))
+        text = f"{record.job.corpus} ({record.job.checksum[:19]})"
+        for name, value in (record.origin.fields() | {"scale": record.job.scale, "text": text}).items():
+            values.setdefault(name, set()).add(value)
     return values
 
 

@@ -1,7 +1,6 @@
 """Draw the records that an audit trains again: of those that came with the project, or of another's bundle."""
 
 import random
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
@@ -10,9 +9,10 @@ from pathlib import Path
 
 from workflow.config.command_line import explain
 from workflow.config.errors import ConfigError
-from workflow.config.files import PRECOMPUTED, user_path
+from workflow.config.files import PRECOMPUTED
 from workflow.config.strict import read_json
 from workflow.plan.config import Config
+from workflow.plan.other_results import find_bundle
 from workflow.plan.planned_runs import PlannedRuns
 from workflow.results import archive
 
@@ -22,18 +22,8 @@ SHORT = 40  # seconds that a run took which is drawn before longer ones: three o
 @contextmanager
 def runs_of(path: str | None) -> Iterator[Path]:
     """Yield the folder with the records of a scale's results or a bundle; None: of what came with the project."""
-    if path is None:
-        yield PRECOMPUTED / "runs"
-        return
-    place = user_path(path, f"audit_of '{path}'")
-    if (place / "plan.json").is_file():
-        yield place.parent / "runs"
-        return
-    if not place.is_file():
-        raise ConfigError(f"audit_of '{path}': neither a scale's results, such as results/small, nor a bundle")
-    with tempfile.TemporaryDirectory() as folder:
-        archive.unpack(place, Path(folder))
-        yield Path(folder, "results", "runs")
+    with archive.opened(PRECOMPUTED if path is None else find_bundle("audit_of", path)) as place:
+        yield place / "runs" if path is None else place.parent / "runs"
 
 
 def recorded(runs: PlannedRuns, folder: Path) -> list[str]:

@@ -27,6 +27,15 @@ class OtherResults:
         return json_checksum(seen)
 
 
+def find_bundle(key: str, word: str) -> Path:
+    """Find what a config's key names: a scale's results or a bundle; `ConfigError` where it is neither."""
+    path = user_path(word, f"{key} '{word}'")
+    came = path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]
+    if not came and not is_zipfile(path) and not (path / "plan.json").is_file():
+        raise ConfigError(f"{key} '{word}': neither a scale's results, such as results/small, nor a bundle")
+    return path
+
+
 def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     """Find other results by the name of their file; precomputed results of `scale` itself are its own runs, left out.
 
@@ -35,11 +44,9 @@ def find_other_results(scale: str, named: list[str]) -> dict[str, OtherResults]:
     """
     results = {name: OtherResults(name, PRECOMPUTED / name) for name in precomputed_scales() if name != scale}
     for word in named:
-        path = user_path(word, f"other_results '{word}'")
+        path = find_bundle("other_results", word)
         if path.resolve() in [PRECOMPUTED / name for name in precomputed_scales()]:
             continue  # they stand there already, or are this scale's own runs
-        if not is_zipfile(path) and not (path / "plan.json").is_file():
-            raise ConfigError(f"other_results '{word}': neither a scale's results, such as results/small, nor a bundle")
         if path.resolve() == Path("results", scale).resolve():
             raise ConfigError(f"other_results '{word}': these are the results of {scale} itself")
         inside = path.parent == Path("results") and path.name not in results

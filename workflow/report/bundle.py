@@ -4,7 +4,6 @@ A bundle is the folder of a scale under results/, an archive of it (`workflow.re
 with the project, results/precomputed/SCALE. Records lie in ../runs; costs and other measurements in the folder itself.
 """
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,13 +39,10 @@ class Bundle:
 
 def read_bundle(path: Path) -> Bundle:
     """Read the bundle at a path, a folder or an archive; `ConfigError` in a line where there is nothing to read."""
-    if path.is_dir():
-        return _read_scale(path, str(path))
-    if not path.is_file():
+    if not path.is_dir() and not path.is_file():
         raise ConfigError(f"{path}: no such bundle; expected a scale's results, such as results/laptop, or an archive")
-    with tempfile.TemporaryDirectory() as folder:
-        manifest = archive.unpack(path, Path(folder))
-        return _read_scale(Path(folder) / "results" / manifest.scale, str(path))
+    with archive.opened(path) as scale:
+        return _read_scale(scale, str(path))
 
 
 def _read_scale(path: Path, name: str) -> Bundle:

@@ -6,7 +6,10 @@ reports/index.html leads to this scale alone. The same results and pages give th
 
 import hashlib
 import re
+import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from workflow.config.errors import ConfigError, check_known, shown
@@ -78,6 +81,17 @@ def unpack(path: Path, folder: Path) -> Manifest:
             return manifest
     except BROKEN as error:
         raise ConfigError(f"{path}: not a bundle that can be read ({error})") from None
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Path]:
+    """Yield the folder of a scale's results, which runs lie beside: the path, or where its archive is unpacked."""
+    if path.is_dir():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = unpack(path, Path(folder))
+        yield Path(folder, "results", manifest.scale)
 
 
 def _manifest(path: Path, archive: zipfile.ZipFile) -> Manifest:

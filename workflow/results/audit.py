@@ -7,7 +7,8 @@ from workflow.results.record import Origin, Record
 from workflow.tasks.spec import TASKS
 
 FILES = 4  # of other sources that are named
-NO_MATTER = ("python", "compiler")  # versions that change no bit of what is portable
+# what may change a number, the likeliest first; other versions come after
+REASONS = ("version of torch", "device", "devices", "driver", "precision", "version of compiler", "threads")
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,9 @@ def list_differences(record: Record, here: Record) -> list[str]:
         theirs, ours = record.metrics.get(name), here.metrics.get(name)
         if not _same(theirs, ours):
             found.append(f"{name} {theirs!r} in the record, {ours!r} here")
-    # sentences, and attention maps but for a few runs, are not passed on with records
-    shared = sorted({*record.facts} & {*here.facts})
-    found += [f"the fact {name}" for name in shared if not _same(record.facts[name], here.facts[name])]
+    # a record that is passed on lacks sentences, and attention maps but for a few runs
+    kept = sorted(record.facts.items())
+    found += [f"the fact {name}" for name, fact in kept if name not in here.facts or not _same(fact, here.facts[name])]
     curves = ([point.model_dump(exclude={"tokens_per_s"}) for point in each.curve] for each in (record, here))
     if not _same(*curves):
         found.append("the learning curve")
@@ -95,12 +96,12 @@ def find_first(record: Record, here: Record) -> str:
 
 def list_reasons(record: Origin, here: Origin) -> list[str]:
     """List what was not the same for the two, the likeliest first."""
-    versions = sorted({*record.versions, *here.versions}, key=lambda name: (name in NO_MATTER, name != "torch", name))
-    pairs = [(name, record.versions.get(name, "unknown"), here.versions.get(name, "unknown")) for name in versions]
-    named = ("device", "devices", "driver", "precision", "threads")
-    pairs += [(name, getattr(record, name), getattr(here, name)) for name in named]
-    reasons = [f"{name}: {theirs} there, {ours} here" for name, theirs, ours in pairs if theirs != ours]
-    changed = sorted(file for file, digest in here.sources.items() if record.sources.get(file) != digest)
+    theirs, ours = record.fields(), here.fields()
+    other = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+    named = [name for name in REASONS if name in other]
+    named += [name for name in other if name.startswith("version of ") and name not in REASONS]
+    reasons = [f"{name}: {theirs.get(name, 'none')} there, {ours.get(name, 'none')} here" for name in named]
+    changed = sorted(name.removeprefix("source ") for name in other if name.startswith("source "))
     if changed:
         more = f" and {len(changed) - FILES} more" if len(changed) > FILES else ""
         reasons.insert(0, f"the code: {', '.join(changed[:FILES])}{more}; the record is of commit {record.commit[:7]}")

@@ -94,6 +94,14 @@ class Origin(StrictModel):
     started: str
     missing: dict[str, str] = {}
 
+    def fields(self) -> dict[str, str]:
+        """List by name what two origins may differ in, versions and source files one by one; not the time."""
+        fields = self.model_dump(exclude={"started", "versions", "sources", "accepted"})
+        fields |= {f"version of {name}": version for name, version in self.versions.items()}
+        fields |= {f"source {file}": digest for file, digest in self.sources.items()}
+        fields |= {f"accepted change {number}": line for number, line in enumerate(self.accepted, 1)}
+        return {name: str(value) for name, value in fields.items()}
+
 
 class Record(Measured):
     """What a run leaves behind; of one that broke, `reason` says why, and there are no metrics.

@@ -2,10 +2,10 @@
 
        s = q k^T + r p^T + log m     P = normalise(select(s))     y = drop(P) v
 
-   An item is a head of a stream, computed by one thread, c queries at a time, so that their
-   scores stay in the processor's cache. Scores are c n, with a column for each key j0 .. j0 + n - 1 that any of the
-   queries sees; those of r p^T are written askew, since row i sees the distances one column further on. Nothing of
-   the size of the scores is kept for the backward pass: they are computed again. */
+   An item is a head of a stream, computed by one thread, c queries at a time, so that their scores stay in the
+   processor's cache. Scores are c n, with a column for each key j0 .. j0 + n - 1 that any of the queries sees; those of
+   r p^T are written askew, since row i sees the distances one column further on. Nothing of the size of the scores is
+   kept for the backward pass: they are computed again. */
 #include "band.h"
 #include "mask.h"
 #include "sparse.h"
@@ -217,10 +217,10 @@ void attend(const attention *a) {
         }
     for (int64_t part = 0; a->dpt && part < PARTS; part++)
         for (int64_t i = start[part]; i < start[part + 1]; i++) {
+            if (!begins(a, i, start[part])) continue;
             int64_t h = a->dpt_head ? i / a->B : 0;
             const real *own = sums + (part + h) * a->dpt_size;
-            for (int64_t j = 0; begins(a, i, start[part]) && j < a->dpt_size; j++)
-                a->dpt[h * a->dpt_head + j] += own[j];
+            for (int64_t j = 0; j < a->dpt_size; j++) a->dpt[h * a->dpt_head + j] += own[j];
         }
 }
 

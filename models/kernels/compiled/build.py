@@ -144,9 +144,8 @@ def compiler_version() -> str:
     """Name what compiled the library, and its vectors; why nothing did where there is none."""
     if reason := obstacle():
         return f"none: {reason}"
-    return (
-        f"{_run([*_compiler(), '--version']).stdout.splitlines()[0]}, vectors of {library(torch.float32).bytes()} bytes"
-    )
+    first = _run([*_compiler(), "--version"]).stdout.splitlines()[0]
+    return f"{first}, vectors of {library(torch.float32).bytes()} bytes"
 
 
 def _digest(command: list[str]) -> str:

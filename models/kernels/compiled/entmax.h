@@ -75,9 +75,8 @@ static real dalpha_of(const real *p, const real *dp, int64_t n, real e, real *w)
     real R = folded(r_sum), H = folded(entropy);
     for (int64_t i = 0; i < whole(n); i += LANES) {
         real term[LANES];
-        for (int l = 0; l < LANES; l++) {
+        for (int l = 0; l < LANES; l++)
             term[l] = p[i + l] * (R * multiply_add(-e, logs[i + l], 1) - r[i + l] * multiply_add(e, H, 1));
-        }
         add_products(along, term, dp + i);
     }
     return folded(along) / multiply_add(e, multiply_add(e, R, H), 1);

@@ -33,19 +33,8 @@ from workflow.results.statistics import (
 )
 
 CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
-ALWAYS = (
-    "name",
-    "digests",
-    "signed",
-    "pairs",
-    "texts",
-    "verdict",
-    "expected",
-    "headline",
-    "claimed",
-    "measure",
-    "compared",
-)
+ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", "headline", "claimed")
+ALWAYS += ("measure", "compared")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
     + ("unit", "late_gain", "by_text", "of", "at")
