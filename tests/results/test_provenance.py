@@ -85,7 +85,9 @@ def test_a_verdict_is_followed_to_the_records_it_rests_on(tmp_path, monkeypatch,
     replaced.write_text(kept.read_text())
     edited.write_text(edited.read_text().replace('"seconds": 3', '"seconds": 4'))
     trace_command.main(["ledger.json"])
-    told = [printed.partition("results/runs/")[2] for printed in capsys.readouterr().out.splitlines()[3:]]
+    _, commit, _, *lines = capsys.readouterr().out.splitlines()
+    told = [printed.partition("results/runs/")[2] for printed in lines]
+    assert commit == "commit: as the record of each run says"
     ends = [f", signed {signed['0']}", ", another than was used then"]
     ends += [", refused: changed after its run wrote it", ", not here"]
     assert told == [f"{n}/record.json{end}" for n, end in enumerate(ends)]

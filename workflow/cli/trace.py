@@ -40,7 +40,8 @@ def main(argv: list[str] | None = None) -> None:
     if options.data:
         print(trace.data, end="")
         return
-    lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or 'none: computed by formula, or cited'}"]
+    unnamed = "as the record of each run says" if trace.runs else "none: computed by formula, or cited"
+    lines = [f"origin: {trace.origin}", f"commit: {', '.join(trace.commits) or unnamed}"]
     lines.append(f"runs behind it: {len(trace.runs)}")
     lines += [f"  {digest}  {_find_page(digest)}  {_compare(digest, trace.signed)}" for digest in trace.runs]
     print("\n".join(map(printable, lines)))
