@@ -10,6 +10,7 @@ import torch
 
 from models.attention.engine.band import chunks
 from models.attention.engine.engine import Computed
+from models.attention.engine.groups import width_of_positions
 from models.kernels.compiled import build
 
 
@@ -98,7 +99,7 @@ def _key_and_value(layer) -> int:
 
 def _position(layer) -> int:
     """Count for one query and one distance the position's term of every head; nothing where the score has none."""
-    return layer.shape.heads * layer.shape.d_k if layer.position.needs_distance else 0
+    return layer.shape.heads * width_of_positions(layer)
 
 
 def _of_choices(layer, block: int, window: int) -> int:

@@ -12,6 +12,8 @@ import triton.language as tl
 from triton.runtime import interpreter
 
 from models.attention import formula
+from models.attention.choice import Shape
+from models.attention.engine.equivalence import Given
 from models.attention.spans._ramp import log_ramp, ramp_reach
 from models.kernels import banded, tuning
 
@@ -90,14 +92,13 @@ def drawn(T, K, spans, limit, B=1, *, by_head=False, dk=12, dv=20, seed=0):
 
 def by_definition(q, r, k, v, position_keys, z=None, *, reach, attends_self):
     """Compute head by head, since the definition has a single reach."""
-    S, scale = position_keys.size(-1), q.size(-1) ** 0.5
-    span = SimpleNamespace(log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
+    scale = q.size(-1) ** 0.5
+    span = SimpleNamespace(first=0, log_mask=lambda x, z: None if z is None else log_ramp(x, z, RAMP))
     rest = {"span": span, "selection": lambda masked: masked, "normaliser": lambda kept: kept.softmax(-1)}
     heads = []
     for i, far in enumerate(reach.tolist()):
         table = position_keys[i] if position_keys.dim() == 3 else position_keys
-        position = SimpleNamespace(content=lambda q: q, query=lambda _, i=i: r[:, [i]] * scale)
-        position.keys = lambda w, table=table: table[:, S - w :]
+        position = Given(Shape(q.size(-1), 1), r[:, [i]] * scale, table)
         choices = SimpleNamespace(position=position, attends_self=attends_self, **rest)
         own_z = None if z is None else z[..., [i], :, :]
         heads.append(formula.weights(q[:, [i]] * scale, k[:, [i]], own_z, choices, reach=far) @ v[:, [i]])

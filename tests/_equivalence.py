@@ -1,8 +1,11 @@
 """Layers of random choices, and whether an implementation gives the definition's numbers for them."""
 
+from dataclasses import replace
+
 import torch
 
 from models.attention.choice import Shape
+from models.attention.engine.compiled import NORMALISERS, SELECTIONS, SPANS
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
 from models.attention.layers import CHOICES, SequenceAttention, StreamAttention, build_choice
@@ -14,8 +17,20 @@ SETTINGS = {
     "adaptive": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
     "dynamic": lambda S: {"limit": S, "ramp": min(3, S), "penalty_weight": 0.0},
     "full": lambda S: {"cache": S},
+    "sinks": lambda S: {"limit": S, "first": 2},
+    "top_p": lambda S: {"p": 0.6},
     "relative": lambda S: {"limit": S},
 }
+
+COMPILED = {"span": SPANS, "selection": SELECTIONS, "normaliser": NORMALISERS}
+
+
+def named(compiled: bool) -> dict[str, list[str]]:
+    """List the choices by axis: all, or those that the compiled code knows."""
+    known = {
+        axis: COMPILED.get(axis, kinds.values()) if compiled else kinds.values() for axis, kinds in CHOICES.items()
+    }
+    return {axis: sorted(name for name in CHOICES[axis] if CHOICES[axis][name] in known[axis]) for axis in CHOICES}
 
 
 def layer_of(names, S: int, k: int, attends_self: bool, seed: int, shape=SMALL) -> StreamAttention:
@@ -32,6 +47,7 @@ def sequence_layer(names, S: int, N: int, k: int, shape: Shape, reads_itself: bo
 def _anywhere(kind: type, names, S: int, k: int, seed: int, shape: Shape, **settings):
     """Make a layer in 64 bits, its spans and alphas anywhere."""
     torch.manual_seed(seed)
+    shape = replace(shape, d_k=2 * shape.d_k) if "rotary" in names else shape  # it turns pairs of numbers
     given = [SETTINGS.get(name, lambda S: {})(S) | ({"k": k} if name == "top_k" else {}) for name in names]
     named = zip(CHOICES, names, given, strict=True)
     choices = [build_choice(axis, {"name": name, **values}, shape) for axis, name, values in named]

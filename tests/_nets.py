@@ -1,5 +1,6 @@
 """Small nets for tests: every combination of choices, at sizes worked out by hand."""
 
+from itertools import combinations as combinations_of
 from itertools import product
 
 import torch
@@ -21,6 +22,20 @@ def example(axis: str, name: str) -> dict:
 
 NAMED = [dict(zip(CHOICES, names, strict=True)) for names in product(*CHOICES.values())]
 COMBINATIONS = [{axis: example(axis, name) for axis, name in names.items()} for names in NAMED]
+
+
+def covering(combinations: list[dict]) -> list[dict]:
+    """Pick combinations among which any two choices of two axes meet."""
+    pairs_of = [set(combinations_of(sorted((axis, each["name"]) for axis, each in c.items()), 2)) for c in combinations]
+    missing, picked = set().union(*pairs_of), []
+    while missing:
+        best = max(range(len(combinations)), key=lambda index: len(pairs_of[index] & missing))
+        missing -= pairs_of[best]
+        picked.append(combinations[best])
+    return picked
+
+
+PAIRS = covering(COMBINATIONS)
 
 
 def label(attention: dict) -> str:

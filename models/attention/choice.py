@@ -31,12 +31,13 @@ class Choice(nn.Module):
 
     example: settings with which the contract tests build the choice. from_grid: settings that an ablation's grid of S
     and k fills in, e.g. {"limit": "S"}. needs_distance: whether a span or position depends on the distance between key
-    and query; if so it cannot be used in cross-attention.
+    and query; if so it cannot be used in cross-attention. sums_to_one: whether the weights of a normaliser do.
     """
 
     example: dict = {}
     from_grid: dict = {}
     needs_distance = True
+    sums_to_one = True
 
     def penalty(self) -> Tensor | float:
         """Return what is added to the mean loss while training, in nats."""

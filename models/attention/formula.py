@@ -1,6 +1,6 @@
 """The definition of attention, dense and readable: the oracle of every test.
 
-    score  = position(q_t, k, x) / sqrt(dk)
+    score  = position(q_t, k, x)          see positions/_position.py
     masked = score + log m(x, query)
     kept   = select(masked)
     p      = normalise(kept)
@@ -41,26 +41,35 @@ def weigh(q: Tensor, k: Tensor, z: Tensor | None, choices, visible: Tensor, x: T
 
     x: T K, or None where keys have no distance. A query with no visible key has weights 0.
     """
-    score = choices.position.content(q) @ k.transpose(-1, -2)
-    log_m = None
-    if x is not None:
-        visible = visible & (x <= reach)
-        score = _with_position(score, q, choices.position, x, reach)
+    if x is None:
+        masked = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
+    else:
+        first = torch.arange(x.size(-1), device=x.device) < choices.span.first
+        visible = visible & ((x <= reach) | first)
+        masked = _score(q, k, choices, x, reach)
         log_m = choices.span.log_mask(x.clamp(min=1), z)
-    score = score / math.sqrt(q.size(-1))
-    masked = score if log_m is None else score + log_m
+        masked = masked if log_m is None else masked + log_m
     masked = masked.masked_fill(~visible, -math.inf)
     empty = masked.detach().isneginf().all(-1, keepdim=True)
     kept = choices.selection(masked).masked_fill(empty, 0.0)
     return choices.normaliser(kept).masked_fill(empty, 0.0)
 
 
-def _with_position(score: Tensor, q: Tensor, position, x: Tensor, reach: int) -> Tensor:
-    position_keys = position.keys(reach)  # columns x = reach .. 1
-    if position_keys is None:
-        return score
-    column = (reach - x).clamp(0, reach - 1).expand_as(score)
-    return score + (position.query(q) @ position_keys).gather(-1, column)
+def _score(q: Tensor, k: Tensor, choices, x: Tensor, reach: int) -> Tensor:
+    """Score keys by content and place. The first keys, beyond the reach, are as far as they can be within it."""
+    position, n, place = choices.position, choices.span.first, torch.arange(k.size(-2), device=k.device)
+    content, own = position.content(q), place[k.size(-2) - q.size(-2) :]
+    keys, near_first = position.turn(k, place), own.clamp(max=reach + n - choices.attends_self)
+    to_first = position.turn(content, near_first) @ keys[..., :n, :].transpose(-1, -2)
+    score = torch.cat([to_first, position.turn(content, own) @ keys[..., n:, :].transpose(-1, -2)], -1)
+    x = torch.where(place < n, x.clamp(max=reach + n - place), x)
+    far = min(reach + n, position.limit or reach + n)
+    position_keys, bias = position.keys(far), position.bias(x.clamp(1, far))
+    if position_keys is not None:  # columns x = far .. 1
+        column = (far - x).clamp(0, far - 1).expand_as(score)
+        score = score + (position.query(q) @ position_keys).gather(-1, column)
+    score = score / math.sqrt(q.size(-1))
+    return score if bias is None else score + bias.to(score.dtype)
 
 
 class Definition:
@@ -74,13 +83,13 @@ class Definition:
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """Attend with x: B T d and the cached inputs -> B T h dv before the output projection, and the next cache."""
         (inputs,) = past
-        inputs = inputs.transpose(0, 1).to(x.dtype)
-        bound = min(layer.bounds(), default=inputs.size(1) + x.size(1))
-        seen = torch.cat([inputs[:, max(0, inputs.size(1) - bound) :], x], 1)
+        inputs = inputs.to(x.dtype)
+        bound = min(layer.bounds(), default=len(inputs) + x.size(1))
+        seen = torch.cat([layer.span.keep(inputs, bound).transpose(0, 1), x], 1)
         k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
         y = attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
-        kept = torch.cat([inputs, x.detach()], 1)[:, -layer.span.cache_length(bound) :]
-        return y.transpose(1, 2), (kept.transpose(0, 1),)
+        rows = torch.cat([inputs, x.detach().transpose(0, 1)])
+        return y.transpose(1, 2), (layer.span.keep(rows, layer.span.cache_length(bound)),)
 
     def attend_sequence(self, layer, x: Tensor, projected: tuple[Tensor, Tensor, Tensor], visible: Tensor) -> Tensor:
         """Attend to a whole sequence -> B h T dv before the output projection.

@@ -8,16 +8,15 @@ from hypothesis import strategies as draw
 from models.attention.choice import Shape
 from models.attention.engine.engine import Engine
 from models.attention.formula import Definition
-from models.attention.layers import CHOICES
 from models.attention.selections.top_k import TopK
 from models.kernels.compiled import build
 from models.kernels.compiled.dense import Product, add_and_norm, by_heads, linear, multiply, of_heads
-from tests._equivalence import check_stream, inputs, layer_of, results, sequence_layer
+from tests._equivalence import check_stream, inputs, layer_of, named, results, sequence_layer
 from tests._nets import assert_same
 
 pytestmark = pytest.mark.skipif(build.obstacle(torch.float64) is not None, reason="no C compiler")
 
-combination = draw.tuples(*(draw.sampled_from(sorted(CHOICES[axis])) for axis in CHOICES))
+combination = draw.tuples(*map(draw.sampled_from, named(compiled=True).values()))
 width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a whole one, several, and a rest
 length, limit = draw.integers(1, 150), draw.sampled_from([1, 5, 33, 60, 200])  # several chunks of queries
 kept = draw.sampled_from([1, 3, 8, 30])
@@ -96,8 +95,8 @@ def test_products_that_do_not_fit_are_refused(rows, dtype):
         multiply(Product(torch.zeros(2, 5).double(), torch.zeros(rows, 3).double(), torch.empty(2, 3, dtype=dtype)))
 
 
-@pytest.mark.parametrize("normaliser", CHOICES["normaliser"])
-@pytest.mark.parametrize("selection", CHOICES["selection"])
+@pytest.mark.parametrize("normaliser", named(compiled=True)["normaliser"])
+@pytest.mark.parametrize("selection", named(compiled=True)["selection"])
 def test_what_is_not_a_number_stays_so(selection, normaliser):
     """A run whose weights diverge must not look as if it saw nothing."""
     layer = layer_of(("fixed", selection, normaliser, "none"), 40, 2, True, 0)

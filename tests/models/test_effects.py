@@ -79,6 +79,7 @@ def check_it_depends_on_the_distance_as_it_says(axis: str, name: str):
 def check_the_farthest_key_with_weight_is_the_one_it_reaches(axis: str, name: str):
     layer = layer_of(axis, name)
     distance = torch.arange(KEYS - QUERIES, KEYS)[:, None] - torch.arange(KEYS) + layer.attends_self
+    distance[:, : layer.span.first] = 0
     farthest = ((weigh(layer) > 0) * distance).amax((0, 2, 3))
     reach = layer.span.reach(layer.span.extent(drawn(2, QUERIES, 12)))
     assert torch.equal(farthest, reach.clamp(max=int(distance.max())))

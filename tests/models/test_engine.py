@@ -11,8 +11,7 @@ from models.attention.choice import Shape
 from models.attention.engine import band, groups
 from models.attention.engine.engine import Engine, every_key
 from models.attention.formula import Definition
-from models.attention.layers import CHOICES
-from tests._equivalence import check_stream, inputs, layer_of
+from tests._equivalence import check_stream, inputs, layer_of, named
 from tests._nets import make
 from workflow.training.backends import chosen, prepare
 
@@ -30,7 +29,7 @@ def small_chunks(monkeypatch):
     groups.partition.cache_clear()
 
 
-combination = draw.tuples(*(draw.sampled_from(sorted(CHOICES[axis])) for axis in CHOICES))
+combination, compiled = (draw.tuples(*map(draw.sampled_from, named(only).values())) for only in (False, True))
 near, far = draw.integers(1, 11), draw.integers(1, 150)
 width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a whole one, several, and a rest
 
@@ -41,8 +40,16 @@ width = draw.sampled_from([2, 4, 8, 13, 16, 24, 40])  # short of a vector, a who
 def test_engine_equals_definition(backend, length, cached):
     """S, T and the cache's length are independent: a cache may be empty, or shorter than a span."""
 
-    @settings(max_examples=100, deadline=None, derandomize=True)
-    @given(combination, length, length, draw.integers(0, cached), width, width, draw.data())
+    @settings(max_examples=150, deadline=None, derandomize=True)
+    @given(
+        compiled if backend == "compiled" else combination,
+        length,
+        length,
+        draw.integers(0, cached),
+        width,
+        width,
+        draw.data(),
+    )
     def check(names, S, T, M, d_k, d_v, data):
         k, attends_self, seed = data.draw(draw.integers(1, 30)), data.draw(draw.booleans()), data.draw(near)
         layer = layer_of(names, S, k, attends_self, seed, Shape(6, 3, d_k, d_v))

@@ -24,7 +24,12 @@ from workflow.training.backends import chosen, prepare
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
 OTHERS = {"selection": {"name": "all"}, "normaliser": {"name": "softmax"}}
-COVERED = [each for each in COMBINATIONS if each | OTHERS == each and each["position"]["name"] != "none"]
+KNOWN = {"span": ("fixed", "full", "adaptive", "dynamic"), "position": ("relative", "transformer_xl")}
+COVERED = [
+    each
+    for each in COMBINATIONS
+    if each | OTHERS == each and all(each[axis]["name"] in names for axis, names in KNOWN.items())
+]
 DYNAMIC = {**OTHERS, "span": {"name": "dynamic", "limit": 8, "ramp": 3}, "position": {"name": "transformer_xl"}}
 
 
@@ -33,7 +38,8 @@ def interpreted(monkeypatch):
     """Let the kernel compute without a GPU too."""
 
     def obstacle(group, q, v, position_keys):
-        return backend.kernel_obstacle(group, position_keys is not None, q.size(-1), v.size(-1))
+        d_r = 0 if position_keys is None else position_keys.size(-2)
+        return backend.kernel_obstacle(group, q.size(-1), d_r, v.size(-1))
 
     monkeypatch.setattr(backend, "_triton_obstacle", obstacle)
     with small_tiles(monkeypatch):

@@ -9,7 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from models.attention.choice import Shape
 from models.attention.layers import CHOICES, SequenceAttention, build_choice
-from tests._nets import COMBINATIONS, example, label
+from tests._nets import PAIRS, example, label
 
 PLAIN = {"span": {"name": "full", "cache": 9}, "position": {"name": "none"}}
 ROWS = [
@@ -20,7 +20,7 @@ SOFTMAX = PLAIN | {"selection": {"name": "all"}, "normaliser": {"name": "softmax
 SHAPE = Shape(12, 3)
 each_direction = pytest.mark.parametrize(
     "attention, reads_itself",
-    [(row, False) for row in ROWS] + [(row, True) for row in (*ROWS, *COMBINATIONS)],
+    [(row, False) for row in ROWS] + [(row, True) for row in (*ROWS, *PAIRS)],
     ids=lambda value: label(value) if isinstance(value, dict) else ("itself" if value else "another"),
 )
 both = pytest.mark.parametrize("reads_itself", [True, False])
@@ -48,7 +48,7 @@ PADDED = torch.tensor([[True] * 6, [True, True, True, True, False, False]])
 
 
 @each_direction
-def test_rows_sum_to_one_over_what_is_visible_whatever_stands_in_padding(attention, reads_itself):
+def test_weights_are_of_what_is_visible_whatever_stands_in_padding(attention, reads_itself):
     source = draw(2, 6, 12)
     x = source if reads_itself else draw(2, 4, 12, seed=2)
     changed = torch.where(PADDED[..., None], source, 100 * draw(2, 6, 12, seed=3))
@@ -57,7 +57,8 @@ def test_rows_sum_to_one_over_what_is_visible_whatever_stands_in_padding(attenti
     assert torch.equal(before, after)
     weights = weights_of(layer, x, source, PADDED)
     seen = PADDED[:, None] if reads_itself else torch.ones(1)  # padding itself sees nothing
-    torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]) * seen)
+    if layer.normaliser.sums_to_one:
+        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]) * seen)
     assert weights[1, :, :, 4:].abs().max() == 0 and weights.min() >= 0
 
 

@@ -27,7 +27,7 @@ AXES = {  # axis -> folder
 }
 REQUIRED = object()
 OPTIONAL = ("evaluation_cache", "clamp")  # they may be left out
-WHOLE = ("limit", "ramp", "k", "cache", *OPTIONAL)  # settings that are whole numbers
+WHOLE = ("limit", "ramp", "first", "k", "cache", *OPTIONAL)  # settings that are whole numbers
 SYMBOLS = {"limit": "limit S", "ramp": "ramp R"}  # of the papers
 
 
@@ -122,6 +122,8 @@ class AttentionChoices(FrozenModel):
             if key in WHOLE and not (value is None and null) and (type(value) is not int or value < 1):
                 name = SYMBOLS.get(key, key)
                 raise ConfigError(f"{name} must be a whole number and at least 1{null}, got {shown(value)}")
+            if key == "p" and not (type(value) in (int, float) and 0 < value <= 1):
+                raise ConfigError(f"p must be a number above 0 and at most 1, got {shown(value)}")
             if key == "penalty_weight" and (type(value) not in (int, float) or not 0 <= value < float("inf")):
                 raise ConfigError(f"penalty_weight must be a number and at least 0, got {shown(value)}")
         if self.span.get("ramp", 1) > self.span.get("limit", float("inf")):

@@ -89,14 +89,17 @@ class Backend:
         return lines
 
 
-def kernel_obstacle(choices, has_positions: bool, d_k: int, d_v: int) -> str | None:
-    """Return why the kernel cannot compute these choices on any GPU, or None. choices: those of a layer or a group."""
+def kernel_obstacle(choices, d_k: int, d_r: int, d_v: int) -> str | None:
+    """Return why the kernel cannot compute these choices on any GPU, or None.
+
+    choices: those of a layer or a group. d_r: of position keys, a bias among them; 0 without.
+    """
     if type(choices.selection) is not All or type(choices.normaliser) is not Softmax:
         return "it computes the softmax of all keys alone"
     if not isinstance(choices.span, Full | Fixed | Adaptive | Dynamic):
         return "it computes full, fixed, adaptive and dynamic spans alone"
-    if not has_positions:
-        return "it computes positions by distance alone"
+    if d_r != d_k:
+        return "it computes position keys as wide as keys alone"
     return f"its tiles are {WIDEST_TILE} wide at most" if max(d_k, d_v) > WIDEST_TILE else None
 
 
@@ -104,7 +107,7 @@ def _triton_obstacle(group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tens
     """Return why the kernel cannot compute a group, or None."""
     if q.device.type != "cuda":
         return "it needs a GPU"
-    return kernel_obstacle(group, position_keys is not None, q.size(-1), v.size(-1))
+    return kernel_obstacle(group, q.size(-1), 0 if position_keys is None else position_keys.size(-2), v.size(-1))
 
 
 def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:

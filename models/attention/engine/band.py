@@ -99,8 +99,29 @@ def _attend_chunk(group: HeadGroup, chunk: Chunk, q, r, k, v, position_keys, z, 
     s = band(_content_scores(chunk, q, k), chunk.window)
     s = chunk.by_head(s if r is None else s + _position_scores(chunk, r, position_keys))
     z = z[chunk.streams, :, chunk.queries] if z is not None and z.dim() == 4 else z
-    p = _unband(dropout(_weights(group, s, chunk, z, parameters), group.drop)).flatten(0, 1)
-    return chunk.by_head(torch.bmm(p[..., chunk.missing :], chunk.of_keys(v)))
+    s = _masked(group, s, chunk, z)
+    s = torch.cat([_scores_of_first(group, chunk, r, position_keys), s], -1) if group.first else s
+    with _substituted(parameters, group.selection, group.normaliser):
+        p = dropout(group.normaliser(group.selection(s)), group.drop)
+    in_band = _unband(p[..., s.size(-1) - chunk.window :]).flatten(0, 1)
+    y = chunk.by_head(torch.bmm(in_band[..., chunk.missing :], chunk.of_keys(v)))
+    if group.first:
+        y = y + p[..., : -chunk.window] @ group.first.v[:, chunk.streams].permute(1, 2, 0, 3)
+    return y
+
+
+def _scores_of_first(group: HeadGroup, chunk: Chunk, r: Tensor | None, position_keys: Tensor | None) -> Tensor:
+    """Score the first keys for the queries that have them beyond the band: b g c n, else -inf."""
+    first, T = group.first, group.first.q.size(2)
+    j = torch.arange(len(first.k), device=first.k.device)
+    s = first.q[chunk.streams, :, chunk.queries] @ first.k[:, chunk.streams].permute(1, 2, 3, 0)
+    place = first.keys - T + torch.arange(chunk.queries.start, chunk.queries.stop, device=j.device)
+    x = place[:, None] - j + group.attends_self
+    if r is not None:
+        W = position_keys.size(-1)
+        column = W - torch.minimum(x, first.far - j).clamp(1, W)
+        s = s + (r[chunk.streams, :, chunk.queries] @ position_keys).gather(-1, column.expand_as(s))
+    return s.masked_fill(x <= group.reach, -math.inf)
 
 
 def _content_scores(chunk: Chunk, q: Tensor, k: Tensor) -> Tensor:
@@ -115,8 +136,8 @@ def _position_scores(chunk: Chunk, r: Tensor, position_keys: Tensor) -> Tensor:
     return (r[chunk.streams, :, chunk.queries] @ nearest).flatten(0, 1)
 
 
-def _weights(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parameters: tuple) -> Tensor:
-    """Compute normalise(select(s + log m)): b g c W."""
+def _masked(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None) -> Tensor:
+    """Compute s + log m: b g c W."""
     x = torch.arange(chunk.window, 0, -1, device=s.device)
     log_m = group.span.log_mask(x, z)
     s = s if log_m is None else s + log_m
@@ -124,8 +145,7 @@ def _weights(group: HeadGroup, s: Tensor, chunk: Chunk, z: Tensor | None, parame
         visible = torch.arange(chunk.keys.stop - chunk.c + 1, chunk.keys.stop + 1, device=s.device)[:, None]
         # a query that sees no key keeps x = 1, a column without a value
         s = s.masked_fill(x > visible.clamp(min=1), -math.inf)
-    with _substituted(parameters, group.selection, group.normaliser):
-        return group.normaliser(group.selection(s))
+    return s
 
 
 @contextmanager

@@ -72,37 +72,41 @@ class Inputs:
         self.layer, self.x = layer, x.transpose(0, 1)
         self.rows = layer.caches[0].append(past[0], self.x)
 
-    def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        """Return the keys K B g dk and values K B g dv that the heads of group `number` reach."""
-        rows = self.rows[-(len(self.x) + reach) :]
-        past = rows[: len(rows) - len(self.x)].data  # its buffer is appended to, which is no change of these rows
-        matrices = (matrix.T.to(rows.dtype) for matrix in _projection_matrices(self.layer, heads))
-        projected = (torch.cat([past @ matrix, self.x @ matrix]) for matrix in matrices)
+    def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
+        """Return the keys K B g dk and values K B g dv of some rows, for the heads of group `number`."""
+        start, stop, _ = rows.indices(len(self.rows))
+        own = len(self.rows) - len(self.x)
+        past = self.rows[start : min(stop, own)].data  # its buffer is appended to, which is no change of these rows
+        x = self.x[max(0, start - own) : max(0, stop - own)]
+        matrices = (matrix.T.to(self.rows.dtype) for matrix in _projection_matrices(self.layer, heads))
+        projected = (torch.cat([past @ matrix, x @ matrix]) for matrix in matrices)
         return [each.unflatten(-1, (len(heads), -1)) for each in projected]
 
     def next_past(self, groups: Partition) -> Past:
         """Return the inputs that the layer keeps for the next block."""
-        return (self.rows[-self.layer.span.cache_length(max(reach for _, reach in groups)) :],)
+        span = self.layer.span
+        return (span.keep(self.rows, span.cache_length(max(reach for _, reach in groups))),)
 
 
 class KeysAndValues:
     """In evaluation: each group's own keys and values."""
 
     def __init__(self, layer, x: Tensor, past: Past):
-        self.layer, self.past, self.rows, x = layer, past, [], x.transpose(0, 1)
-        self.new = [linear(x).unflatten(-1, (layer.shape.heads, -1)) for linear in (layer.key, layer.value)]
+        x = x.transpose(0, 1)
+        new = [linear(x).unflatten(-1, (layer.shape.heads, -1)) for linear in (layer.key, layer.value)]
+        parts = [pick_heads(each, heads, 2) for heads in layer.partition for each in new]
+        self.layer, appended = layer, zip(layer.caches, past, parts, strict=False)
+        self.rows = [cache.append(old, part) for cache, old, part in appended]
 
-    def keys_and_values(self, number: int, heads: tuple[int, ...], reach: int) -> list[Tensor]:
-        """Return the keys K B g dk and values K B g dv that the heads of group `number` reach. Groups come in order."""
-        for part, new in enumerate(self.new, 2 * number):
-            self.rows.append(self.layer.caches[part].append(self.past[part], pick_heads(new, heads, 2)))
-        return [rows[-(len(self.new[0]) + reach) :] for rows in self.rows[-2:]]
+    def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
+        """Return the keys K B g dk and values K B g dv of some rows, for the heads of group `number`."""
+        return [each[rows] for each in self.rows[2 * number : 2 * number + 2]]
 
     def next_past(self, groups: Partition) -> Past:
         """Keep for each group what it reaches, or what its span needs where reach depends on the input."""
         span = self.layer.span
         lengths = [span.cache_length(reach) if span.follows_input else reach for _, reach in groups for _ in range(2)]
-        return tuple(rows[-length:] for rows, length in zip(self.rows, lengths, strict=True))
+        return tuple(span.keep(rows, length) for rows, length in zip(self.rows, lengths, strict=True))
 
 
 def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,9 @@ from models.attention.choice import Shape
 from models.attention.engine.groups import HeadGroup
 from models.attention.normalisers.entmax15 import Entmax15
 from models.attention.normalisers.entmax_alpha import EntmaxAlpha
+from models.attention.normalisers.sigmoid import Sigmoid
 from models.attention.normalisers.softmax import Softmax
+from models.attention.normalisers.softmax_one import SoftmaxOne
 from models.attention.normalisers.sparsemax import Sparsemax
 from models.attention.selections.all import All
 from models.attention.selections.top_k import TopK
@@ -22,11 +24,23 @@ from models.attention.spans.dynamic import Dynamic
 from models.attention.spans.fixed import Fixed
 from models.attention.spans.full import Full
 from models.kernels.compiled import build
-from models.kernels.compiled.attention import CROSS, SENTENCE, STREAM, Layout, Pattern, attend
+from models.kernels.compiled.attention import (
+    CROSS,
+    ENTMAX,
+    SENTENCE,
+    SIGMOID,
+    SOFTMAX_ONE,
+    STREAM,
+    Layout,
+    Pattern,
+    attend,
+)
 from models.kernels.compiled.dense import Product, multiply
 from models.kernels.no_double_backward import no_double_backward
 
 ALPHA = {Softmax: 1.0, Entmax15: 1.5, Sparsemax: 2.0, EntmaxAlpha: None}  # None: learned, by head
+OTHERS = {SoftmaxOne: SOFTMAX_ONE, Sigmoid: SIGMOID}
+NORMALISERS = (*ALPHA, *OTHERS)
 SPANS, SELECTIONS = (Full, Fixed, Adaptive, Dynamic), (All, TopK)
 
 
@@ -91,6 +105,15 @@ def project_by_head(x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]) -> 
     return q.view(*x.shape[:2], len(counts), -1).permute(1, 2, 0, 3), k, v
 
 
+def turned_by_head(keys: Tensor, counts: tuple[int, ...], K: int, B: int, layer) -> Tensor:
+    """Let the position turn the keys of `project_by_head`, the last of K places."""
+    d_k, turn = layer.shape.d_k, layer.position.turn
+    alike = len(set(counts)) == 1
+    rows = [keys.view(counts[0], B, -1, d_k)] if alike else keys.view(-1, B, 1, d_k).split(counts)
+    turned = [turn(each, torch.arange(K - len(each), K)[:, None, None]) for each in rows]
+    return keys if turned[0] is rows[0] else torch.cat([each.flatten() for each in turned])
+
+
 @lru_cache(maxsize=4096)
 def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
     """Describe how keys or values of `width` numbers lie in what `project_by_head` gives, rows of time first."""
@@ -106,7 +129,7 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
         return "it needs a CPU"
     if torch.is_autocast_enabled("cpu"):
         return "it computes in 32 and 64 bits"
-    kinds = ((choices.span, SPANS), (choices.selection, SELECTIONS), (choices.normaliser, ALPHA))
+    kinds = ((choices.span, SPANS), (choices.selection, SELECTIONS), (choices.normaliser, NORMALISERS))
     for choice, known in kinds:
         if type(choice) not in known:
             return f"it does not know {type(choice).__name__}"
@@ -115,7 +138,7 @@ def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:
 
 def alpha_of(normaliser, heads: int, parameters: list, like: Tensor) -> Tensor:
     """Return alpha of each head: H."""
-    if (alpha := ALPHA[type(normaliser)]) is not None:
+    if (alpha := ALPHA.get(type(normaliser), 1.0)) is not None:
         return _constant(alpha, heads, like.dtype)
     return (1 + parameters[0].sigmoid()).flatten()
 
@@ -191,4 +214,5 @@ def pattern_of(group: HeadGroup, counts, keys: Layout, values: Layout, alpha, ki
     span, kept = group.span, getattr(group.selection, "k", 0)
     ramp, limit, learned = getattr(span, "ramp", 0), span.limit or 0, alpha.requires_grad
     bounds = (group.reach, group.attends_self, ramp, limit, kept)
-    return Pattern(kind, counts, keys, values, *bounds, learned, scale, group.drop, group.seed)
+    normaliser = OTHERS.get(type(group.normaliser), ENTMAX)
+    return Pattern(kind, counts, keys, values, *bounds, normaliser, learned, scale, group.drop, group.seed)

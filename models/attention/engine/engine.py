@@ -10,7 +10,7 @@ from torch import Tensor
 
 from models.attention.engine.backend import Backend
 from models.attention.engine.caches import Inputs, KeysAndValues, Past
-from models.attention.engine.compiled import project_by_head
+from models.attention.engine.compiled import project_by_head, turned_by_head
 from models.attention.engine.groups import BlockQueries, evaluation_groups, head_groups, head_index, head_reaches
 from models.attention.formula import Definition
 
@@ -54,17 +54,21 @@ class Engine:
         """
         z = layer.span.extent(x)
         B, T = int(x.size(0)), int(x.size(1))
-        at_hand = max(map(len, past)) + T - 1 + layer.attends_self
+        K = max(map(len, past)) + T
+        at_hand = K - 1 + layer.attends_self
         if layer.training and self.backend.takes_layer(layer, x):
             return self._attend_layer(layer, x, past, z, at_hand)
         groups = head_groups(layer, z, B * T)
         widest = min(max(reach for _, reach in groups), at_hand)
-        queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest)
+        queries = BlockQueries(layer, layer.split(layer.query(x)), z, widest, K)
         cache = (Inputs if layer.training else KeysAndValues)(layer, x.to(queries.content.dtype), past)
         layer.shapes, parts = [], []
-        for number, (heads, reach) in enumerate(groups):
-            k, v = cache.keys_and_values(number, heads, min(reach, at_hand))
-            group, tensors = queries.of(heads, min(reach, at_hand), k, v)
+        for number, (heads, reach) in enumerate((heads, min(reach, at_hand)) for heads, reach in groups):
+            k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
+            group, tensors = queries.of(heads, reach, _turned(layer, k, K - len(k)), v)
+            if layer.span.first:
+                first_k, first_v = cache.keys_and_values(number, heads, slice(layer.span.first))
+                group = queries.beside_first(group, heads, _turned(layer, first_k, 0), first_v)
             q, _, _, v, position_keys, *_ = tensors
             name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(Computed(len(heads), group.reach, len(k)))
@@ -78,7 +82,9 @@ class Engine:
         cache = Inputs(layer, x, past)
         counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
         q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
-        group, tensors = BlockQueries(layer, q, z, widest, scaled=False).of(heads, widest, k, v)
+        k = turned_by_head(k, counts, len(cache.rows), x.size(0), layer)
+        queries = BlockQueries(layer, q, z, widest, len(cache.rows), scaled=False)
+        group, tensors = queries.of(heads, widest, k, v)
         layer.shapes = [Computed(1, *sizes) for sizes in zip(reaches, counts, strict=True)]
         y = self.backend.attend_layer(group, tensors, layer.shape, counts)
         return y.transpose(1, 2), cache.next_past([(heads, widest)])
@@ -90,16 +96,23 @@ class Engine:
         z, reach = layer.span.extent(x), min([*layer.bounds(), visible.size(1)])
         heads = tuple(range(layer.shape.heads))
         q, k, v = projected
-        queries = BlockQueries(layer, q, z, reach if layer.reads_itself else 0, scaled=False)
+        widest = reach if layer.reads_itself else 0
+        queries = BlockQueries(layer, q, z, widest, k.size(2), scaled=False)
+        k = layer.position.turn(k, torch.arange(k.size(2), device=k.device))
         group, tensors = queries.of(heads, reach, k, v)
         return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
+
+
+def _turned(layer, k: Tensor, place: int) -> Tensor:
+    """Let the position turn keys K B g dk, the first of them at a place."""
+    return layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
     """Return keys and values of cache and block in evaluation: B h K d; zeros where a group cached less."""
     groups = head_groups(layer, layer.span.extent(x))
     cache, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
-    pairs = [cache.keys_and_values(number, heads, longest) for number, (heads, _) in enumerate(groups)]
+    pairs = [cache.keys_and_values(number, heads, slice(None)) for number, (heads, _) in enumerate(groups)]
     keys, values = (
         [_padded(rows, longest).permute(1, 2, 0, 3) for rows in groups_rows] for groups_rows in zip(*pairs, strict=True)
     )

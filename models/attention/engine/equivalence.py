@@ -10,7 +10,9 @@ from torch import Tensor, nn
 from models.attention import formula
 from models.attention.choice import Shape
 from models.attention.engine.backend import kernel_obstacle
+from models.attention.engine.groups import width_of_positions
 from models.attention.normalisers.softmax import Softmax
+from models.attention.positions._position import Position
 from models.attention.selections.all import All
 from models.attention.spans._span import Span
 from models.attention.spans.fixed import Fixed
@@ -41,20 +43,18 @@ class Case:
 
 def cases_of(layer) -> set[Case]:
     """List the cases of a layer over streams, in training and evaluation; none where the kernel is not made for it."""
-    if kernel_obstacle(layer, layer.position.needs_distance, layer.shape.d_k, layer.shape.d_v):
+    if kernel_obstacle(layer, layer.shape.d_k, width_of_positions(layer), layer.shape.d_v):
         return set()
     span, ramp = Fixed if isinstance(layer.span, Full) else type(layer.span), getattr(layer.span, "ramp", None)
     return {Case(layer.shape, span, ramp, layer.attends_self, drop) for drop in (0.0, layer.dropout)}
 
 
-class _Position(NamedTuple):
+class Given(Position):
     """Position queries and keys that are given."""
 
-    r: Tensor
-    position_keys: Tensor
-
-    def content(self, q: Tensor) -> Tensor:
-        return q
+    def __init__(self, shape: Shape, r: Tensor, position_keys: Tensor):
+        super().__init__(shape)
+        self.__dict__ |= {"r": r, "position_keys": position_keys}
 
     def query(self, q: Tensor) -> Tensor:
         return self.r
@@ -64,7 +64,7 @@ class _Position(NamedTuple):
 
 
 class _Choices(NamedTuple):
-    position: _Position
+    position: Given
     span: Span
     selection: All
     normaliser: Softmax
@@ -74,7 +74,7 @@ class _Choices(NamedTuple):
 def definition(case: Case, factors: Tensor | float, q, r, k, v, position_keys, z=None) -> Tensor:
     """Compute y by the formula: B h T dv. q, r: over sqrt(dk). factors: B h T K, of dropout on the weights, or 1."""
     scale, shape = sqrt(case.shape.d_k), case.shape
-    position = _Position(r * scale, position_keys)
+    position = Given(shape, r * scale, position_keys)
     choices = _Choices(position, case.span_of(), All(shape), Softmax(shape), case.attends_self)
     return (formula.weights(q * scale, k, z, choices, reach=case.limit) * factors) @ v
 

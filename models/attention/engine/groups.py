@@ -5,7 +5,7 @@ groups cost the overhead of each; the partition of least cost is found by dynami
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
@@ -55,6 +55,12 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
     return best[-1][1]
 
 
+def width_of_positions(layer) -> int:
+    """Count the numbers of a position key, and one for a bias; 0 where the score has neither."""
+    keys, bias = layer.position.keys(1), layer.position.bias(torch.tensor([1]))
+    return (0 if keys is None else keys.size(-2)) + (bias is not None)
+
+
 @lru_cache(maxsize=4096)
 def head_index(heads: tuple[int, ...], device: torch.device) -> Tensor:
     return torch.tensor(heads, device=device)
@@ -81,24 +87,61 @@ class HeadGroup:
     attends_self: bool
     drop: float = 0.0
     seed: int = 0
+    first: "FirstKeys | None" = None
+
+
+@dataclass(frozen=True)
+class FirstKeys:
+    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet them, B g T dk.
+
+    keys: how many there are before the block and in it. far: the farthest x.
+    """
+
+    k: Tensor
+    v: Tensor
+    q: Tensor
+    keys: int
+    far: int
 
 
 class BlockQueries:
-    """content and position: queries B h T dk over sqrt(dk); position_keys: dk W or h dk W. None without positions."""
+    """content and position: queries B h T d over sqrt(dk); position_keys: d W or h d W. None without positions.
 
-    def __init__(self, layer, q: Tensor, z: Tensor | None, widest: int, *, scaled: bool = True):
-        """Take q: B h T dk as projected; widest: the most keys that any head sees; scaled: whether by 1 / sqrt(dk)."""
-        self.layer, self.z, axis = layer, z, layer.position
-        # 16 bits where q has been made so, whatever a position adds in 32
-        content, position = axis.content(q).to(q.dtype), axis.query(q).to(q.dtype) if axis.needs_distance else None
+    d is dk, or one more where a position has a bias: it is the key to a query of 1 beside the others.
+    """
+
+    def __init__(self, layer, q: Tensor, z: Tensor | None, widest: int, keys: int, *, scaled: bool = True):
+        """Take q: B h T dk as projected; widest: the most keys that any head sees; keys: how many there are before the
+        block and in it; scaled: whether by 1 / sqrt(dk)."""
+        self.layer, self.z, self.keys, axis = layer, z, keys, layer.position
+        self.reach, first = widest, layer.span.first
+        widest = min(widest + first, axis.limit or widest + first) if widest else 0
         scale = 1 / math.sqrt(layer.shape.d_k)
-        self.content = content * scale if scaled else content
-        self.position_keys = axis.keys(widest) if widest else None
-        if self.position_keys is None:
-            self.position = None
-        else:
+
+        def made(queries: Tensor) -> Tensor:
+            queries = queries.to(q.dtype)  # 16 bits where q has been made so, whatever a position adds in 32
+            return queries * scale if scaled else queries
+
+        place = torch.arange(keys - q.size(-2), keys, device=q.device)
+        content, position = axis.turn(axis.content(q), place), axis.query(q)
+        self.content = made(content)
+        if first:
+            nearer = place.clamp(max=self.reach + first - layer.attends_self)
+            self.to_first = made(axis.turn(axis.content(q), nearer))
+        self.position, self.position_keys = None, axis.keys(widest) if widest else None
+        if self.position_keys is not None:
             self.position_keys = self.position_keys.to(q.dtype)
-            self.position = self.content if position is content else position * scale if scaled else position
+            self.position = self.content if position is content else made(position)
+        if widest and (bias := axis.bias(torch.arange(widest, 0, -1, device=q.device))) is not None:
+            self._add_bias(bias.to(q.dtype), q.new_full((1,), 1.0 if scaled else 1 / scale))
+
+    def _add_bias(self, bias: Tensor, one: Tensor) -> None:
+        """Put the bias, h W, below the position keys, and a query of 1 beside their queries."""
+        query, keys = one.expand(*self.content.shape[:-1], 1), bias[:, None]
+        if self.position_keys is not None:
+            query = torch.cat([self.position, query], -1)
+            keys = torch.cat([self.position_keys.expand(len(bias), -1, -1), keys], 1)
+        self.position, self.position_keys = query, keys
 
     def of(self, heads: tuple[int, ...], reach: int, k: Tensor, v: Tensor) -> tuple[HeadGroup, tuple]:
         """Return the group of these heads, and the tensors that `attend_band` takes."""
@@ -122,6 +165,11 @@ class BlockQueries:
         )
         learned = (*layer.selection.parameters(), *layer.normaliser.parameters())
         return group, (q, r, k, v, position_keys, z, [self._of_heads(parameter, heads) for parameter in learned])
+
+    def beside_first(self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor) -> HeadGroup:
+        """Let a group of heads see the stream's first keys and values, n B g d, as well."""
+        far = self.reach + self.layer.span.first
+        return replace(group, first=FirstKeys(k, v, pick_heads(self.to_first, heads, -3), self.keys, far))
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
         """Pick a choice's parameter for these heads: a row each, or one that all share."""

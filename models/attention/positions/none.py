@@ -3,24 +3,8 @@
 score(t, x) = q_t . k_{t - x}
 """
 
-from torch import Tensor
-
-from models.attention.choice import Choice, Shape
+from models.attention.positions._position import Position
 
 
-class NoPosition(Choice):
+class NoPosition(Position):
     needs_distance = False
-    limit = None
-
-    def __init__(self, shape: Shape):
-        super().__init__()
-
-    def for_next_layer(self) -> "NoPosition":
-        return self
-
-    def content(self, q: Tensor) -> Tensor:
-        return q
-
-    def keys(self, window: int) -> None:
-        """Return None: there are no position keys, and so no query for them."""
-        return None

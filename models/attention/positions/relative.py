@@ -6,27 +6,18 @@ score(t, x) = q_t . k_{t - x} + q_t . p_x
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Choice, Shape
+from models.attention.choice import Shape
+from models.attention.positions._position import Position
 
 
-class Relative(Choice):
+class Relative(Position):
     example = {"limit": 24}
     from_grid = {"limit": "S"}
 
     def __init__(self, shape: Shape, *, limit: int):
-        super().__init__()
+        super().__init__(shape)
         self.limit = limit
         self.table = nn.Parameter(torch.randn(shape.d_k, limit))  # the last column is x = 1, the first x = S
 
-    def for_next_layer(self) -> "Relative":
-        return self
-
-    def content(self, q: Tensor) -> Tensor:
-        return q
-
-    def query(self, q: Tensor) -> Tensor:
-        return q
-
     def keys(self, window: int) -> Tensor:
-        """Return the position keys for x = window .. 1: (dk, window)."""
         return self.table[:, self.limit - window :]

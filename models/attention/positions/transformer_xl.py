@@ -9,16 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.attention.choice import Choice, Shape
+from models.attention.choice import Shape
+from models.attention.positions._position import Position
 from models.attention.positions._sinusoid import halves
 from models.kernels.compiled.dense import Linear
 
 
-class TransformerXL(Choice):
-    limit = None
-
+class TransformerXL(Position):
     def __init__(self, shape: Shape, *, clamp: int | None = None):
-        super().__init__()
+        super().__init__(shape)
         self.shape, self.clamp = shape, clamp
         self.u = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
         self.v = nn.Parameter(0.02 * torch.randn(shape.heads, 1, shape.d_k))
@@ -38,7 +37,6 @@ class TransformerXL(Choice):
         return q + self.v
 
     def keys(self, window: int) -> Tensor:
-        """Compute the position keys for x = window .. 1: (h, dk, window)."""
         weight = self.project.weight
         distance = torch.arange(window - 1, -1, -1, device=weight.device, dtype=weight.dtype)
         if self.clamp is not None and not self.training:

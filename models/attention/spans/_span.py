@@ -7,9 +7,14 @@ from models.attention.choice import Choice, Shape
 
 
 class Span(Choice):
-    """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z depends on it."""
+    """limit: the farthest x that any head may ever see, None for no limit. follows_input: whether z depends on it.
+
+    first: how many keys at the beginning every query sees, however far; the nearest of them is never farther than
+    limit + 1, the next than limit + 2, and so on.
+    """
 
     limit: int | None = None
+    first: int = 0
     follows_input = False
 
     def __init__(self, shape: Shape):
@@ -32,10 +37,14 @@ class Span(Choice):
         """Count the past inputs that a layer keeps for the next block, given the window it just used."""
         return self.limit
 
+    def keep(self, rows: Tensor, length: int) -> Tensor:
+        """Return what stays of cached rows, time first: the last `length`, and what every query sees."""
+        gap = len(rows) - self.first - length
+        return (
+            torch.cat([rows[: self.first], rows[-length:]]) if self.first and gap > 0 else rows[-length - self.first :]
+        )
+
     def facts(self) -> dict:
         """Return the heads' spans, their mean and the farthest reach, in keys, R included as in the paper."""
-        return {
-            "spans": [float(self.limit)] * self.heads,
-            "mean_span": float(self.limit),
-            "max_span": float(self.limit),
-        }
+        span = float(self.limit + self.first)
+        return {"spans": [span] * self.heads, "mean_span": span, "max_span": span}

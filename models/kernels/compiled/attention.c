@@ -13,13 +13,13 @@
 /* Scores of a chunk, masked. One body for both passes: top-k compares scores of the second with what the first found. */
 static __attribute__((noinline)) void masked_scores(const item *m, chunk *x) {
     const attention *a = m->a;
-    x->q = scaled(m, x, a->q, QUERIES);
+    x->q = scaled(m, x, a->q, a->d_k, QUERIES);
     if (m->kt)
         scores_of(m, x, x->q, a->d_k, a->d_k, m->kt, x->s);
     else
         scores_of_few(m, x);
     if (a->r.data) {
-        x->r = scaled(m, x, a->r, POSITION_QUERIES);
+        x->r = scaled(m, x, a->r, a->d_r, POSITION_QUERIES);
         add_positions(m, x);
     }
     for (int64_t i = 0; a->ramp && i < x->c; i++) {
@@ -43,9 +43,9 @@ static void weights_of(const item *m, chunk *x, int again) {
         int64_t n = up_to_lanes(to - from);
         fill(s + to, s + to + LANES, -INFINITY);
         if (again)
-            weigh(s + from, n, alpha, *known);
+            weigh(s + from, n, a->normaliser, alpha, *known);
         else
-            *known = normalise(s + from, n, a->kept, alpha, own);
+            *known = normalise(s + from, n, a->kept, a->normaliser, alpha, own);
         if (from) memset(s, 0, from * sizeof(real));
         fill(s + to, s + x->ld, 0);
         if (a->kept || alpha > 1) kept += count_from(s + from, up_to_lanes(to - from), SMALLEST);
@@ -80,8 +80,8 @@ static void rows_backward(const item *m, chunk *x) {
         if (from) memset(d, 0, from * sizeof(real));
         fill(d + to, d + x->ld, 0);
         real alpha = a->alpha[m->h];
-        real dalpha = through_weights(p + from, d + from, up_to_lanes(to - from), alpha, a->learned_alpha,
-                                      scratch(OF_A_ROW, 3 * x->ld));
+        real dalpha = through_weights(p + from, d + from, up_to_lanes(to - from), a->normaliser, alpha,
+                                      a->learned_alpha, scratch(OF_A_ROW, 3 * x->ld));
         if (a->learned_alpha) a->dalpha[index] = dalpha;
         if (a->dz.data) *row(a->dz, m->b, m->h, x->t + i) = ramp(m, x, i, from, to, NULL, d);
         if (a->drop) drop_row(m, x, i, from, to, p);
@@ -92,10 +92,10 @@ static void rows_backward(const item *m, chunk *x) {
 static void positions_backward(const item *m, chunk *x) {
     const attention *a = m->a;
     int64_t column = a->zero + 1 - (a->kind == STREAM ? x->count : x->back + 1);
-    const real *pt = a->pt + m->h * a->pt_head + column * a->d_k;
-    product(x->c, a->d_k, x->count, x->d, x->ld + 1, 1, pt, a->d_k, row(a->dr, m->b, m->h, x->t), a->dr.row, 0);
-    product(x->count, a->d_k, x->c, x->d, 1, x->ld + 1, x->r, a->d_k,
-            m->dpt + column * a->d_k, a->d_k, 1);
+    const real *pt = a->pt + m->h * a->pt_head + column * a->d_r;
+    product(x->c, a->d_r, x->count, x->d, x->ld + 1, 1, pt, a->d_r, row(a->dr, m->b, m->h, x->t), a->dr.row, 0);
+    product(x->count, a->d_r, x->c, x->d, 1, x->ld + 1, x->r, a->d_r,
+            m->dpt + column * a->d_r, a->d_r, 1);
 }
 
 static void dense_backward(const item *m, chunk *x, const real *dy, real *dq) {
@@ -112,8 +112,8 @@ static void backward_chunk(const item *m, chunk *x) {
     const attention *a = m->a;
     weights_of(m, x, 1);
     (x->sparse ? sparse_backward : dense_backward)(m, x, row(a->dy, m->b, m->h, x->t), row(a->dq, m->b, m->h, x->t));
-    scale_back(m, x, a->dq);
-    if (a->r.data) scale_back(m, x, a->dr);
+    scale_back(m, x, a->dq, a->d_k);
+    if (a->r.data) scale_back(m, x, a->dr, a->d_r);
 }
 
 /* Queries that see no key, and those of padding, give 0. */
@@ -122,7 +122,7 @@ static void blank(const item *m, int64_t t, int64_t stop) {
     for (; t < stop; t++) {
         if (!a->grad) memset(row(a->y, m->b, m->h, t), 0, a->d_v * sizeof(real));
         if (a->grad) memset(row(a->dq, m->b, m->h, t), 0, a->d_k * sizeof(real));
-        if (a->grad && a->r.data) memset(row(a->dr, m->b, m->h, t), 0, a->d_k * sizeof(real));
+        if (a->grad && a->r.data) memset(row(a->dr, m->b, m->h, t), 0, a->d_r * sizeof(real));
     }
 }
 

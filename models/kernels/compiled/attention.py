@@ -12,6 +12,7 @@ from models.kernels.compiled.build import library, threads
 from models.kernels.no_double_backward import no_double_backward
 
 STREAM, SENTENCE, CROSS = range(3)
+ENTMAX, SOFTMAX_ONE, SIGMOID = range(3)
 I, P, D = ctypes.c_int64, ctypes.c_void_p, ctypes.c_double  # noqa: E741  as an integer, a pointer, a double
 
 
@@ -27,8 +28,8 @@ class AttentionStruct(ctypes.Structure):
     """The struct `attention` of attention.c."""
 
     _fields_ = [
-        *((name, I) for name in ("B", "H", "T", "d_k", "d_v", "kind", "attends_self", "reach", "kept", "ramp")),
-        *((name, I) for name in ("limit", "learned_alpha", "threads", "grad", "alone")),
+        *((name, I) for name in ("B", "H", "T", "d_k", "d_r", "d_v", "kind", "attends_self", "reach", "kept", "ramp")),
+        *((name, I) for name in ("limit", "normaliser", "learned_alpha", "threads", "grad", "alone")),
         *((name, P) for name in ("keys", "lengths")),
         *((name, _RowsOf) for name in ("q", "r", "y", "dy", "dq", "dr", "z", "dz")),
         *((name, _ByHead) for name in ("k", "v", "dk", "dv")),
@@ -73,7 +74,8 @@ class Pattern:
     """What queries see, and how they weigh it.
 
     kind: STREAM, SENTENCE (in both directions) or CROSS. keys: by head. reach: bound of all heads. ramp: R, 0 for no
-    mask, then limit is S. kept: k of top-k, 0 for all. learned_alpha: whether alpha has a gradient. scale: of queries.
+    mask, then limit is S. kept: k of top-k, 0 for all. normaliser: ENTMAX (of alpha), SOFTMAX_ONE or SIGMOID.
+    learned_alpha: whether alpha has a gradient. scale: of queries.
     """
 
     kind: int
@@ -85,6 +87,7 @@ class Pattern:
     ramp: int = 0
     limit: int = 0
     kept: int = 0
+    normaliser: int = ENTMAX
     learned_alpha: bool = False
     scale: float = 1.0
     drop: float = 0.0
@@ -112,7 +115,7 @@ class _Call:
         self.pattern, self.lengths, self.saved = pattern, lengths, saved
         self.struct = c = AttentionStruct(B=B, H=H, T=T, d_k=d_k, kind=pattern.kind, attends_self=pattern.attends_self)
         c.reach, c.kept, c.ramp, c.limit = pattern.reach, pattern.kept, pattern.ramp, pattern.limit
-        c.learned_alpha, c.threads = pattern.learned_alpha, threads()
+        c.normaliser, c.learned_alpha, c.threads = pattern.normaliser, pattern.learned_alpha, threads()
         c.keys, c.lengths = ctypes.addressof(_keys(pattern.keys)), lengths.data_ptr() if lengths is not None else None
         c.q, c.r, c.z = _rows_of(q), _rows_of(r), _rows_of(None if z is None else z.expand(B, H, -1, 1))
         if z is not None and z.dim() == 3:
@@ -121,10 +124,11 @@ class _Call:
         c.scale = pattern.scale
         c.alpha, c.rows = alpha.data_ptr(), saved.data_ptr()
         if p is not None:
+            c.d_r = r.size(3)
             self._positions(p)
 
     def _positions(self, p: Tensor) -> None:
-        """Hand over the position keys p: dk columns, or H dk columns."""
+        """Hand over the position keys p: d_r columns, or H d_r columns."""
         c, lanes = self.struct, library(p.dtype).lanes()
         self.p, self.pt = pad(p, (0, lanes)), p.transpose(-1, -2).contiguous()
         c.p, c.pt, c.p_row = self.p.data_ptr(), self.pt.data_ptr(), self.p.size(-1)
@@ -184,9 +188,9 @@ class _Attend(torch.autograd.Function):
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
-    q, r: B H T dk, the content and position queries; r is None without positions. k, v: of any shape whose last axis is
-    dk and dv, laid out as `pattern` says. p: dk W or H dk W, the last column x = 1; of a sentence read both ways
-    dk 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys
+    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k, v: of any shape whose last axis is
+    dk and dv, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a sentence read both ways
+    d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys
     that are no padding.
     """
     q, r = (x if x is None or x.stride(-1) == 1 else x.contiguous() for x in (q, r))

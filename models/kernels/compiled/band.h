@@ -8,19 +8,18 @@
 enum { FEW = 4 }; /* queries of an item, for which keys are read as they lie */
 enum { BLOCK = 12 }; /* rows that a product takes at once, and so the grain in which what lies off the band is left */
 
-/* Queries of a chunk times scale. */
-static real *scaled(const item *m, const chunk *x, rows_of queries, int slot) {
-    const attention *a = m->a;
-    real *out = scratch(slot, m->c * a->d_k), scale = a->scale;
+/* Queries of a chunk, d wide, times scale. */
+static real *scaled(const item *m, const chunk *x, rows_of queries, int64_t d, int slot) {
+    real *out = scratch(slot, m->c * d), scale = m->a->scale;
     for (int64_t i = 0; i < x->c; i++)
-        for (int64_t l = 0; l < a->d_k; l++) out[i * a->d_k + l] = scale * row(queries, m->b, m->h, x->t + i)[l];
+        for (int64_t l = 0; l < d; l++) out[i * d + l] = scale * row(queries, m->b, m->h, x->t + i)[l];
     return out;
 }
 
 /* The gradient of a chunk's queries, from that of the scaled ones, in place. */
-static void scale_back(const item *m, const chunk *x, rows_of gradient) {
+static void scale_back(const item *m, const chunk *x, rows_of gradient, int64_t d) {
     for (int64_t i = 0; i < x->c; i++)
-        for (int64_t l = 0; l < m->a->d_k; l++) row(gradient, m->b, m->h, x->t + i)[l] *= (real)m->a->scale;
+        for (int64_t l = 0; l < d; l++) row(gradient, m->b, m->h, x->t + i)[l] *= (real)m->a->scale;
 }
 
 /* The transpose of the rows first_key .. of keys or values, d columns, zeros where there is no row. */
@@ -62,7 +61,7 @@ static void scores_of_few(const item *m, const chunk *x) {
 static void add_positions(const item *m, const chunk *x) {
     const attention *a = m->a;
     const real *p = a->p + m->h * a->p_head + a->zero + 1 - (a->kind == STREAM ? x->count : x->back + 1);
-    product(x->c, up_to_lanes(x->count), a->d_k, x->r, a->d_k, 1, p, a->p_row, x->s, x->ld + 1, 1);
+    product(x->c, up_to_lanes(x->count), a->d_r, x->r, a->d_r, 1, p, a->p_row, x->s, x->ld + 1, 1);
 }
 
 /* out = s rows, for the rows of keys or values of an item; out: c d. */

@@ -19,14 +19,14 @@ typedef struct {
 } rows_of;
 
 typedef struct {
-    int64_t B, H, T, d_k, d_v, kind, attends_self, reach, kept, ramp, limit, learned_alpha, threads;
+    int64_t B, H, T, d_k, d_r, d_v, kind, attends_self, reach, kept, ramp, limit, normaliser, learned_alpha, threads;
     int64_t grad, alone; /* the way back; forward with no way back, which may compute scores otherwise */
     const int64_t *keys, *lengths; /* keys by head; by stream, those that are no padding, or NULL */
-    rows_of q, r, y, dy, dq, dr, z, dz; /* r: NULL without positions; z: stride 0 where it is the same for all */
+    rows_of q, r, y, dy, dq, dr, z, dz; /* r: d_r wide, NULL without positions; z: stride 0 where it is the same for all */
     by_head k, v, dk, dv;
-    const real *p, *pt; /* position keys by head, dk columns (padded by LANES) and columns dk; column `zero`: x = 1 */
+    const real *p, *pt; /* position keys by head, d_r columns (padded by LANES) and columns d_r; column `zero`: x = 1 */
     int64_t p_row, p_head, pt_head, zero;
-    real *dpt; /* zeros before; columns dk, dpt_size numbers, by head or for all heads */
+    real *dpt; /* zeros before; columns d_r, dpt_size numbers, by head or for all heads */
     int64_t dpt_head, dpt_size;
     const real *alpha;
     real *dalpha; /* B H T, as z's */

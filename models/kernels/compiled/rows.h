@@ -144,12 +144,26 @@ static real solve(const real *s, int64_t n, real alpha, real most, real *z) {
     return tau;
 }
 
+/* What weighs a row: alpha-entmax; softmax with one more in the denominator; each score by itself, less tau. */
+enum { ENTMAX, SOFTMAX_ONE, SIGMOID };
+
+static void sigmoids(real *s, int64_t n, remembered row) {
+    for (int64_t i = 0; i < n; i++) {
+        real x = s[i] - row.tau, e = exponential(x < 0 ? x : -x);
+        s[i] = s[i] >= row.threshold ? (x < 0 ? e : 1) / (1 + e) : 0;
+    }
+}
+
 /* Scores become weights in place. */
-static void weigh(real *s, int64_t n, real alpha, remembered row) {
+static void weigh(real *s, int64_t n, int64_t kind, real alpha, remembered row) {
     n = whole(n);
     real threshold = row.threshold, most = row.most, tau = row.tau, scale = 1 / tau, e = alpha - 1;
     if (threshold == INFINITY || threshold != threshold) { /* no key is seen, or a score is not a number */
         for (int64_t i = 0; i < n; i++) s[i] = threshold == INFINITY ? 0 : NAN;
+        return;
+    }
+    if (kind == SIGMOID) {
+        sigmoids(s, n, row);
         return;
     }
     if (alpha == 1) {
@@ -176,7 +190,7 @@ static void weigh(real *s, int64_t n, real alpha, remembered row) {
 }
 
 /* Scores become weights in place; k: how many are kept, 0 for all. scratch: n + LANES numbers. */
-static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scratch) {
+static remembered normalise(real *s, int64_t n, int64_t k, int64_t kind, real alpha, real *scratch) {
     real most = maximum(s, n);
     remembered row = {-INFINITY, most, 0};
     if (any_nan(s, n)) {
@@ -190,21 +204,29 @@ static remembered normalise(real *s, int64_t n, int64_t k, real alpha, real *scr
     if (k) row.threshold = kth_largest(s, n, k, most);
     if (row.threshold > -INFINITY)
         for (int64_t i = 0; i < n; i++) s[i] = s[i] >= row.threshold ? s[i] : -INFINITY;
-    if (alpha == 1) {
-        row.tau = exponentials(s, n, most);
+    if (kind == SIGMOID) {
+        row.tau = logarithm(count_from(s, n, -LARGEST));
+        sigmoids(s, n, row);
+    } else if (alpha == 1) {
+        if (kind == SOFTMAX_ONE) row.most = most = most > 0 ? most : 0;
+        row.tau = exponentials(s, n, most) + (kind == SOFTMAX_ONE ? exponential(-most) : 0);
         real scale = 1 / row.tau;
         for (int64_t i = 0; i < whole(n); i++) s[i] *= scale;
     } else {
         row.tau = solve(s, n, alpha, most, scratch);
-        weigh(s, n, alpha, row);
+        weigh(s, n, kind, alpha, row);
     }
     return row;
 }
 
 /* dp becomes ds in place: ds = w (dp - (w . dp) / sum w), w = p ^ (2 - alpha). Gives the gradient of alpha. w: 3 n
    numbers of scratch. */
-static real through_weights(const real *p, real *dp, int64_t n, real alpha, int learned, real *w) {
+static real through_weights(const real *p, real *dp, int64_t n, int64_t kind, real alpha, int learned, real *w) {
     n = whole(n);
+    if (kind == SIGMOID) {
+        for (int64_t i = 0; i < n; i++) dp[i] = p[i] * (1 - p[i]) * dp[i];
+        return 0;
+    }
     real dalpha = learned ? dalpha_of(p, dp, n, alpha - 1, w) : 0;
     if (alpha == 1)
         w = (real *)p;
@@ -219,7 +241,7 @@ static real through_weights(const real *p, real *dp, int64_t n, real alpha, int 
         memset(dp, 0, n * sizeof(real));
         return 0;
     }
-    real mean = along / total;
+    real mean = kind == SOFTMAX_ONE ? along : along / total;
     for (int64_t i = 0; i < n; i++) dp[i] = w[i] * (dp[i] - mean);
     return dalpha;
 }

@@ -51,7 +51,8 @@ static void sparse_backward_row(const item *m, chunk *x, int64_t i, const int32_
     }
     for (int64_t n = count; n % LANES; n++) p[n] = d[n] = 0;
     real alpha = a->alpha[m->h];
-    real dalpha = through_weights(p, d, up_to_lanes(count), alpha, a->learned_alpha, scratch(OF_A_ROW, 3 * x->ld));
+    real dalpha = through_weights(p, d, up_to_lanes(count), a->normaliser, alpha, a->learned_alpha,
+                                  scratch(OF_A_ROW, 3 * x->ld));
     if (a->learned_alpha) a->dalpha[(m->b * a->H + m->h) * a->T + x->t + i] = dalpha;
     memset(dq, 0, a->d_k * sizeof(real));
     for (int64_t n = 0; n < count; n++) {
@@ -64,13 +65,13 @@ static void sparse_backward_row(const item *m, chunk *x, int64_t i, const int32_
 static void sparse_positions_row(const item *m, const chunk *x, int64_t i, const int32_t *column, const real *d,
                                  int64_t count) {
     const attention *a = m->a;
-    const real *r = x->r + i * a->d_k;
+    const real *r = x->r + i * a->d_r;
     real *dr = row(a->dr, m->b, m->h, x->t + i);
-    memset(dr, 0, a->d_k * sizeof(real));
+    memset(dr, 0, a->d_r * sizeof(real));
     for (int64_t n = 0; n < count; n++) {
-        int64_t distance = (a->zero + column[n] - nearest_of(m, x, i)) * a->d_k;
-        add_scaled(a->d_k, d[n], a->pt + m->h * a->pt_head + distance, dr);
-        add_scaled(a->d_k, d[n], r, m->dpt + distance);
+        int64_t distance = (a->zero + column[n] - nearest_of(m, x, i)) * a->d_r;
+        add_scaled(a->d_r, d[n], a->pt + m->h * a->pt_head + distance, dr);
+        add_scaled(a->d_r, d[n], r, m->dpt + distance);
     }
 }
 

@@ -38,6 +38,7 @@ typedef int32_t whole_number;
 #define WORDS (64 / BYTES) /* vectors of the processor that hold the lanes */
 
 #define SMALLEST (sizeof(real) == 8 ? (real)2.3e-308 : (real)1.2e-38)
+#define LARGEST (sizeof(real) == 8 ? (real)1.7e308 : (real)3.4e38)
 
 #define VECTOR(SIZE) __attribute__((vector_size(SIZE), aligned(sizeof(real)), may_alias))
 typedef real v64 VECTOR(64);

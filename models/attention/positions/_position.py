@@ -1,0 +1,44 @@
+"""What a score gets from where query and key stand: any of three terms, each a hook that does nothing by default.
+
+score(t, x) = [turn(content(q_t), t) . turn(k_{t - x}, t - x) + query(q_t) . keys_x] / sqrt(dk) + bias_x
+"""
+
+from torch import Tensor
+
+from models.attention.choice import Choice, Shape
+
+
+class Position(Choice):
+    """limit: the farthest x that has a position, None for no limit; no key beyond it is seen."""
+
+    limit: int | None = None
+
+    def __init__(self, shape: Shape):
+        super().__init__()
+
+    def for_next_layer(self) -> "Position":
+        """Return the position of the next layer: this one, or another where layers do not share all of it."""
+        return self
+
+    def content(self, q: Tensor) -> Tensor:
+        """Compute the queries that meet keys: B h T dk of the same."""
+        return q
+
+    def turn(self, x: Tensor, place: Tensor) -> Tensor:
+        """Turn queries or keys, .. dk, by their place: whole numbers that broadcast with x[..., 0].
+
+        Places are counted from where the keys at hand begin, so a score may depend on their difference alone.
+        """
+        return x
+
+    def query(self, q: Tensor) -> Tensor:
+        """Compute the queries that meet position keys: B h T dk of the same."""
+        return q
+
+    def keys(self, window: int) -> Tensor | None:
+        """Compute the position keys for x = window .. 1: (dk, window), or (h, dk, window) by head; None: no such term."""
+        return None
+
+    def bias(self, x: Tensor) -> Tensor | None:
+        """Compute what each head adds to the score at the distances x, whole numbers: (h, *x.shape); None: nothing."""
+        return None

@@ -1,0 +1,22 @@
+"""A bias that falls with the distance, more steeply in the first heads (Press et al. 2022, ALiBi, section 3).
+
+    score(t, x) = q_t . k_{t - x} / sqrt(dk) - m_h (x - 1)     m_h = 2^(-8 h / H), h = 1 .. H
+
+The paper's slopes for H a power of two, used for every H; the released code interpolates for others.
+"""
+
+import torch
+from torch import Tensor
+
+from models.attention.choice import Shape
+from models.attention.positions._position import Position
+
+
+class Alibi(Position):
+    def __init__(self, shape: Shape):
+        super().__init__(shape)
+        self.heads = shape.heads
+
+    def bias(self, x: Tensor) -> Tensor:
+        m = 2 ** (-8 * torch.arange(1, self.heads + 1, device=x.device).double() / self.heads)
+        return -m.view(-1, *(1 for _ in x.shape)) * (x - 1)

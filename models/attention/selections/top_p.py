@@ -1,0 +1,30 @@
+"""The fewest keys that have a share p of the softmax (nucleus of Holtzman et al. 2020; in attention Lin et al. 2025).
+
+    kept = score where score >= t, else -inf;   t = the largest score such that the keys with score >= t have the share p
+
+Ties with the threshold stay. The threshold is a constant: no gradient flows through the comparison.
+"""
+
+import math
+
+from torch import Tensor
+
+from models.attention.choice import Choice, Shape
+
+
+class TopP(Choice):
+    example = {"p": 0.7}
+
+    def __init__(self, shape: Shape, *, p: float):
+        super().__init__()
+        if not 0 < p <= 1:
+            raise ValueError(f"p must be above 0 and at most 1, got {p}")
+        self.p = p
+
+    def forward(self, masked: Tensor) -> Tensor:
+        if self.p == 1:
+            return masked
+        ordered = masked.detach().sort(-1, descending=True).values
+        before = ordered.softmax(-1).cumsum(-1)[..., :-1]  # the share of what comes before the second, the third, ..
+        threshold = ordered.gather(-1, (before < self.p).sum(-1, keepdim=True))
+        return masked.masked_fill(masked < threshold, -math.inf)
