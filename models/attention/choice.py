@@ -9,14 +9,17 @@ from torch import Tensor, nn
 class Shape:
     """d_model and heads h of a choice's layer; a head's queries and keys are d_k wide, its values d_v.
 
-    d_k and d_v default to d_model / h (Attention Is All You Need varies them in Table 3, rows A and B). ValueError
-    where h does not divide d_model and d_k or d_v is missing.
+    d_k and d_v default to d_model / h (Attention Is All You Need varies them in Table 3, rows A and B). key_heads: how
+    many heads keys and values have, each shared by h / key_heads heads of queries side by side (grouped queries,
+    Ainslie et al. 2023; 1: Shazeer 2019); h by default. ValueError where h does not divide d_model and d_k or d_v is
+    missing, and where key_heads does not divide h.
     """
 
     d_model: int
     heads: int
     d_k: int | None = None
     d_v: int | None = None
+    key_heads: int | None = None
 
     def __post_init__(self):
         if self.d_model % self.heads and None in (self.d_k, self.d_v):
@@ -24,6 +27,15 @@ class Shape:
         for name in ("d_k", "d_v"):
             if getattr(self, name) is None:
                 object.__setattr__(self, name, self.d_model // self.heads)
+        if self.key_heads is None:
+            object.__setattr__(self, "key_heads", self.heads)
+        if self.key_heads < 1 or self.heads % self.key_heads:
+            raise ValueError(f"key_heads = {self.key_heads} must divide heads h = {self.heads}")
+
+    @property
+    def sharing(self) -> int:
+        """Return how many heads of queries share a head of keys and values."""
+        return self.heads // self.key_heads
 
 
 class Choice(nn.Module):

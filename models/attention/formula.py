@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.nn.functional import dropout
 
 from models.attention.engine.caches import Past
+from models.attention.engine.groups import for_all_heads
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:
@@ -86,8 +87,9 @@ class Definition:
         inputs = inputs.to(x.dtype)
         bound = min(layer.bounds(), default=len(inputs) + x.size(1))
         seen = torch.cat([layer.span.keep(inputs, bound).transpose(0, 1), x], 1)
-        k, v = layer.split(layer.key(seen)), layer.split(layer.value(seen))
-        y = attend(layer.split(layer.query(x)), k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
+        keys_and_values = (layer.split(each(seen), layer.shape.key_heads) for each in (layer.key, layer.value))
+        q, (k, v) = layer.split(layer.query(x)), (for_all_heads(each, layer.shape, 1) for each in keys_and_values)
+        y = attend(q, k, v, layer.span.extent(x), layer, reach=bound, drop=layer.drop)
         rows = torch.cat([inputs, x.detach().transpose(0, 1)])
         return y.transpose(1, 2), (layer.span.keep(rows, layer.span.cache_length(bound)),)
 

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from models.attention.choice import Choice, Shape
 from models.attention.engine.caches import Past, StreamCache
 from models.attention.engine.engine import Computed, Engine
+from models.attention.engine.groups import for_all_heads
 from models.kernels.compiled.dense import Linear, by_heads, of_heads
 
 
@@ -18,9 +19,9 @@ class MultiHeadBase(nn.Module):
         super().__init__()
         self.shape, self.dropout = shape, dropout
         self.span, self.selection, self.normaliser, self.position = span, selection, normaliser, position
-        keys, values = shape.heads * shape.d_k, shape.heads * shape.d_v
-        self.query, self.key, self.value = (Linear(shape.d_model, width, bias=False) for width in (keys, keys, values))
-        self.out = Linear(values, shape.d_model, bias=False)
+        widths = (shape.heads * shape.d_k, shape.key_heads * shape.d_k, shape.key_heads * shape.d_v)
+        self.query, self.key, self.value = (Linear(shape.d_model, width, bias=False) for width in widths)
+        self.out = Linear(shape.heads * shape.d_v, shape.d_model, bias=False)
 
     @property
     def choices(self) -> list[Choice]:
@@ -35,9 +36,9 @@ class MultiHeadBase(nn.Module):
         """Return the most keys that any head may ever see, by its span and by its position."""
         return [limit for limit in (self.span.limit, self.position.limit) if limit is not None]
 
-    def split(self, x: Tensor) -> Tensor:
+    def split(self, x: Tensor, heads: int | None = None) -> Tensor:
         """Cut into heads: B T c -> B h T c/h."""
-        return x.unflatten(-1, (self.shape.heads, -1)).transpose(1, 2)
+        return x.unflatten(-1, (heads or self.shape.heads, -1)).transpose(1, 2)
 
     def merge(self, y: Tensor) -> Tensor:
         """Project what the heads say: B h T dv -> B T d."""
@@ -70,7 +71,7 @@ class StreamAttention(MultiHeadBase):
         return self.out(y.flatten(2)), past
 
 
-Source = tuple[Tensor, Tensor]  # keys B h N dk and values B h N dv of a sequence
+Source = tuple[Tensor, Tensor]  # keys B g N dk and values B g N dv of a sequence, g heads of keys
 
 
 class SequenceAttention(MultiHeadBase):
@@ -99,20 +100,24 @@ class SequenceAttention(MultiHeadBase):
 
     def project(self, sequence: Tensor) -> Source:
         """Project keys and values of a sequence B N d, once for all queries."""
-        return by_heads(sequence, self.shape.heads, self.key.weight, self.value.weight)
+        return by_heads(sequence, self.shape.key_heads, self.key.weight, self.value.weight)
 
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
 
         Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
         """
-        projected = *by_heads(x, self.shape.heads, self.query.weight), *source
-        return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
+        return self._attend(x, *by_heads(x, self.shape.heads, self.query.weight), *source, visible)
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
+        if self.shape.sharing > 1:
+            return self(x, self.project(x), visible)
         matrices = (linear.weight for linear in (self.query, self.key, self.value))
-        projected = by_heads(x, self.shape.heads, *matrices)
+        return self._attend(x, *by_heads(x, self.shape.heads, *matrices), visible)
+
+    def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
+        projected = q, for_all_heads(k, self.shape, 1), for_all_heads(v, self.shape, 1)
         return self.merge(self.implementation.attend_sequence(self, x, projected, visible))
 
 

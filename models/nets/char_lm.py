@@ -19,7 +19,7 @@ class CharLM(AttentionNet):
     def __init__(self, symbols: int, attention: dict, net: dict):
         """Build a net. attention: four choices; net: layers, d_model, heads, d_ff, dropouts, as in job.json."""
         super().__init__()
-        shape = Shape(net["d_model"], net["heads"])
+        shape = Shape(net["d_model"], net["heads"], key_heads=net.get("key_heads"))
         settings = {"attends_self": self.attends_self, "dropout": net["attention_dropout"]}
         layers = build_layers(net["layers"], shape, attention, StreamAttention, **settings)
         self.embedding = nn.Embedding(symbols, shape.d_model)  # N(0, 1)

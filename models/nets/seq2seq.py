@@ -112,7 +112,7 @@ class Seq2Seq(AttentionNet):
         """Project keys and values of the read source, B N d, for every layer of the decoder."""
         layers = [block.cross for block in self.decoder]
         matrices = (matrix.weight for layer in layers for matrix in (layer.key, layer.value))
-        projected = by_heads(x, layers[0].shape.heads, *matrices)
+        projected = by_heads(x, layers[0].shape.key_heads, *matrices)
         return list(zip(projected[::2], projected[1::2], strict=True))
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:
@@ -151,7 +151,7 @@ class Seq2Seq(AttentionNet):
 
 def _attentions(attention: dict, net: dict) -> tuple[list, list, list]:
     """Build the attention layers of the encoder, of the decoder, and from the decoder to the source."""
-    shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"])
+    shape = Shape(net["d_model"], net["heads"], net["d_k"], net["d_v"], net.get("key_heads"))
     full = {"span": {"name": "full", "cache": net["max_length"]}}
     encoder, decoder, cross = (
         {**attention, **({} if part in attention["apply_to"] else PLAIN | full)} for part in ATTENTIONS

@@ -20,14 +20,16 @@ def copy(tmp_path):
 
 
 def test_new_choices_are_found_and_their_contracts_fail_until_the_maths_is_there(copy):
-    kinds = ("span", "selection", "normaliser")
+    kinds = ("span", "selection", "normaliser", "position")
     for kind in kinds:
         begun = ended(copy, "workflow.cli.new", kind, f"{kind}_of_mine")
         assert begun.returncode == 0, begun.stderr
         assert f"models/attention/{kind}s/{kind}_of_mine.py" in begun.stdout
     assert ended(copy, "ruff", "check", "models").returncode == 0
     assert ended(copy, "ruff", "format", "--check", "models").returncode == 0
-    chosen = ("tests/models/test_contract.py", "-k", "sum_to_one and of_mine and relative")
+    plain = ("full", "all", "softmax", "none")
+    alone = ("-".join((*plain[:at], f"{kind}_of_mine", *plain[at + 1 :])) for at, kind in enumerate(kinds))
+    chosen = ("tests/models/test_contract.py", "-k", f"engine_equals and ({' or '.join(alone)})")
     tested = ended(copy, "pytest", "-q", "--tb=line", "-p", "no:cacheprovider", *chosen)
     assert tested.returncode == 1
     for kind in kinds:

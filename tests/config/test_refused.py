@@ -39,6 +39,8 @@ def attention(axis: str = "span", **settings) -> tuple:
         ((Ablation, QUESTION | {"figures": ["adaptive_span_fig5"]}), "did you mean 'adaptive_span_figure5'?"),
         ((Ablation, QUESTION | {"variants": {"../b": {}}}), "'../b'"),
         ((CharLMNet, NET | {"heads": 3}), "heads must divide d_model, got heads = 3, d_model = 8"),
+        ((CharLMNet, NET | {"heads": 4, "key_heads": 3}), "key_heads must divide heads, got key_heads = 3, heads = 4"),
+        (attention(p=1.5), "p must be a number above 0 and at most 1, got 1.5"),
         (attention(limit="many"), "S must be a whole number and at least 1, got 'many'"),
         (attention(evaluation_cache=6.5), "evaluation_cache must be a whole number and at least 1, or null, got 6.5"),
         (attention(penalty_weight=-1), "penalty_weight must be a number and at least 0, got -1"),
@@ -58,7 +60,7 @@ def test_a_value_that_cannot_be_is_named_with_its_key(given, line):
         ("span", {"name": "fixed", "limits": 3}, "unknown setting of span 'fixed' 'limits': did you mean 'limit'?"),
         ("selection", "top_k", "selection 'top_k' needs a value for 'k'"),
         ("selection", {"name": "top_k", "k": "many"}, "selection 'top_k': k must be a number, got 'many'"),
-        ("position", None, "no position is named; valid: none, relative, transformer_xl"),
+        ("position", None, "no position is named; valid: alibi, none, relative, rotary, transformer_xl"),
     ],
 )
 def test_a_choice_that_cannot_be_is_named(axis, choice, line):

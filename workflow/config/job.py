@@ -3,14 +3,16 @@
 import hashlib
 import json
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from workflow.config.errors import ConfigError
 from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt
 
 VERSION = 2
 Share = Field(0.0, ge=0, lt=1)
+KeyHeads = Annotated[PositiveStrictInt | None, Field(exclude_if=lambda value: value is None)]  # of a net
 
 
 class Job(FrozenModel):
@@ -47,6 +49,12 @@ class Job(FrozenModel):
 def _digest(content: dict) -> str:
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def refuse_uneven_keys(heads: int, key_heads: int | None) -> None:
+    """Raise `ConfigError` where heads of queries could not share heads of keys alike."""
+    if key_heads and heads % key_heads:
+        raise ConfigError(f"key_heads must divide heads, got key_heads = {key_heads}, heads = {heads}")
 
 
 class Training(FrozenModel):

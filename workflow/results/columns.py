@@ -70,6 +70,7 @@ _SHAPES = {
     "layers": "layers of the net, of each stack where there are two",
     "d_model": "width of the net",
     "heads": "attention heads of a layer",
+    "key_heads": "heads of keys and values, where heads of queries share them",
     "d_ff": "width of a layer's feed-forward part",
     "d_k": "width of a head's keys, where it is not d_model / heads",
     "d_v": "width of a head's values, where it is not d_model / heads",

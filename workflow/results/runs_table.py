@@ -19,7 +19,7 @@ from workflow.results.timings import describe_timings
 from workflow.results.trained_enough import late_gain
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
-SHAPE = ("layers", "d_model", "heads", "d_ff", "d_k", "d_v", "dropout")
+SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 BEST_READER = ("corpus", "window", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, Share, Training
+from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.task import SCORED, fact, score_quantities
 
@@ -28,7 +28,8 @@ class Seq2SeqNet(FrozenModel):
     """Encoder and decoder of `layers` N each.
 
     d_model, d_ff: widths of the net and of its feed-forward layers; d_k, d_v: of a head's queries and keys, and of its
-    values. norm: after or before each sub-layer. max_length: pieces that a sentence may have. tie_embeddings: one
+    values. key_heads: heads of keys and values, shared by as many heads of queries each; as many as heads where it is
+    left out. norm: after or before each sub-layer. max_length: pieces that a sentence may have. tie_embeddings: one
     matrix for source, target and output, or three.
     """
 
@@ -36,6 +37,7 @@ class Seq2SeqNet(FrozenModel):
     layers: PositiveStrictInt
     d_model: PositiveStrictInt
     heads: PositiveStrictInt
+    key_heads: KeyHeads = None
     d_k: PositiveStrictInt
     d_v: PositiveStrictInt
     d_ff: PositiveStrictInt
@@ -45,6 +47,11 @@ class Seq2SeqNet(FrozenModel):
     positional_encoding: Literal["sinusoid", "learned"] = "sinusoid"
     max_length: PositiveStrictInt = 256
     tie_embeddings: bool = Field(True, strict=True)
+
+    @model_validator(mode="after")
+    def heads_share_keys_alike(self):
+        refuse_uneven_keys(self.heads, self.key_heads)
+        return self
 
 
 class SequenceTraining(Training):

@@ -7,7 +7,7 @@ past. In evaluation, where weights do not change, it caches the keys and values 
 import torch
 from torch import Tensor
 
-from models.attention.engine.groups import Partition, pick_heads
+from models.attention.engine.groups import Partition, key_heads, pick_heads
 
 Past = tuple[Tensor, ...]  # a layer's cache in one or several parts, time first, streams second: K B ..
 
@@ -73,14 +73,14 @@ class Inputs:
         self.rows = layer.caches[0].append(past[0], self.x)
 
     def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
-        """Return the keys K B g dk and values K B g dv of some rows, for the heads of group `number`."""
+        """Return the keys K B g dk and values K B g dv of some rows, g heads of keys, for group `number`."""
         start, stop, _ = rows.indices(len(self.rows))
         own = len(self.rows) - len(self.x)
         past = self.rows[start : min(stop, own)].data  # its buffer is appended to, which is no change of these rows
         x = self.x[max(0, start - own) : max(0, stop - own)]
         matrices = (matrix.T.to(self.rows.dtype) for matrix in _projection_matrices(self.layer, heads))
         projected = (torch.cat([past @ matrix, x @ matrix]) for matrix in matrices)
-        return [each.unflatten(-1, (len(heads), -1)) for each in projected]
+        return [each.unflatten(-1, (len(heads) // self.layer.shape.sharing, -1)) for each in projected]
 
     def next_past(self, groups: Partition) -> Past:
         """Return the inputs that the layer keeps for the next block."""
@@ -93,13 +93,13 @@ class KeysAndValues:
 
     def __init__(self, layer, x: Tensor, past: Past):
         x = x.transpose(0, 1)
-        new = [linear(x).unflatten(-1, (layer.shape.heads, -1)) for linear in (layer.key, layer.value)]
-        parts = [pick_heads(each, heads, 2) for heads in layer.partition for each in new]
+        new = [linear(x).unflatten(-1, (layer.shape.key_heads, -1)) for linear in (layer.key, layer.value)]
+        parts = [pick_heads(each, key_heads(heads, layer.shape), 2) for heads in layer.partition for each in new]
         self.layer, appended = layer, zip(layer.caches, past, parts, strict=False)
         self.rows = [cache.append(old, part) for cache, old, part in appended]
 
     def keys_and_values(self, number: int, heads: tuple[int, ...], rows: slice) -> list[Tensor]:
-        """Return the keys K B g dk and values K B g dv of some rows, for the heads of group `number`."""
+        """Return the keys K B g dk and values K B g dv of some rows, g heads of keys, for group `number`."""
         return [each[rows] for each in self.rows[2 * number : 2 * number + 2]]
 
     def next_past(self, groups: Partition) -> Past:
@@ -110,6 +110,6 @@ class KeysAndValues:
 
 
 def _projection_matrices(layer, heads: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Return W_k and W_v of these heads: g dk d and g dv d, heads one below the other."""
-    matrices = (linear.weight.unflatten(0, (layer.shape.heads, -1)) for linear in (layer.key, layer.value))
-    return tuple(pick_heads(matrix, heads, 0).flatten(0, 1) for matrix in matrices)
+    """Return W_k and W_v of these heads: g dk d and g dv d, heads of keys one below the other."""
+    matrices = (linear.weight.unflatten(0, (layer.shape.key_heads, -1)) for linear in (layer.key, layer.value))
+    return tuple(pick_heads(matrix, key_heads(heads, layer.shape), 0).flatten(0, 1) for matrix in matrices)

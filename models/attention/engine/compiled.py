@@ -4,13 +4,13 @@ Which choices the library knows is written here; a choice that it does not know 
 """
 
 from functools import lru_cache
-from itertools import accumulate
 
 import torch
 from torch import Tensor
 
 from models.attention.choice import Shape
 from models.attention.engine.groups import HeadGroup
+from models.attention.engine.projections import by_head
 from models.attention.normalisers.entmax15 import Entmax15
 from models.attention.normalisers.entmax_alpha import EntmaxAlpha
 from models.attention.normalisers.sigmoid import Sigmoid
@@ -35,92 +35,11 @@ from models.kernels.compiled.attention import (
     Pattern,
     attend,
 )
-from models.kernels.compiled.dense import Product, multiply
-from models.kernels.no_double_backward import no_double_backward
 
 ALPHA = {Softmax: 1.0, Entmax15: 1.5, Sparsemax: 2.0, EntmaxAlpha: None}  # None: learned, by head
 OTHERS = {SoftmaxOne: SOFTMAX_ONE, Sigmoid: SIGMOID}
 NORMALISERS = (*ALPHA, *OTHERS)
 SPANS, SELECTIONS = (Full, Fixed, Adaptive, Dynamic), (All, TopK)
-
-
-class _ProjectedByHead(torch.autograd.Function):
-    """Project queries, x W_q^T, and keys and values, rows W_k^T and rows W_v^T; a head projects the last rows it sees.
-
-    The last rows are the block's own: dW from all rows, dx from those alone.
-    """
-
-    @staticmethod
-    def forward(ctx, x, queries, keys, values, rows, counts):
-        ctx.save_for_backward(queries, keys, values)
-        ctx.rows, ctx.own, ctx.counts = rows, x.shape, counts
-        own, rows_of_heads, h = rows[len(rows) - len(x) :].flatten(0, 1), sum(counts) * x.size(1), len(counts)
-        projected = [x.new_empty(len(own), len(queries))]
-        products = [Product(own, queries.T, projected[0])]
-        for weight in (keys, values):
-            projected.append(x.new_empty(rows_of_heads * len(weight) // h))
-            parts = _by_head(weight, projected[-1], rows, counts)
-            products += [Product(seen, matrix.T, part) for seen, matrix, part in parts]
-        multiply(*products)
-        return tuple(projected)
-
-    @staticmethod
-    @no_double_backward
-    def backward(ctx, dq, *gradients):
-        rows, counts, own = ctx.rows, ctx.counts, ctx.own[0] * ctx.own[1]
-        queries, *weights = ctx.saved_tensors
-        dx, dqueries, dweights = dq.new_empty(own, ctx.own[2]), queries.new_empty(queries.shape), []
-        products = [Product(dq, queries, dx), Product(dq.T, rows.flatten(0, 1)[-own:], dqueries)]
-        for weight, gradient in zip(weights, gradients, strict=True):
-            dweights.append(weight.new_empty(weight.shape))
-            dmatrices = (matrix for _, matrix, _ in _by_head(dweights[-1], gradient, rows, counts))
-            for dmatrix, (seen, matrix, part) in zip(dmatrices, _by_head(weight, gradient, rows, counts), strict=True):
-                products.append(Product(part[len(part) - own :], matrix, dx, add=True))
-                products.append(Product(part.T, seen, dmatrix))
-        multiply(*products)
-        return dx.view(ctx.own), dqueries, *dweights, None, None
-
-
-def _by_head(weight: Tensor, projected: Tensor, rows: Tensor, counts: tuple[int, ...]):
-    """Yield for each head the rows that it sees, its weights and their product; once where all heads see alike."""
-    h = 1 if len(set(counts)) == 1 else len(counts)
-    B, width, start = rows.size(1), len(weight) // h, 0
-    for head, count in enumerate(counts[:h]):
-        size = count * B * width
-        yield (
-            rows[len(rows) - count :].flatten(0, 1),
-            weight[head * width : (head + 1) * width],
-            projected[start : start + size].view(count * B, width),
-        )
-        start += size
-
-
-def project_by_head(x: Tensor, layer, rows: Tensor, counts: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-    """Project queries B h T dk from x: T B d, and for head i keys and values from the last counts[i] of rows: K B d.
-
-    Keys and values are numbers in a row, laid out as `by_head` says.
-    """
-    matrices = (linear.weight for linear in (layer.query, layer.key, layer.value))
-    q, k, v = _ProjectedByHead.apply(x, *matrices, rows, counts)
-    return q.view(*x.shape[:2], len(counts), -1).permute(1, 2, 0, 3), k, v
-
-
-def turned_by_head(keys: Tensor, counts: tuple[int, ...], K: int, B: int, layer) -> Tensor:
-    """Let the position turn the keys of `project_by_head`, the last of K places."""
-    d_k, turn = layer.shape.d_k, layer.position.turn
-    alike = len(set(counts)) == 1
-    rows = [keys.view(counts[0], B, -1, d_k)] if alike else keys.view(-1, B, 1, d_k).split(counts)
-    turned = [turn(each, torch.arange(K - len(each), K)[:, None, None]) for each in rows]
-    return keys if turned[0] is rows[0] else torch.cat([each.flatten() for each in turned])
-
-
-@lru_cache(maxsize=4096)
-def by_head(counts: tuple[int, ...], B: int, width: int) -> Layout:
-    """Describe how keys or values of `width` numbers lie in what `project_by_head` gives, rows of time first."""
-    h, starts = len(counts), (0, *accumulate(counts))
-    if len(set(counts)) == 1:
-        return Layout(width, tuple(range(0, h * width, width)), (h * width,) * h, (B * h * width,) * h)
-    return Layout(width, tuple(start * B * width for start in starts[:h]), (width,) * h, (B * width,) * h)
 
 
 def compiled_obstacle(choices: HeadGroup, x: Tensor) -> str | None:

@@ -10,8 +10,15 @@ from torch import Tensor
 
 from models.attention.engine.backend import Backend
 from models.attention.engine.caches import Inputs, KeysAndValues, Past
-from models.attention.engine.compiled import project_by_head, turned_by_head
-from models.attention.engine.groups import BlockQueries, evaluation_groups, head_groups, head_index, head_reaches
+from models.attention.engine.groups import (
+    BlockQueries,
+    evaluation_groups,
+    for_all_heads,
+    head_groups,
+    head_index,
+    head_reaches,
+)
+from models.attention.engine.projections import project_by_head
 from models.attention.formula import Definition
 
 Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
@@ -45,7 +52,8 @@ class Engine:
             return (weight.new_empty(0, batch, shape.d_model),)
         layer.partition = evaluation_groups(layer)
         widths = (shape.d_k, shape.d_v)
-        return tuple(weight.new_empty(0, batch, len(heads), c) for heads in layer.partition for c in widths)
+        counts = [len(heads) // shape.sharing for heads in layer.partition]
+        return tuple(weight.new_empty(0, batch, count, c) for count in counts for c in widths)
 
     def attend(self, layer, x: Tensor, past: Past) -> tuple[Tensor, Past]:
         """Attend with x: B T d and the cache -> B T h dv before the output projection, and the next block's cache.
@@ -65,10 +73,10 @@ class Engine:
         layer.shapes, parts = [], []
         for number, (heads, reach) in enumerate((heads, min(reach, at_hand)) for heads, reach in groups):
             k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
-            group, tensors = queries.of(heads, reach, _turned(layer, k, K - len(k)), v)
+            group, tensors = queries.of(heads, reach, *_of_queries(layer, k, v, K - len(k)))
             if layer.span.first:
-                first_k, first_v = cache.keys_and_values(number, heads, slice(layer.span.first))
-                group = queries.beside_first(group, heads, _turned(layer, first_k, 0), first_v)
+                k, v = cache.keys_and_values(number, heads, slice(layer.span.first))
+                group = queries.beside_first(group, heads, *_of_queries(layer, k, v, 0))
             q, _, _, v, position_keys, *_ = tensors
             name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(Computed(len(heads), group.reach, len(k)))
@@ -82,7 +90,6 @@ class Engine:
         cache = Inputs(layer, x, past)
         counts = tuple(min(len(cache.rows), x.size(1) + reach) for reach in reaches)
         q, k, v = project_by_head(cache.x, layer, cache.rows, counts)
-        k = turned_by_head(k, counts, len(cache.rows), x.size(0), layer)
         queries = BlockQueries(layer, q, z, widest, len(cache.rows), scaled=False)
         group, tensors = queries.of(heads, widest, k, v)
         layer.shapes = [Computed(1, *sizes) for sizes in zip(reaches, counts, strict=True)]
@@ -103,9 +110,10 @@ class Engine:
         return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
 
 
-def _turned(layer, k: Tensor, place: int) -> Tensor:
-    """Let the position turn keys K B g dk, the first of them at a place."""
-    return layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
+def _of_queries(layer, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
+    """Let the position turn keys K B g dk, the first of them at a place; and give all heads of queries their keys."""
+    k = layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
+    return for_all_heads(k, layer.shape, 2), for_all_heads(v, layer.shape, 2)
 
 
 def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
@@ -114,7 +122,8 @@ def every_key(layer, x: Tensor, past: Past) -> tuple[Tensor, Tensor]:
     cache, longest = KeysAndValues(layer, x, past), max(map(len, past)) + x.size(1)
     pairs = [cache.keys_and_values(number, heads, slice(None)) for number, (heads, _) in enumerate(groups)]
     keys, values = (
-        [_padded(rows, longest).permute(1, 2, 0, 3) for rows in groups_rows] for groups_rows in zip(*pairs, strict=True)
+        [for_all_heads(_padded(rows, longest), layer.shape, 2).permute(1, 2, 0, 3) for rows in groups_rows]
+        for groups_rows in zip(*pairs, strict=True)
     )
     order = [heads for heads, _ in groups]
     return _in_order(keys, order), _in_order(values, order)

@@ -11,6 +11,9 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
+from models.attention.choice import Shape
+from models.attention.positions._position import Position
+
 # Cost of one more group, in keys that a head sees. For a block in training it falls with the work that a key means.
 # Measured on two cores: 2 ms for a group forward and backward, 14 us for a key of 2,048 queries 64 wide.
 GROUP_COST, GROUP_COST_IN_EVALUATION = 20_000_000, 1024
@@ -37,9 +40,10 @@ def evaluation_groups(layer) -> list[tuple[int, ...]]:
 
 
 def head_reaches(layer, z: Tensor | None) -> tuple[int, ...]:
-    """Count the keys that each head can see now, by its span and by the layer's bounds."""
-    bound = min(layer.bounds(), default=torch.iinfo(torch.int64).max)
-    return tuple(min(bound, reach) for reach in layer.span.reach(z).tolist())
+    """Count the keys that each head, or one that shares its keys, can see now: by its span and the layer's bounds."""
+    bound, n = min(layer.bounds(), default=torch.iinfo(torch.int64).max), layer.shape.sharing
+    reaches = [min(bound, reach) for reach in layer.span.reach(z).tolist()]
+    return tuple(max(reaches[head // n * n : head // n * n + n]) for head in range(len(reaches)))
 
 
 @lru_cache(maxsize=4096)
@@ -57,8 +61,8 @@ def partition(reaches: tuple[int, ...], cost: int) -> Partition:
 
 def width_of_positions(layer) -> int:
     """Count the numbers of a position key, and one for a bias; 0 where the score has neither."""
-    keys, bias = layer.position.keys(1), layer.position.bias(torch.tensor([1]))
-    return (0 if keys is None else keys.size(-2)) + (bias is not None)
+    kind = type(layer.position)
+    return layer.shape.d_k * (kind.keys is not Position.keys) + (kind.bias is not Position.bias)
 
 
 @lru_cache(maxsize=4096)
@@ -69,6 +73,16 @@ def head_index(heads: tuple[int, ...], device: torch.device) -> Tensor:
 def pick_heads(x: Tensor, heads: tuple[int, ...], axis: int) -> Tensor:
     """Pick these heads along an axis; where they are all, nothing is copied."""
     return x if len(heads) == x.size(axis) else x.index_select(axis, head_index(heads, x.device))
+
+
+def key_heads(heads: tuple[int, ...], shape: Shape) -> tuple[int, ...]:
+    """Return the heads of keys that heads of queries share; all that share one are among them."""
+    return tuple(head // shape.sharing for head in heads[:: shape.sharing])
+
+
+def for_all_heads(x: Tensor, shape: Shape, axis: int) -> Tensor:
+    """Repeat heads of keys or values for the heads of queries that share them."""
+    return x if shape.sharing == 1 else x.repeat_interleave(shape.sharing, axis)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Position(Choice):
         return q
 
     def keys(self, window: int) -> Tensor | None:
-        """Compute the position keys for x = window .. 1: (dk, window), or (h, dk, window) by head; None: no such term."""
+        """Compute position keys for x = window .. 1: (dk, window), or by head (h, dk, window); None: there are none."""
         return None
 
     def bias(self, x: Tensor) -> Tensor | None:

@@ -1,6 +1,6 @@
 """The fewest keys that have a share p of the softmax (nucleus of Holtzman et al. 2020; in attention Lin et al. 2025).
 
-    kept = score where score >= t, else -inf;   t = the largest score such that the keys with score >= t have the share p
+    kept = score where score >= t, else -inf;   t = the largest at which the keys with score >= t have the share p
 
 Ties with the threshold stay. The threshold is a constant: no gradient flows through the comparison.
 """

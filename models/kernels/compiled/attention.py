@@ -188,10 +188,10 @@ class _Attend(torch.autograd.Function):
 def attend(pattern: Pattern, q, r, k, v, p, z, alpha, lengths: Tensor | None = None) -> Tensor:
     """Attend with the compiled library -> B H T dv.
 
-    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k, v: of any shape whose last axis is
-    dk and dv, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a sentence read both ways
-    d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax. lengths: B, keys
-    that are no padding.
+    q: B H T dk, r: B H T d_r, the content and position queries; r is None without positions. k, v: of any shape whose
+    last axis is dk and dv, laid out as `pattern` says. p: d_r W or H d_r W, the last column x = 1; of a sentence read
+    both ways d_r 2W - 1, x = W .. 1 .. W. z: H 1 1 or B H T 1, None without a ramp. alpha: H, of alpha-entmax.
+    lengths: B, keys that are no padding.
     """
     q, r = (x if x is None or x.stride(-1) == 1 else x.contiguous() for x in (q, r))
     return _Attend.apply(pattern, lengths, q, r, k, v, p, z, alpha, not torch.is_grad_enabled())

@@ -6,19 +6,24 @@ from pydantic import Field, model_validator
 
 from workflow.config.choices import AttentionChoices
 from workflow.config.errors import ConfigError
-from workflow.config.job import Job, Share, Training
+from workflow.config.job import Job, KeyHeads, Share, Training, refuse_uneven_keys
 from workflow.config.strict import FrozenModel, PositiveStrictInt, StrictInt
 from workflow.tasks.char_lm.catalogue import TextCatalogue
 from workflow.tasks.task import SCORED, SPANS, Quantity, TaskSpec, fact, score_quantities
 
 
 class CharLMNet(FrozenModel):
-    """The net around the attention. d_model, d_ff: widths of the net and of its feed-forward layers."""
+    """The net around the attention.
+
+    d_model, d_ff: widths of the net and of its feed-forward layers. key_heads: heads of keys and values, shared by as
+    many heads of queries each; as many as heads where it is left out.
+    """
 
     name: Literal["char_lm", "transformer_xl"]
     layers: PositiveStrictInt
     d_model: PositiveStrictInt
     heads: PositiveStrictInt
+    key_heads: KeyHeads = None
     d_ff: PositiveStrictInt
     dropout: float = Share
     attention_dropout: float = Share
@@ -27,6 +32,7 @@ class CharLMNet(FrozenModel):
     def heads_divide_width(self):
         if self.d_model % self.heads:
             raise ConfigError(f"heads must divide d_model, got heads = {self.heads}, d_model = {self.d_model}")
+        refuse_uneven_keys(self.heads, self.key_heads)
         return self
 
 
