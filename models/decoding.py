@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from models.nets.seq2seq import BOS, EOS, PAD
+from .nets.seq2seq import BOS, EOS, PAD
 
 EXTRA = 50  # by default, tokens that a target may have beyond the length of its source
 

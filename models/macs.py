@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 import torch
 
-from models.attention.engine.band import chunks
-from models.attention.engine.engine import Computed
-from models.attention.engine.groups import width_of_positions
-from models.kernels.compiled import build
+from .attention.engine.band import chunks
+from .attention.engine.engine import Computed
+from .attention.engine.groups import width_of_positions
+from .kernels.compiled import build
 
 
 def executed(net, tokens, block: int) -> float:

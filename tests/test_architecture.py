@@ -27,7 +27,9 @@ def imports(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            modules |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            here = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
+            module = ".".join([*here, *([node.module] if node.module else [])])
+            modules |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return modules
 
 

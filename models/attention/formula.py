@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import dropout
 
-from models.attention.engine.caches import Past
-from models.attention.engine.groups import for_all_heads
+from .engine.caches import Past
+from .engine.groups import for_all_heads
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, z: Tensor | None, choices, *, reach: int, drop: float = 0.0) -> Tensor:

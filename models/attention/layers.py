@@ -5,11 +5,11 @@ from importlib import import_module
 
 from torch import Tensor, nn
 
-from models.attention.choice import Choice, Shape
-from models.attention.engine.caches import Past, StreamCache
-from models.attention.engine.engine import Computed, Engine
-from models.attention.engine.groups import for_all_heads
-from models.kernels.compiled.dense import Linear, by_heads, of_heads
+from ..kernels.compiled.dense import Linear, by_heads, of_heads
+from .choice import Choice, Shape
+from .engine.caches import Past, StreamCache
+from .engine.engine import Computed, Engine
+from .engine.groups import for_all_heads
 
 
 class MultiHeadBase(nn.Module):
@@ -138,7 +138,7 @@ def public_class(module: str) -> type:
     return public[0]
 
 
-CHOICES = {axis: choices_in(f"models.attention.{axis}s") for axis in ("span", "selection", "normaliser", "position")}
+CHOICES = {axis: choices_in(f"{__package__}.{axis}s") for axis in ("span", "selection", "normaliser", "position")}
 
 
 def build_choice(axis: str, settings: dict, shape: Shape) -> Choice:

@@ -13,10 +13,10 @@ import torch
 import triton
 from torch import Tensor
 
-from models.kernels import tuning
-from models.kernels.banded_passes import forward, key_gradients, position_gradients, query_gradients
-from models.kernels.no_double_backward import no_double_backward
-from models.kernels.tuning import Tile
+from . import tuning
+from .banded_passes import forward, key_gradients, position_gradients, query_gradients
+from .no_double_backward import no_double_backward
+from .tuning import Tile
 
 WIDEST = 128  # dk and dv: beyond, a tile no longer fits
 GROUPS = 32  # parts that the gradient of the position keys is added up in: enough programs to fill a GPU

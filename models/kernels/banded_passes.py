@@ -12,7 +12,7 @@ A diagonal consists of the pairs of query and key tiles at one distance: all of 
 import triton
 import triton.language as tl
 
-from models.kernels.banded_tiles import (
+from .banded_tiles import (
     NUMBERS,
     distances,
     dropout_factors,

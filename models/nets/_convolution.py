@@ -4,8 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import unfold
 
-from models.kernels.compiled.dense import Product, compiles, multiply
-from models.kernels.no_double_backward import no_double_backward
+from ..kernels.compiled.dense import Product, compiles, multiply
+from ..kernels.no_double_backward import no_double_backward
 
 
 class _Filtered(torch.autograd.Function):

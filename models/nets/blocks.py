@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Choice
-from models.attention.engine.caches import Past
-from models.attention.layers import SequenceAttention, Source, StreamAttention
-from models.attention.positions._sinusoid import interleaved
-from models.kernels.compiled.dense import Linear, Product, add_and_norm, compiles, multiply
-from models.kernels.no_double_backward import no_double_backward
+from ..attention.choice import Choice
+from ..attention.engine.caches import Past
+from ..attention.layers import SequenceAttention, Source, StreamAttention
+from ..attention.positions._sinusoid import interleaved
+from ..kernels.compiled.dense import Linear, Product, add_and_norm, compiles, multiply
+from ..kernels.no_double_backward import no_double_backward
 
 
 class _Relu2(torch.autograd.Function):

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.kernels.compiled.dense import Linear
-from models.nets._convolution import Convolution
-from models.nets.blocks import PositionalEncoding
-from models.nets.seq2seq import Seq2Seq
+from ..kernels.compiled.dense import Linear
+from ._convolution import Convolution
+from .blocks import PositionalEncoding
+from .seq2seq import Seq2Seq
 
 
 class Captioner(Seq2Seq):

@@ -6,11 +6,11 @@ to itself.
 
 from torch import Tensor, nn
 
-from models.attention.choice import Shape
-from models.attention.engine.caches import Past
-from models.attention.layers import StreamAttention, build_layers
-from models.kernels.compiled.dense import Linear
-from models.nets.blocks import AttentionNet, Block
+from ..attention.choice import Shape
+from ..attention.engine.caches import Past
+from ..attention.layers import StreamAttention, build_layers
+from ..kernels.compiled.dense import Linear
+from .blocks import AttentionNet, Block
 
 
 class CharLM(AttentionNet):

@@ -15,12 +15,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.attention.choice import Shape
-from models.attention.engine.caches import Past, streams
-from models.attention.layers import SequenceAttention, Source, StreamAttention, build_layers
-from models.attention.spans.full import Full
-from models.kernels.compiled.dense import by_heads, linear
-from models.nets.blocks import AttentionNet, DecoderBlock, EncoderBlock, PositionalEncoding, collect_facts
+from ..attention.choice import Shape
+from ..attention.engine.caches import Past, streams
+from ..attention.layers import SequenceAttention, Source, StreamAttention, build_layers
+from ..attention.spans.full import Full
+from ..kernels.compiled.dense import by_heads, linear
+from .blocks import AttentionNet, DecoderBlock, EncoderBlock, PositionalEncoding, collect_facts
 
 PAD, BOS, EOS = 0, 1, 2
 ATTENTIONS = ("encoder", "decoder", "cross")  # kinds of attention to which choices may apply

@@ -9,9 +9,9 @@ import math
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.kernels.compiled.dense import linear
-from models.nets.blocks import Block
-from models.nets.char_lm import CharLM
+from ..kernels.compiled.dense import linear
+from .blocks import Block
+from .char_lm import CharLM
 
 
 class TransformerXLNet(CharLM):

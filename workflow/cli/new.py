@@ -1,6 +1,6 @@
 """Start a choice of attention, an ablation or a claim of your own: `python -m workflow.cli.new KIND NAME`.
 
-KIND: span, selection, normaliser, position (a file of maths; the contract tests fail until it is there), ablation or claim
+KIND: span, selection, normaliser, position (a file of maths; contract tests fail until it is there), ablation or claim
 (a file of config that works as it stands). The file is all there is to it: nothing else names it.
 """
 

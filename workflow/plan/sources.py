@@ -61,8 +61,10 @@ def imports(file: str) -> tuple[str, ...]:
     for node in nodes:
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            modules = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.ImportFrom):
+            here = Path(file).parts[: -node.level] if node.level else ()  # of a relative import
+            module = ".".join([*here, *([node.module] if node.module else [])])
+            modules = [module, *(f"{module}.{alias.name}" for alias in node.names)]
         else:
             continue
         for module in modules:

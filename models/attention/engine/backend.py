@@ -10,17 +10,17 @@ from collections import Counter
 import torch
 from torch import Tensor
 
-from models.attention.choice import Shape
-from models.attention.engine.band import attend_band
-from models.attention.engine.compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
-from models.attention.engine.groups import HeadGroup
-from models.attention.normalisers.softmax import Softmax
-from models.attention.selections.all import All
-from models.attention.selections.top_k import TopK
-from models.attention.spans.adaptive import Adaptive
-from models.attention.spans.dynamic import Dynamic
-from models.attention.spans.fixed import Fixed
-from models.attention.spans.full import Full
+from ..choice import Shape
+from ..normalisers.softmax import Softmax
+from ..selections.all import All
+from ..selections.top_k import TopK
+from ..spans.adaptive import Adaptive
+from ..spans.dynamic import Dynamic
+from ..spans.fixed import Fixed
+from ..spans.full import Full
+from .band import attend_band
+from .compiled import attend_compiled, attend_layer, attend_sequence, compiled_obstacle
+from .groups import HeadGroup
 
 WIDEST_TILE = 128  # dk and dv that the kernel holds
 
@@ -112,7 +112,7 @@ def _triton_obstacle(group: HeadGroup, q: Tensor, v: Tensor, position_keys: Tens
 
 def attend_triton(group: HeadGroup, q, r, k, v, position_keys, z, parameters: list) -> Tensor:
     """Compute what `band.attend_band` does, on a GPU."""
-    from models.kernels.banded import attend  # triton is not there on every machine
+    from ...kernels.banded import attend  # triton is not there on every machine
 
     k, v = (rows.permute(1, 2, 0, 3) for rows in (k, v))
     reach = group.span.reach(z)[: group.heads].clamp(max=group.reach)

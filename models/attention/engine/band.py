@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, pad
 from torch.utils.checkpoint import checkpoint
 
-from models.attention.engine.groups import HeadGroup
+from .groups import HeadGroup
 
 QUERIES = 64  # c: at most c - 1 keys beside the band are multiplied in vain
 LONG = 16  # twice as many where the band is this many times as wide: then it hardly shows

@@ -7,7 +7,7 @@ past. In evaluation, where weights do not change, it caches the keys and values 
 import torch
 from torch import Tensor
 
-from models.attention.engine.groups import Partition, key_heads, pick_heads
+from .groups import Partition, key_heads, pick_heads
 
 Past = tuple[Tensor, ...]  # a layer's cache in one or several parts, time first, streams second: K B ..
 

@@ -8,23 +8,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from models.attention.choice import Shape
-from models.attention.engine.groups import HeadGroup
-from models.attention.engine.projections import by_head
-from models.attention.normalisers.entmax15 import Entmax15
-from models.attention.normalisers.entmax_alpha import EntmaxAlpha
-from models.attention.normalisers.sigmoid import Sigmoid
-from models.attention.normalisers.softmax import Softmax
-from models.attention.normalisers.softmax_one import SoftmaxOne
-from models.attention.normalisers.sparsemax import Sparsemax
-from models.attention.selections.all import All
-from models.attention.selections.top_k import TopK
-from models.attention.spans.adaptive import Adaptive
-from models.attention.spans.dynamic import Dynamic
-from models.attention.spans.fixed import Fixed
-from models.attention.spans.full import Full
-from models.kernels.compiled import build
-from models.kernels.compiled.attention import (
+from ...kernels.compiled import build
+from ...kernels.compiled.attention import (
     CROSS,
     ENTMAX,
     SENTENCE,
@@ -35,6 +20,21 @@ from models.kernels.compiled.attention import (
     Pattern,
     attend,
 )
+from ..choice import Shape
+from ..normalisers.entmax15 import Entmax15
+from ..normalisers.entmax_alpha import EntmaxAlpha
+from ..normalisers.sigmoid import Sigmoid
+from ..normalisers.softmax import Softmax
+from ..normalisers.softmax_one import SoftmaxOne
+from ..normalisers.sparsemax import Sparsemax
+from ..selections.all import All
+from ..selections.top_k import TopK
+from ..spans.adaptive import Adaptive
+from ..spans.dynamic import Dynamic
+from ..spans.fixed import Fixed
+from ..spans.full import Full
+from .groups import HeadGroup
+from .projections import by_head
 
 ALPHA = {Softmax: 1.0, Entmax15: 1.5, Sparsemax: 2.0, EntmaxAlpha: None}  # None: learned, by head
 OTHERS = {SoftmaxOne: SOFTMAX_ONE, Sigmoid: SIGMOID}

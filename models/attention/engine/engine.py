@@ -8,9 +8,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from models.attention.engine.backend import Backend
-from models.attention.engine.caches import Inputs, KeysAndValues, Past
-from models.attention.engine.groups import (
+from ..formula import Definition
+from .backend import Backend
+from .caches import Inputs, KeysAndValues, Past
+from .groups import (
     BlockQueries,
     evaluation_groups,
     for_all_heads,
@@ -18,8 +19,7 @@ from models.attention.engine.groups import (
     head_index,
     head_reaches,
 )
-from models.attention.engine.projections import project_by_head
-from models.attention.formula import Definition
+from .projections import project_by_head
 
 Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and values B h N dv
 
@@ -73,10 +73,10 @@ class Engine:
         layer.shapes, parts = [], []
         for number, (heads, reach) in enumerate((heads, min(reach, at_hand)) for heads, reach in groups):
             k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
-            group, tensors = queries.of(heads, reach, *_of_queries(layer, k, v, K - len(k)))
+            group, tensors = queries.of(heads, reach, *keys_of_queries(layer, k, v, K - len(k)))
             if layer.span.first:
                 k, v = cache.keys_and_values(number, heads, slice(layer.span.first))
-                group = queries.beside_first(group, heads, *_of_queries(layer, k, v, 0))
+                group = queries.beside_first(group, heads, *keys_of_queries(layer, k, v, 0))
             q, _, _, v, position_keys, *_ = tensors
             name = self.backend.choose(group, q, v, position_keys)
             layer.shapes.append(Computed(len(heads), group.reach, len(k)))
@@ -110,7 +110,7 @@ class Engine:
         return self.backend.attend_sequence(group, tensors, visible, layer.reads_itself)
 
 
-def _of_queries(layer, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
+def keys_of_queries(layer, k: Tensor, v: Tensor, place: int) -> tuple[Tensor, Tensor]:
     """Let the position turn keys K B g dk, the first of them at a place; and give all heads of queries their keys."""
     k = layer.position.turn(k, torch.arange(place, place + len(k), device=k.device)[:, None, None])
     return for_all_heads(k, layer.shape, 2), for_all_heads(v, layer.shape, 2)

@@ -7,16 +7,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from models.attention import formula
-from models.attention.choice import Shape
-from models.attention.engine.backend import kernel_obstacle
-from models.attention.engine.groups import width_of_positions
-from models.attention.normalisers.softmax import Softmax
-from models.attention.positions._position import Position
-from models.attention.selections.all import All
-from models.attention.spans._span import Span
-from models.attention.spans.fixed import Fixed
-from models.attention.spans.full import Full
+from .. import formula
+from ..choice import Shape
+from ..normalisers.softmax import Softmax
+from ..positions._position import Position
+from ..selections.all import All
+from ..spans._span import Span
+from ..spans.fixed import Fixed
+from ..spans.full import Full
+from .backend import kernel_obstacle
+from .groups import width_of_positions
 
 STREAMS, BEYOND = 2, 43  # B, and the keys beyond the ramp
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Shape
-from models.attention.positions._position import Position
+from ..choice import Shape
+from ..positions._position import Position
 
 # Cost of one more group, in keys that a head sees. For a block in training it falls with the work that a key means.
 # Measured on two cores: 2 ms for a group forward and backward, 14 us for a key of 2,048 queries 64 wide.

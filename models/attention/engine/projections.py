@@ -6,11 +6,11 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
-from models.attention.choice import Shape
-from models.attention.engine.groups import for_all_heads
-from models.kernels.compiled.attention import Layout
-from models.kernels.compiled.dense import Product, multiply
-from models.kernels.no_double_backward import no_double_backward
+from ...kernels.compiled.attention import Layout
+from ...kernels.compiled.dense import Product, multiply
+from ...kernels.no_double_backward import no_double_backward
+from ..choice import Shape
+from .groups import for_all_heads
 
 
 class _ProjectedByHead(torch.autograd.Function):

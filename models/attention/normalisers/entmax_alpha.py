@@ -19,8 +19,8 @@ ln p = ln(1 + e u) / e,   u = z - theta,   theta by Newton's method on ln sum p 
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Choice, Shape
-from models.attention.normalisers._sparse import centre, climb, through_jacobian
+from ..choice import Choice, Shape
+from ._sparse import centre, climb, through_jacobian
 
 NEAR = 1 / 256  # alpha - 1 below which weights are computed near softmax
 

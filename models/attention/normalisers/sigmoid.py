@@ -7,7 +7,7 @@ n is the length of the sequence in the paper; here the keys that the row keeps, 
 
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class Sigmoid(Choice):

@@ -8,7 +8,7 @@ The one is a key of score 0 and value 0: what a sink would take is left over.
 import torch
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class SoftmaxOne(Choice):

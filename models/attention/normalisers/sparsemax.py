@@ -9,8 +9,8 @@ steps as the support shrinks, about six, where sorting (algorithm 1 there) takes
 import torch
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
-from models.attention.normalisers._sparse import centre, climb, through_jacobian
+from ..choice import Choice, Shape
+from ._sparse import centre, climb, through_jacobian
 
 
 def _step(x: Tensor) -> Tensor:

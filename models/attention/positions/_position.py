@@ -5,7 +5,7 @@ score(t, x) = [turn(content(q_t), t) . turn(k_{t - x}, t - x) + query(q_t) . key
 
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class Position(Choice):

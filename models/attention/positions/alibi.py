@@ -8,8 +8,8 @@ The paper's slopes for H a power of two, used for every H; the released code int
 import torch
 from torch import Tensor
 
-from models.attention.choice import Shape
-from models.attention.positions._position import Position
+from ..choice import Shape
+from ._position import Position
 
 
 class Alibi(Position):

@@ -3,7 +3,7 @@
 score(t, x) = q_t . k_{t - x}
 """
 
-from models.attention.positions._position import Position
+from ._position import Position
 
 
 class NoPosition(Position):

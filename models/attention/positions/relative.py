@@ -6,8 +6,8 @@ score(t, x) = q_t . k_{t - x} + q_t . p_x
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Shape
-from models.attention.positions._position import Position
+from ..choice import Shape
+from ._position import Position
 
 
 class Relative(Position):

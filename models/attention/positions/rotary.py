@@ -8,8 +8,8 @@ R_n turns the pair of numbers 2i and 2i + 1 of a head by the angle n 10000^(-2i 
 import torch
 from torch import Tensor
 
-from models.attention.choice import Shape
-from models.attention.positions._position import Position
+from ..choice import Shape
+from ._position import Position
 
 
 class Rotary(Position):

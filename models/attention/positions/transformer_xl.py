@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from models.attention.choice import Shape
-from models.attention.positions._position import Position
-from models.attention.positions._sinusoid import halves
-from models.kernels.compiled.dense import Linear
+from ...kernels.compiled.dense import Linear
+from ..choice import Shape
+from ._position import Position
+from ._sinusoid import halves
 
 
 class TransformerXL(Position):

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class All(Choice):

@@ -9,7 +9,7 @@ import math
 
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class TopP(Choice):

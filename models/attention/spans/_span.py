@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from models.attention.choice import Choice, Shape
+from ..choice import Choice, Shape
 
 
 class Span(Choice):

@@ -8,9 +8,9 @@ import math
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Shape
-from models.attention.spans._ramp import log_ramp, ramp_reach
-from models.attention.spans._span import Span
+from ..choice import Shape
+from ._ramp import log_ramp, ramp_reach
+from ._span import Span
 
 CACHE_STEP = 64  # the cache grows and shrinks in steps, as in the released code, and keeps one step spare
 

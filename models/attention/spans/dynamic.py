@@ -8,10 +8,10 @@ The paper leaves open how the penalty is reduced over time and batch (here: the 
 import torch
 from torch import Tensor, nn
 
-from models.attention.choice import Shape
-from models.attention.spans._ramp import log_ramp, ramp_reach
-from models.attention.spans._span import Span
-from models.kernels.compiled.dense import linear
+from ...kernels.compiled.dense import linear
+from ..choice import Shape
+from ._ramp import log_ramp, ramp_reach
+from ._span import Span
 
 
 class Dynamic(Span):

@@ -3,8 +3,8 @@
 m(x) = 1 for x <= S, else 0
 """
 
-from models.attention.choice import Shape
-from models.attention.spans._span import Span
+from ..choice import Shape
+from ._span import Span
 
 
 class Fixed(Span):

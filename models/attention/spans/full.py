@@ -5,8 +5,8 @@
 In evaluation `evaluation_cache` M keys are seen from every position alike (Transformer-XL's "same length").
 """
 
-from models.attention.choice import Shape
-from models.attention.spans._span import Span
+from ..choice import Shape
+from ._span import Span
 
 
 class Full(Span):

@@ -5,8 +5,8 @@ m(x) = 1 for x <= S and for the first n keys, else 0
 Distances are those within the cache, as in the paper: the first keys are never farther than just beyond the window.
 """
 
-from models.attention.choice import Shape
-from models.attention.spans._span import Span
+from ..choice import Shape
+from ._span import Span
 
 
 class Sinks(Span):

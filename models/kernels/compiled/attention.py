@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from models.kernels.compiled.build import library, threads
-from models.kernels.no_double_backward import no_double_backward
+from ..no_double_backward import no_double_backward
+from .build import library, threads
 
 STREAM, SENTENCE, CROSS = range(3)
 ENTMAX, SOFTMAX_ONE, SIGMOID = range(3)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from models.kernels.compiled import build
-from models.kernels.compiled.attention import I, P
-from models.kernels.compiled.build import library, threads
-from models.kernels.no_double_backward import no_double_backward
+from ..no_double_backward import no_double_backward
+from . import build
+from .attention import I, P
+from .build import library, threads
 
 
 class DenseStruct(ctypes.Structure):

@@ -1,0 +1,103 @@
+"""Attention for a net of one's own: `attention` of queries, keys and values, and a `layer` with its projections.
+
+A choice on an axis is a name, a mapping of its name and settings, {"name": "fixed", "limit": 64}, or a built choice.
+"""
+
+from types import SimpleNamespace
+
+from torch import Tensor
+
+from .attention import formula
+from .attention.choice import Choice, Shape
+from .attention.engine.backend import Backend
+from .attention.engine.engine import Engine, keys_of_queries
+from .attention.engine.groups import BlockQueries
+from .attention.formula import Definition
+from .attention.layers import CHOICES, StreamAttention, build_choice
+
+AnyChoice = str | dict | Choice
+PLAIN = {"span": "full", "selection": "all", "normaliser": "softmax", "position": "none"}
+
+
+def choices_of(shape: Shape, keys: int, **named: AnyChoice) -> dict[str, Choice]:
+    """Build the choices of all axes. keys: what a full span caches. ValueError for an unknown axis, name or setting."""
+    built = {}
+    for axis, choice in (PLAIN | named).items():
+        if isinstance(choice, Choice):
+            built[axis] = choice
+            continue
+        settings = {"name": choice} if isinstance(choice, str) else dict(choice)
+        if settings.get("name") not in CHOICES[axis]:
+            raise ValueError(f"unknown {axis} '{settings.get('name')}'; valid: {', '.join(CHOICES[axis])}")
+        built[axis] = build_choice(axis, {"cache": keys} | settings if settings["name"] == "full" else settings, shape)
+    return built
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    *,
+    span: AnyChoice = "full",
+    selection: AnyChoice = "all",
+    normaliser: AnyChoice = "softmax",
+    position: AnyChoice = "none",
+    attends_self: bool = True,
+    dropout: float = 0.0,
+    definition: bool = False,
+) -> Tensor:
+    """Attend to the past: q: B h T dk, k: B g K dk, v: B g K dv, the last T of K the queries' own -> B h T dv.
+
+    g: h, or heads of keys that heads of queries share. attends_self: whether a query sees the key at its own place.
+    definition: compute every score in plain torch, slow and readable, in place of the engine; the numbers are the same.
+    ValueError for a choice that cannot be, or a span that follows the inputs of a layer (`layer` has them).
+    """
+    h, g, T, K = q.size(1), k.size(1), q.size(2), k.size(2)
+    shape = Shape(h * q.size(-1), h, q.size(-1), v.size(-1), g)
+    named = {"span": span, "selection": selection, "normaliser": normaliser, "position": position}
+    choices = {axis: choice.to(q) for axis, choice in choices_of(shape, K, **named).items()}
+    if choices["span"].follows_input:
+        raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
+    layer = SimpleNamespace(**choices, shape=shape, attends_self=attends_self, drop=dropout)
+    limits = [choices[axis].limit for axis in ("span", "position")]
+    bound, z = min([limit for limit in limits if limit] + [K]), choices["span"].extent(None)
+    if definition:
+        k, v = (each.repeat_interleave(shape.sharing, 1) for each in (k, v))
+        return formula.attend(q, k, v, z, layer, reach=bound, drop=dropout)
+    reach = min(int(choices["span"].reach(z).max()), bound, K - 1 + attends_self)
+    queries, first = BlockQueries(layer, q, z, reach, K), choices["span"].first
+    rows = [each.permute(2, 0, 1, 3) for each in (k, v)]
+    near = (each[max(0, K - T - reach) :] for each in rows)
+    group, tensors = queries.of(tuple(range(h)), reach, *keys_of_queries(layer, *near, max(0, K - T - reach)))
+    if first:
+        to_first = keys_of_queries(layer, *(each[:first] for each in rows), 0)
+        group = queries.beside_first(group, tuple(range(h)), *to_first)
+    backend = Backend()
+    q, _, _, v, position_keys, *_ = tensors
+    return backend.attend(backend.choose(group, q, v, position_keys), group, *tensors)
+
+
+def layer(
+    d_model: int,
+    heads: int,
+    *,
+    key_heads: int | None = None,
+    keys: int = 1024,
+    attends_self: bool = True,
+    dropout: float = 0.0,
+    definition: bool = False,
+    **choices: AnyChoice,
+) -> StreamAttention:
+    """Make a layer over streams: `past = layer.start(B)`, then `y, past = layer(x, past)` for each block x: B T d.
+
+    keys: how many a full span caches. choices: span, selection, normaliser, position. definition: as in `attention`.
+    """
+    shape = Shape(d_model, heads, key_heads=key_heads)
+    unknown = sorted(set(choices) - set(PLAIN))
+    if unknown:
+        raise ValueError(f"unknown axis '{unknown[0]}'; valid: {', '.join(PLAIN)}")
+    made = StreamAttention(
+        shape, *choices_of(shape, keys, **choices).values(), attends_self=attends_self, dropout=dropout
+    )
+    made.implementation = Definition() if definition else Engine()
+    return made

@@ -1,0 +1,82 @@
+"""The package for a net of one's own: as its page says, and beside torch's own attention."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from models.library import CHOICES, attention, layer
+
+ROOT = Path(__file__).parents[2]
+SETTINGS = {"full": {"cache": 99}, "fixed": {"limit": 5}, "sinks": {"limit": 5, "first": 2}, "top_p": {"p": 0.6}}
+SETTINGS |= {"adaptive": {"limit": 9, "ramp": 4}, "top_k": {"k": 3}, "relative": {"limit": 9}}
+OF_AXES = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if name != "dynamic"]
+
+
+def drawn(B=2, h=4, g=2, T=6, K=17, d=4):
+    torch.manual_seed(0)
+    return [torch.randn(B, *size).double().requires_grad_() for size in ((h, T, d), (g, K, d), (g, K, d))]
+
+
+def results(q, k, v, **settings):
+    torch.manual_seed(1)  # of what a choice draws when it is built
+    y = attention(q, k, v, **settings)
+    return [y, *torch.autograd.grad(y.square().sum(), [q, k, v])]
+
+
+@pytest.mark.parametrize("axis, name", OF_AXES)
+@pytest.mark.parametrize("attends_self", [True, False])
+def test_the_engine_gives_the_definitions_numbers(axis, name, attends_self):
+    settings = {axis: {"name": name, **SETTINGS.get(name, {})}, "attends_self": attends_self}
+    for ours, exact in zip(results(*drawn(), **settings), results(*drawn(), **settings, definition=True), strict=True):
+        torch.testing.assert_close(ours, exact, rtol=1e-9, atol=1e-9)
+
+
+def test_plain_attention_is_torchs():
+    q, k, v = drawn(T=17)
+    torch.testing.assert_close(
+        attention(q, k, v), scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+    )
+
+
+def test_a_layer_by_the_definition_gives_its_numbers():
+    outputs, span = [], {"name": "adaptive", "limit": 9, "ramp": 4}
+    for definition in (False, True):
+        torch.manual_seed(0)
+        made = layer(12, 3, span=span, position="alibi", definition=definition, keys=8).double()
+        past, x = made.start(2), torch.linspace(-1, 1, 2 * 10 * 12).view(2, 10, 12).double()
+        for block in x.split(5, 1):
+            y, past = made(block, past)
+        outputs.append(y)
+    torch.testing.assert_close(*outputs)
+
+
+@pytest.mark.parametrize(
+    "settings, line",
+    [
+        ({"span": "fixd"}, "unknown span 'fixd'; valid: adaptive, dynamic, fixed, full, sinks"),
+        ({"span": {"name": "dynamic", "limit": 40}}, "a span that follows the input needs a layer's inputs"),
+    ],
+)
+def test_what_cannot_be_is_named(settings, line):
+    with pytest.raises(ValueError, match=line):
+        attention(*drawn(), **settings)
+    with pytest.raises(ValueError, match="unknown axis 'spans'; valid: span, selection, normaliser, position"):
+        layer(12, 3, spans="full")
+
+
+@pytest.mark.slow
+def test_the_page_runs_with_torch_and_the_package_alone(tmp_path):
+    """Installed from the checkout into an empty folder; of what else is here nothing is imported."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", tmp_path, ROOT / "models"]
+    subprocess.run(command, check=True, cwd=tmp_path)
+    page = re.search(r"```python\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.S).group(1)
+    told = "import sys; print(sorted({'models', 'workflow', 'pandas', 'snakemake', 'pydantic'} & set(sys.modules)))"
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{page}\n{told}"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.strip() == "[]"
