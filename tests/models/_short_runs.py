@@ -23,6 +23,9 @@ from workflow.training.backends import bits
 WIDE = {"d_model": 48, "heads": 3, "d_ff": 80, "dropout": 0.1}
 CASES = {name: (job(**variant), None) for name, variant in VARIANTS.items()}
 CASES["wide"] = (job(net=WIDE, block=64, batch=6), None)
+SINCE = {"position": {"name": "rotary"}, "normaliser": {"name": "softmax_one"}}
+CASES["rotary"] = (job(net=WIDE | {"key_heads": 1}, **SINCE), None)
+CASES["alibi"] = (job(position={"name": "alibi"}, normaliser={"name": "sigmoid"}), None)
 CASES["translation"] = (translation(normaliser={"name": "entmax_alpha"}), bitext())
 CASES["parsing"] = (parsing(selection={"name": "top_k", "k": 2}), trees())
 CASES["captioning"] = (captioning(), coloured())
