@@ -3,7 +3,7 @@
 A choice on an axis is a name, a mapping of its name and settings, {"name": "fixed", "limit": 64}, or a built choice.
 """
 
-from types import SimpleNamespace
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -11,7 +11,7 @@ from .attention import formula
 from .attention.choice import Choice, Shape
 from .attention.engine.backend import Backend
 from .attention.engine.engine import Engine, keys_of_queries
-from .attention.engine.groups import BlockQueries
+from .attention.engine.groups import BlockQueries, for_all_heads
 from .attention.formula import Definition
 from .attention.layers import CHOICES, StreamAttention, build_choice
 
@@ -52,27 +52,40 @@ def attention(
     definition: compute every score in plain torch, slow and readable, in place of the engine; the numbers are the same.
     ValueError for a choice that cannot be, or a span that follows the inputs of a layer (`layer` has them).
     """
-    h, g, T, K = q.size(1), k.size(1), q.size(2), k.size(2)
-    shape = Shape(h * q.size(-1), h, q.size(-1), v.size(-1), g)
+    shape = Shape(q.size(1) * q.size(-1), q.size(1), q.size(-1), v.size(-1), k.size(1))
     named = {"span": span, "selection": selection, "normaliser": normaliser, "position": position}
-    choices = {axis: choice.to(q) for axis, choice in choices_of(shape, K, **named).items()}
+    choices = {axis: choice.to(q) for axis, choice in choices_of(shape, k.size(2), **named).items()}
     if choices["span"].follows_input:
         raise ValueError("a span that follows the input needs a layer's inputs; use `layer`")
-    layer = SimpleNamespace(**choices, shape=shape, attends_self=attends_self, drop=dropout)
-    limits = [choices[axis].limit for axis in ("span", "position")]
-    bound, z = min([limit for limit in limits if limit] + [K]), choices["span"].extent(None)
-    if definition:
-        k, v = (each.repeat_interleave(shape.sharing, 1) for each in (k, v))
-        return formula.attend(q, k, v, z, layer, reach=bound, drop=dropout)
-    reach = min(int(choices["span"].reach(z).max()), bound, K - 1 + attends_self)
-    queries, first = BlockQueries(layer, q, z, reach, K), choices["span"].first
-    rows = [each.permute(2, 0, 1, 3) for each in (k, v)]
-    near = (each[max(0, K - T - reach) :] for each in rows)
-    group, tensors = queries.of(tuple(range(h)), reach, *keys_of_queries(layer, *near, max(0, K - T - reach)))
-    if first:
-        to_first = keys_of_queries(layer, *(each[:first] for each in rows), 0)
-        group = queries.beside_first(group, tuple(range(h)), *to_first)
-    backend = Backend()
+    alone = _Alone(**choices, shape=shape, attends_self=attends_self, drop=dropout)
+    limits = [choice.limit for choice in (alone.span, alone.position) if choice.limit]
+    if not definition:
+        return _by_engine(alone, q, k, v, min([*limits, k.size(2)]))
+    k, v = (for_all_heads(each, shape, 1) for each in (k, v))
+    z = alone.span.extent(None)
+    return formula.attend(q, k, v, z, alone, reach=min([*limits, k.size(2)]), drop=dropout)
+
+
+class _Alone(NamedTuple):
+    """What the engine asks of a layer, without its projections."""
+
+    span: Choice
+    selection: Choice
+    normaliser: Choice
+    position: Choice
+    shape: Shape
+    attends_self: bool
+    drop: float
+
+
+def _by_engine(alone: _Alone, q: Tensor, k: Tensor, v: Tensor, bound: int) -> Tensor:
+    T, K, z, heads = q.size(2), k.size(2), alone.span.extent(None), tuple(range(q.size(1)))
+    reach = min(int(alone.span.reach(z).max()), bound, K - 1 + alone.attends_self)
+    queries, backend, start = BlockQueries(alone, q, z, reach, K), Backend(), max(0, K - T - reach)
+    rows = [each.permute(2, 0, 1, 3) for each in (k, v)]  # time first
+    group, tensors = queries.of(heads, reach, *keys_of_queries(alone, *(each[start:] for each in rows), start))
+    if n := alone.span.first:
+        group = queries.beside_first(group, heads, *keys_of_queries(alone, *(each[:n] for each in rows), 0))
     q, _, _, v, position_keys, *_ = tensors
     return backend.attend(backend.choose(group, q, v, position_keys), group, *tensors)
 

@@ -49,13 +49,13 @@ def outside_attention(net) -> int:
 def engine_macs(layer, block: int, shapes: list[Computed]) -> int:
     """Count one layer, one stream, one block, as the engine computed its groups of heads."""
     macs, all_heads = block * _products(layer.query, layer.out), layer.shape.heads
-    for heads, reach, keys in shapes:
-        scored = positioned = 0
+    for heads, reach, keys, first, columns in shapes:
+        scored, positioned = block * first, block * columns
         for chunk in chunks(block, keys, 1, heads, reach, layer.attends_self, 4):
             scored += chunk.c * (chunk.keys.stop - chunk.keys.start)
             positioned += chunk.c * chunk.window
         products = scored * (layer.shape.d_k + layer.shape.d_v)
-        projected = (keys if layer.training else block) * _products(layer.key, layer.value) // all_heads
+        projected = (keys + first if layer.training else block) * _products(layer.key, layer.value) // all_heads
         macs += heads * (projected + products + positioned * _position(layer) // all_heads)
     return macs + _of_choices(layer, block, max(group.reach for group in shapes))
 

@@ -60,7 +60,7 @@ def _score(q: Tensor, k: Tensor, choices, x: Tensor, reach: int) -> Tensor:
     """Score keys by content and place. The first keys, beyond the reach, are as far as they can be within it."""
     position, n, place = choices.position, choices.span.first, torch.arange(k.size(-2), device=k.device)
     content, own = position.content(q), place[k.size(-2) - q.size(-2) :]
-    keys, near_first = position.turn(k, place), own.clamp(max=reach + n - choices.attends_self)
+    keys, near_first = position.turn(k, place), own.clamp(max=reach + n - int(choices.attends_self))
     to_first = position.turn(content, near_first) @ keys[..., :n, :].transpose(-1, -2)
     score = torch.cat([to_first, position.turn(content, own) @ keys[..., n:, :].transpose(-1, -2)], -1)
     x = torch.where(place < n, x.clamp(max=reach + n - place), x)

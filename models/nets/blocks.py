@@ -54,7 +54,7 @@ class FeedForward(nn.Sequential):
 
 
 class PositionalEncoding(nn.Module):
-    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", or "learned" from N(0, 1 / d)."""
+    """Vectors of the positions 0 .. max_length - 1 of a sentence: "sinusoid", "learned" from N(0, 1 / d), or "none"."""
 
     def __init__(self, name: str, max_length: int, d_model: int):
         super().__init__()
@@ -62,8 +62,10 @@ class PositionalEncoding(nn.Module):
             self.table = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))
         elif name == "sinusoid":
             self.register_buffer("table", interleaved(torch.arange(max_length).float(), d_model), persistent=False)
+        elif name == "none":
+            self.register_buffer("table", torch.zeros(max_length, d_model), persistent=False)
         else:
-            raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned")
+            raise ValueError(f"unknown positional_encoding '{name}'; valid: sinusoid, learned, none")
 
     def forward(self, start: int, count: int) -> Tensor:
         """Return the vectors of positions start .. start + count - 1: (count, d); ValueError beyond the last."""

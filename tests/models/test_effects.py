@@ -103,12 +103,25 @@ def check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse(axis: str, na
     assert (p == 0).any() == sparse
 
 
+def check_it_turns_by_the_difference_of_places_and_keeps_the_number_type(axis: str, name: str):
+    position, place = layer_of(axis, name).position, torch.arange(QUERIES)
+    q, k = drawn(2, 3, QUERIES, 4), drawn(3, 2, QUERIES, 4).transpose(0, 1)
+    scores = [(position.turn(q, place + n) * position.turn(k, 2 * place + n)).sum(-1) for n in (0, 9, 500)]
+    for other in scores[1:]:
+        torch.testing.assert_close(scores[0], other, rtol=1e-9, atol=1e-9)
+    for dtype in (torch.bfloat16, torch.float32):
+        assert position.turn(q.to(dtype), place).dtype == dtype
+
+
 OF_ALL = (check_no_other_choice_gives_its_weights, check_every_setting_changes_something)
 OF_AXIS = {
     "span": (check_it_depends_on_the_distance_as_it_says, check_the_farthest_key_with_weight_is_the_one_it_reaches),
     "selection": (check_it_keeps_scores_as_they_are_and_k_of_them,),
     "normaliser": (check_it_rises_with_the_score_and_has_zeros_where_it_is_sparse,),
-    "position": (check_it_depends_on_the_distance_as_it_says,),
+    "position": (
+        check_it_depends_on_the_distance_as_it_says,
+        check_it_turns_by_the_difference_of_places_and_keeps_the_number_type,
+    ),
 }
 
 

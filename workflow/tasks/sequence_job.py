@@ -44,7 +44,7 @@ class Seq2SeqNet(FrozenModel):
     dropout: float = Share
     attention_dropout: float = Share
     norm: Literal["post", "pre"] = "post"
-    positional_encoding: Literal["sinusoid", "learned"] = "sinusoid"
+    positional_encoding: Literal["sinusoid", "learned", "none"] = "sinusoid"
     max_length: PositiveStrictInt = 256
     tie_embeddings: bool = Field(True, strict=True)
 

@@ -118,9 +118,9 @@ def _scores_of_first(group: HeadGroup, chunk: Chunk, r: Tensor | None, position_
     place = first.keys - T + torch.arange(chunk.queries.start, chunk.queries.stop, device=j.device)
     x = place[:, None] - j + group.attends_self
     if r is not None:
-        W = position_keys.size(-1)
-        column = W - torch.minimum(x, first.far - j).clamp(1, W)
-        s = s + (r[chunk.streams, :, chunk.queries] @ position_keys).gather(-1, column.expand_as(s))
+        W, beyond = position_keys.size(-1), position_keys[..., : first.columns]  # x = W .. reach
+        column = W - torch.minimum(x, first.far - j).clamp(min(group.reach, W), W)
+        s = s + (r[chunk.streams, :, chunk.queries] @ beyond).gather(-1, column.expand_as(s))
     return s.masked_fill(x <= group.reach, -math.inf)
 
 

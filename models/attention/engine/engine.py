@@ -25,11 +25,16 @@ Projected = tuple[Tensor, Tensor, Tensor]  # queries B h T dk, keys B h N dk and
 
 
 class Computed(NamedTuple):
-    """What was computed for a group of heads of a block: how many heads, reach, keys projected."""
+    """What was computed for a group of heads of a block: how many heads, reach, keys projected.
+
+    first: keys at the beginning that every query met beside them; columns: position keys for these.
+    """
 
     heads: int
     reach: int
     keys: int
+    first: int = 0
+    columns: int = 0
 
 
 class Engine:
@@ -73,13 +78,15 @@ class Engine:
         layer.shapes, parts = [], []
         for number, (heads, reach) in enumerate((heads, min(reach, at_hand)) for heads, reach in groups):
             k, v = cache.keys_and_values(number, heads, slice(-(T + reach), None))
+            computed = Computed(len(heads), reach, len(k))
             group, tensors = queries.of(heads, reach, *keys_of_queries(layer, k, v, K - len(k)))
             if layer.span.first:
                 k, v = cache.keys_and_values(number, heads, slice(layer.span.first))
                 group = queries.beside_first(group, heads, *keys_of_queries(layer, k, v, 0))
+                computed = computed._replace(first=len(k), columns=group.first.columns)
             q, _, _, v, position_keys, *_ = tensors
             name = self.backend.choose(group, q, v, position_keys)
-            layer.shapes.append(Computed(len(heads), group.reach, len(k)))
+            layer.shapes.append(computed)
             parts.append(self.backend.attend(name, group, *tensors))
         return _in_order(parts, [heads for heads, _ in groups]).transpose(1, 2), cache.next_past(groups)
 

@@ -108,7 +108,7 @@ class HeadGroup:
 class FirstKeys:
     """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet them, B g T dk.
 
-    keys: how many there are before the block and in it. far: the farthest x.
+    keys: how many there are before the block and in it. far: the farthest x. columns: position keys from there on.
     """
 
     k: Tensor
@@ -116,6 +116,7 @@ class FirstKeys:
     q: Tensor
     keys: int
     far: int
+    columns: int
 
 
 class BlockQueries:
@@ -140,7 +141,7 @@ class BlockQueries:
         content, position = axis.turn(axis.content(q), place), axis.query(q)
         self.content = made(content)
         if first:
-            nearer = place.clamp(max=self.reach + first - layer.attends_self)
+            nearer = place.clamp(max=self.reach + first - int(layer.attends_self))
             self.to_first = made(axis.turn(axis.content(q), nearer))
         self.position, self.position_keys = None, axis.keys(widest) if widest else None
         if self.position_keys is not None:
@@ -182,8 +183,9 @@ class BlockQueries:
 
     def beside_first(self, group: HeadGroup, heads: tuple[int, ...], k: Tensor, v: Tensor) -> HeadGroup:
         """Let a group of heads see the stream's first keys and values, n B g d, as well."""
-        far = self.reach + self.layer.span.first
-        return replace(group, first=FirstKeys(k, v, pick_heads(self.to_first, heads, -3), self.keys, far))
+        far, W = self.reach + self.layer.span.first, 0 if self.position_keys is None else self.position_keys.size(-1)
+        q, columns = pick_heads(self.to_first, heads, -3), W and W - min(group.reach, W) + 1
+        return replace(group, first=FirstKeys(k, v, q, self.keys, far, columns))
 
     def _of_heads(self, parameter: Tensor, heads: tuple[int, ...]) -> Tensor:
         """Pick a choice's parameter for these heads: a row each, or one that all share."""
