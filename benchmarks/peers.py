@@ -27,11 +27,11 @@ from models.library import attention, layer
 
 WIDTH, HEADS, BLOCK, STREAMS, THREADS, K = 256, 4, 256, 8, 2, 32
 ROUNDS, CLOSE = 7, 1e-3
-Attend = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # q, k, v: B h . d, position keys d S -> B h T d
+Attend = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # q, k, v: B h . d and p: d S -> B h T d
 
 
 def along(scores: Tensor) -> Tensor:
-    """Put scores by distance, .. T S with x = S .. 1, below the keys that they are of: .. T (S + T), zeros elsewhere."""
+    """Put scores by distance, .. T S with x = S .. 1, below the keys that they are of: .. T (S + T), else zeros."""
     T, S = scores.shape[-2:]
     return pad(scores, (0, T + 1)).flatten(-2)[..., : T * (S + T)].unflatten(-1, (T, S + T))
 

@@ -35,11 +35,19 @@ def test_a_training_step_updates_nothing_but_does_the_whole_work():
     assert evaluation(small, net, CPU)[1] == small.evaluation.streams * small.evaluation.block
 
 
+SINCE = {
+    "sinks": {"span": {"name": "sinks", "limit": 12, "first": 3}},
+    "rotary": {"position": {"name": "rotary"}, "net": {"key_heads": 1}},
+    "alibi": {"position": {"name": "alibi"}, "span": {"name": "fixed", "limit": 12}},
+}
+EVERY = VARIANTS | SINCE
+
+
 @torch.no_grad()
 @pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EVERY)
 def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
-    small = job(**VARIANTS[variant])
+    small = job(**EVERY[variant])
     net = build_net(small, CPU).train(training)
     past, block = net.start(small.training.batch), random_block(small, 128, CPU)
     for _ in range(8):
@@ -53,10 +61,10 @@ def test_full_caches_are_as_long_as_reading_on_makes_them(variant, training):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", EVERY)
 @pytest.mark.filterwarnings("ignore")
 def test_our_count_equals_torchs_and_fvcores(variant):
-    small = job(**VARIANTS[variant])
+    small = job(**EVERY[variant])
     counted = count(small, build_net(small, CPU, 7), CPU)
     assert counted["macs_torch"] == counted["macs_analytic"]
     assert counted["macs_fvcore"] == pytest.approx(counted["macs_analytic"], rel=0.01)
