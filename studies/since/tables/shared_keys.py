@@ -1,0 +1,20 @@
+"""Adaptive spans beside fixed ones, with fewer and fewer heads of keys."""
+
+import pandas as pd
+
+from studies.since.tables._pairs import beside_fixed
+from workflow.report.tables.cells import make_table, pick
+
+READS = ("runs",)
+TITLE = "Adaptive spans beside fixed ones, by heads of keys"
+CAPTION = (
+    "Four heads of queries share as many heads of keys and values as the row says. Differences are paired by seed, at "
+    "the same S; below 0 the adaptive span is better."
+)
+HEADS = {"4 heads of keys": ("own", "adaptive_own"), "2": ("two", "adaptive_two"), "1": ("one", "adaptive_one")}
+
+
+def build(runs: pd.DataFrame) -> pd.DataFrame:
+    runs = pick(runs, ablation="shared_keys")
+    rows = (beside_fixed(runs, label, *variants) for label, variants in HEADS.items())
+    return make_table([cell for row in rows for cell in row])
