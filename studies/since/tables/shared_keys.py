@@ -11,7 +11,11 @@ CAPTION = (
     "Four heads of queries share as many heads of keys and values as the row says. Differences are paired by seed, at "
     "the same S; below 0 the adaptive span is better."
 )
-HEADS = {"4 heads of keys": ("own", "adaptive_own"), "2": ("two", "adaptive_two"), "1": ("one", "adaptive_one")}
+HEADS = {
+    "4 heads of keys": ("own", "adaptive_own"),
+    "2 heads of keys": ("two", "adaptive_two"),
+    "1 head of keys": ("one", "adaptive_one"),
+}
 
 
 def build(runs: pd.DataFrame) -> pd.DataFrame:
