@@ -8,7 +8,7 @@ from workflow.report.tables.cells import make_table, pick
 READS = ("runs",)
 TITLE = "Adaptive spans beside fixed ones, by position"
 CAPTION = (
-    "Sinusoids are those of Transformer-XL, through a matrix of each layer. Differences are paired by seed, at the same "
+    "Sinusoids: those of Transformer-XL, through a matrix of each layer. Differences are paired by seed, at the same "
     "S; below 0 the adaptive span is better. An adaptive span of R characters has not grown: R is 8 on Python sources, "
     "32 on topics."
 )
