@@ -19,7 +19,17 @@ CURVE = [
     {"step": 10, "train_bpc": 3.0, "dev_bpc": 2.0, "mean_span": 42.0, "max_span": 60.0, "tokens_per_s": 1.0},
 ]
 
-NET = {"layers": 2, "d_model": 16, "heads": 2, "d_ff": 32, "d_k": None, "d_v": None, "dropout": 0.1, "apply_to": []}
+NET = {
+    "layers": 2,
+    "d_model": 16,
+    "heads": 2,
+    "key_heads": None,
+    "d_ff": 32,
+    "d_k": None,
+    "d_v": None,
+    "dropout": 0.1,
+    "apply_to": [],
+}
 NET |= {"smoothing": 0.1, "sentences": None}
 WEIGHTS = [[[0.9, 0.1], [0.5, 0.5]], [[0.2, 0.8], [0.6, 0.4]]]
 BY_DISTANCE = {"distance": [1.0, 2.0], "keys": [1, 1], "weight": WEIGHTS}
@@ -127,6 +137,10 @@ PLANNED += [("span_limit", v, S, None, "text8") for v in ("fixed", "adaptive") f
 PLANNED += [("head_spans", "adaptive", 64, None, "text8")]
 PLANNED += [("span_floor", v, 64, None, "enwik8") for v in ("smooth_adam", "table_adam")]
 PLANNED += [("limit", v, S, None, "topics") for v in ("fixed", "adaptive", "dynamic") for S in (32, 64)]
+POSITIONS = [f"{span}{end}" for end in ("", "_rotary", "_alibi") for span in ("fixed", "adaptive")]
+PLANNED += [("spans_and_positions", v, 64, None, text) for v in POSITIONS for text in ("text8", "enwik8")]
+SHARED = [f"{span}{heads}" for span in ("", "adaptive_") for heads in ("own", "two", "one")]
+PLANNED += [("shared_keys", v, 64, None, "enwik8") for v in SHARED]
 PLANNED += [("top_k", v, 64, k, "enwik8") for v, k in (("xl", None), ("xl_top_k", 8), ("adaptive", None), TOP_K)]
 PLANNED += [("span_by_k", v, S, k, "text8") for S in (32, 64) for v, k in (("adaptive", None), TOP_K)]
 COMPARED = ("fixed", "adaptive", "sparsemax", "transformer_xl")
