@@ -33,7 +33,7 @@ static void attentions(int64_t T, int64_t keys, int64_t d, int64_t kind, int64_t
     int64_t reach = kind == STREAM ? 70 : keys, W = kind == STREAM ? reach : 2 * reach - 1;
     int64_t counts[H] = {keys, keys}, first[H] = {0, d}, stream[H] = {keys * H * d, keys * H * d}, step[H] = {H * d, H * d};
     real alphas[H] = {alpha, alpha};
-    attention a = {B, H, T, d, d, kind, 1, reach, kept, ramp, reach, alpha > 1, threads};
+    attention a = {B, H, T, d, d, d, kind, 1, reach, kept, ramp, reach, ENTMAX, alpha > 1, threads};
     rows_of shape = {NULL, T * H * d, d, H * d};
     by_head layout = {NULL, first, stream, step};
     rows_of *queries[] = {&a.q, &a.r, &a.y, &a.dy, &a.dq, &a.dr};
