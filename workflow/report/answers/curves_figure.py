@@ -23,7 +23,7 @@ PART_OF_DEV = (
     "training: the last point may differ from it."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
-WIDE = 5  # panels in a row
+WIDE = 5  # panels in a row at most; rows are as even as can be
 SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it
 START, ROOM = 0.15, 0.06  # the part of the updates that may be cut off on top; the room above and below the rest
 COLUMNS = ["text", "variant", "colour", "S", "k", "digest", "step", "value"]
@@ -92,7 +92,8 @@ def _by_variant(data: pd.DataFrame):
     texts, variants, axis = data["text"].nunique(), data["variant"].nunique(), drawn_axis(data)
     groups = list(data.groupby(["text", "variant"], sort=False))
     in_rows = texts > 1 and variants <= WIDE  # a row of panels for each text
-    number, columns = (texts * variants, variants) if in_rows else (len(groups), min(WIDE, len(groups)))
+    number = texts * variants if in_rows else len(groups)
+    columns = -(-number // (texts if in_rows else -(-number // WIDE)))
     names = [[variant, text][: min(2, texts)] for (text, variant), _ in groups]
     titles = ["\n".join(fold(line, columns, SMALL) for line in name) for name in names]
     height = 2.4 + LINE * max(title.count("\n") for title in titles)

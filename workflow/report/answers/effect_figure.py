@@ -39,7 +39,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 def _draw_dots(data: pd.DataFrame, score: str):
     """Draw the variants one below the other, with the mean of the first as a line through all."""
     texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
-    height = 0.75 + ROW * max(map(len, texts.values()))
+    height = 0.8 + ROW * max(map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
     for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
