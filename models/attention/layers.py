@@ -100,21 +100,19 @@ class SequenceAttention(MultiHeadBase):
 
     def project(self, sequence: Tensor) -> Source:
         """Project keys and values of a sequence B N d, once for all queries."""
-        return by_heads(sequence, self.shape.key_heads, self.key.weight, self.value.weight)
+        return by_heads(sequence, 2 * (self.shape.key_heads,), self.key.weight, self.value.weight)
 
     def forward(self, x: Tensor, source: Source, visible: Tensor) -> Tensor:
         """Attend from x: B T d to a projected sequence; visible: B N, False at padding -> B T d.
 
         Padding stands at the end of a sequence. In a sequence that reads itself, padding sees nothing and gives 0.
         """
-        return self._attend(x, *by_heads(x, self.shape.heads, self.query.weight), *source, visible)
+        return self._attend(x, *by_heads(x, (self.shape.heads,), self.query.weight), *source, visible)
 
     def read(self, x: Tensor, visible: Tensor) -> Tensor:
         """Attend as `forward` does, for a sequence B N d that reads itself."""
-        if self.shape.sharing > 1:
-            return self(x, self.project(x), visible)
-        matrices = (linear.weight for linear in (self.query, self.key, self.value))
-        return self._attend(x, *by_heads(x, self.shape.heads, *matrices), visible)
+        matrices, shape = (linear.weight for linear in (self.query, self.key, self.value)), self.shape
+        return self._attend(x, *by_heads(x, (shape.heads, shape.key_heads, shape.key_heads), *matrices), visible)
 
     def _attend(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, visible: Tensor) -> Tensor:
         projected = q, for_all_heads(k, self.shape, 1), for_all_heads(v, self.shape, 1)

@@ -111,8 +111,8 @@ class Seq2Seq(AttentionNet):
     def _project(self, x: Tensor) -> list[Source]:
         """Project keys and values of the read source, B N d, for every layer of the decoder."""
         layers = [block.cross for block in self.decoder]
-        matrices = (matrix.weight for layer in layers for matrix in (layer.key, layer.value))
-        projected = by_heads(x, layers[0].shape.key_heads, *matrices)
+        matrices = [matrix.weight for layer in layers for matrix in (layer.key, layer.value)]
+        projected = by_heads(x, len(matrices) * (layers[0].shape.key_heads,), *matrices)
         return list(zip(projected[::2], projected[1::2], strict=True))
 
     def enter(self, source: Tensor) -> tuple[Tensor, Tensor]:

@@ -66,7 +66,7 @@ def test_gradients_of_layers_by_finite_differences(two):
     y = y if two else None
     assert torch.autograd.gradcheck(lambda *leaves: add_and_norm(*leaves, 1e-5), (x, y, weight, bias))
     assert torch.autograd.gradcheck(linear, (x, matrix, bias[:4].detach().requires_grad_()))
-    assert torch.autograd.gradcheck(lambda *leaves: by_heads(leaves[0], 2, *leaves[1:]), (x, matrix, other))
+    assert torch.autograd.gradcheck(lambda *leaves: by_heads(leaves[0], (2, 2), *leaves[1:]), (x, matrix, other))
     assert torch.autograd.gradcheck(of_heads, (heads, out))
     one = [torch.randn(*size).double().requires_grad_() for size in ((1, 2, 9, 1), (7, 2))]  # a stream, a value wide
     assert torch.autograd.gradcheck(of_heads, one)

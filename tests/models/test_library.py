@@ -12,8 +12,6 @@ from torch.nn.functional import scaled_dot_product_attention
 from models.library import CHOICES, attention, layer
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = {"full": {"cache": 99}, "fixed": {"limit": 5}, "sinks": {"limit": 5, "first": 2}, "top_p": {"p": 0.6}}
-SETTINGS |= {"adaptive": {"limit": 9, "ramp": 4}, "top_k": {"k": 3}, "relative": {"limit": 9}}
 OF_AXES = [(axis, name) for axis in CHOICES for name in CHOICES[axis] if name != "dynamic"]
 
 
@@ -31,7 +29,7 @@ def results(q, k, v, **settings):
 @pytest.mark.parametrize("axis, name", OF_AXES)
 @pytest.mark.parametrize("attends_self", [True, False])
 def test_the_engine_gives_the_definitions_numbers(axis, name, attends_self):
-    settings = {axis: {"name": name, **SETTINGS.get(name, {})}, "attends_self": attends_self}
+    settings = {axis: {"name": name, **CHOICES[axis][name].example}, "attends_self": attends_self}
     for ours, exact in zip(results(*drawn(), **settings), results(*drawn(), **settings, definition=True), strict=True):
         torch.testing.assert_close(ours, exact, rtol=1e-9, atol=1e-9)
 

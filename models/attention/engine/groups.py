@@ -86,6 +86,21 @@ def for_all_heads(x: Tensor, shape: Shape, axis: int) -> Tensor:
 
 
 @dataclass(frozen=True)
+class FirstKeys:
+    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet them, B g T dk.
+
+    keys: how many there are before the block and in it. far: the farthest x. columns: position keys from there on.
+    """
+
+    k: Tensor
+    v: Tensor
+    q: Tensor
+    keys: int
+    far: int
+    columns: int
+
+
+@dataclass(frozen=True)
 class HeadGroup:
     """Heads that are computed together, as far as the farthest-seeing of them reaches.
 
@@ -101,22 +116,7 @@ class HeadGroup:
     attends_self: bool
     drop: float = 0.0
     seed: int = 0
-    first: "FirstKeys | None" = None
-
-
-@dataclass(frozen=True)
-class FirstKeys:
-    """The first n keys of a stream, seen by every query. k, v: n B g d; q: the queries that meet them, B g T dk.
-
-    keys: how many there are before the block and in it. far: the farthest x. columns: position keys from there on.
-    """
-
-    k: Tensor
-    v: Tensor
-    q: Tensor
-    keys: int
-    far: int
-    columns: int
+    first: FirstKeys | None = None
 
 
 class BlockQueries:

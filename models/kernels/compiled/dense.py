@@ -95,7 +95,7 @@ class _ByHeads(torch.autograd.Function):
         rows = x.flatten(0, -2)
         parts = [x.new_empty(len(rows), len(weight)) for weight in weights]
         multiply(*(Product(rows, weight.T, part) for weight, part in zip(weights, parts, strict=True)))
-        return tuple(part.view(*x.shape[:2], heads, -1).transpose(1, 2) for part in parts)
+        return tuple(part.view(*x.shape[:2], h, -1).transpose(1, 2) for part, h in zip(parts, heads, strict=True))
 
     @staticmethod
     @no_double_backward
@@ -143,12 +143,12 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return _Linear.apply(x, weight, bias) if compiles(x) else nn.functional.linear(x, weight, bias)
 
 
-def by_heads(x: Tensor, heads: int, *weights: Tensor) -> tuple[Tensor, ...]:
-    """Compute x W^T for several matrices, cut into heads: B N d -> B h N c each."""
+def by_heads(x: Tensor, heads: tuple[int, ...], *weights: Tensor) -> tuple[Tensor, ...]:
+    """Compute x W^T for several matrices, each cut into as many heads as `heads` says: B N d -> B h N c each."""
     if compiles(x):
         return _ByHeads.apply(x, heads, *weights)
     parts = (nn.functional.linear(x, weight) for weight in weights)
-    return tuple(part.unflatten(-1, (heads, -1)).transpose(1, 2) for part in parts)
+    return tuple(part.unflatten(-1, (h, -1)).transpose(1, 2) for part, h in zip(parts, heads, strict=True))
 
 
 def of_heads(y: Tensor, weight: Tensor) -> Tensor:
