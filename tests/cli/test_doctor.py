@@ -1,6 +1,7 @@
 """The doctor passes where all is well, and finds what it is there for."""
 
 import pytest
+import torch
 
 from models.attention.engine import engine
 from tests._training import CPU
@@ -20,6 +21,13 @@ def test_nothing_is_wrong_here(quick, capsys):
     said = capsys.readouterr().out
     assert said.splitlines()[-1] == "nothing is wrong"
     assert all(f"band, cpu, {dtype}" in said for dtype in ("float64", "float32"))
+
+
+@pytest.mark.parametrize("choice", doctor.CHOICES)
+def test_rounding_to_16_bits_is_within_its_bound(choice):
+    """A unit of a relu that is on in one number type and off in the other is no error of attention."""
+    off = doctor._distance("band", choice, CPU, torch.bfloat16)
+    assert off is None if choice == "top-k" else 0 < off <= 1
 
 
 @pytest.mark.slow

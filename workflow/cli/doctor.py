@@ -100,19 +100,26 @@ def look_at_backends(device: torch.device) -> Iterator[Finding]:
 
 
 def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtype) -> float | None:
-    """Return the largest relative error over its bound; None where the backend cannot compute this layer."""
+    """Return the largest relative error over its bound; None where the backend cannot compute this layer.
+
+    Left out in 16 bits is what jumps with the last bit: which keys top-k keeps, and which units of a relu are on.
+    """
+    is_half = dtype.itemsize < 4
+    if is_half and choice == "top-k":
+        return None
     try:
         ours = _numbers(choice, backend, device, dtype)
     except ValueError:  # of an engine whose backend is not made for this layer
         return None
     bound = JUMPS if choice == "top-k" and dtype.itemsize < 8 else BOUNDS[dtype]
-    pairs = zip(ours, _numbers(choice, "definition", torch.device("cpu"), torch.float64), strict=True)
-    off = torch.stack([(mine - theirs).abs().max() / theirs.abs().max() for mine, theirs in pairs])
+    oracle = _numbers(choice, "definition", torch.device("cpu"), torch.float64)
+    names = [name for name in oracle if not (is_half and "feed_forward" in name)]
+    off = torch.stack([(ours[name] - oracle[name]).abs().max() / oracle[name].abs().max() for name in names])
     return off.nan_to_num(torch.inf).max().item() / bound
 
 
-def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> list[torch.Tensor]:
-    """Compute the outputs of two blocks, and the gradient of every parameter; 16 bits by autocast, as in runs."""
+def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> dict[str, torch.Tensor]:
+    """Compute the outputs of two blocks, and the gradient of every parameter by name; 16 bits by autocast, as in runs."""
     torch.manual_seed(0)
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}
@@ -131,7 +138,8 @@ def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype
             logits.append(y)
     y = torch.cat(logits, 1)
     (y * direction.to(y)).sum().backward()
-    return [each.detach().cpu().double() for each in (y, *(parameter.grad for parameter in net.parameters()))]
+    gradients = {name: parameter.grad for name, parameter in net.named_parameters()}
+    return {name: each.detach().cpu().double() for name, each in {"y": y, **gradients}.items()}
 
 
 def main(argv: list[str] | None = None) -> None:

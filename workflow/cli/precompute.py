@@ -20,6 +20,8 @@ from workflow.results.record import Record, read_record, write_record, write_tex
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
 
+NOT_MEASURED = "not measured: the scale was run in part"
+
 
 def copy_records(targets: Targets, results: Path) -> None:
     """Copy all records or none."""
@@ -52,12 +54,19 @@ def without_texts(record: Record, drawn: bool) -> Record:
 
 
 def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
-    """Write a file for each kind of cost, with each configuration once; timings are those of this plan's groups."""
-    known = set(targets.runs.configurations)
+    """Write a file for each kind of cost, with each configuration once; timings are those of this plan's groups.
+
+    Of a scale that was run in part, what was not measured is an error with the reason.
+    """
+    known = dict(sorted(targets.runs.configurations.items()))
+    asked = {"longest_span": {each for row in targets.runs.rows for each in targets.runs.longest_spans(row.ablation)}}
     for kind in COSTS:
         names = targets.runs.groups if kind == "throughput" else known
         paths = [scale / kind / f"{name}.json" for name in sorted(names)]
         rows = [row for path in paths if path.exists() for row in read_rows(path)[1] if row["configuration"] in known]
+        lacking = known.keys() & asked.get(kind, known) - {row["configuration"] for row in rows}
+        lost = {"status": "error", "reason": NOT_MEASURED}
+        rows += [{"configuration": name, "digest": known[name]} | lost for name in sorted(lacking)]
         write_text(folder / kind / "all.json", write_rows(kind, rows))
 
 

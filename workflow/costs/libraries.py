@@ -61,7 +61,8 @@ SOLVERS = {Sparsemax: SortedSparsemax, Entmax15: SortedEntmax15, EntmaxAlpha: Bi
 
 def use_library(net) -> None:
     """Let every layer of a trained net normalise by entmax; parameters stay."""
+    device = next(net.parameters()).device
     for layer in net.attentions:
-        solver = SOLVERS[type(layer.normaliser)](layer.shape)
+        solver = SOLVERS[type(layer.normaliser)](layer.shape).to(device)
         solver.load_state_dict(layer.normaliser.state_dict())
         layer.normaliser = solver
