@@ -1,6 +1,7 @@
 """Records of a scale, put among those that come with the project."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -60,10 +61,14 @@ def test_of_a_scale_that_is_run_piece_by_piece_what_was_made_is_kept(results, mo
     with pytest.raises(ConfigError, match=f"{digest}/record.json: not made yet"):
         precompute.main(["smoke", "--results", "results"])
     assert not (results.parent / "precomputed").exists()
+    lost = next(iter(Targets.of(SMOKE).runs.configurations))
+    (results / "smoke" / "memory" / f"{lost}.json").unlink()
     precompute.main(["smoke", "--so-far", "--results", "results"])
     kept = {path.name for path in results.parent.glob("precomputed/runs/*")}
     assert kept == set(Targets.of(SMOKE).runs.jobs) - {digest}
     assert f"{len(kept)} records and their costs" in capsys.readouterr().out
+    memory = {row.pop("configuration"): row for row in read_rows(Path("precomputed/smoke/memory/all.json"))[1]}
+    assert (memory.pop(lost)["status"], {*map(len, memory.values())}) == ("error", {0})
 
 
 @pytest.mark.parametrize(

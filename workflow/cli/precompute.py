@@ -58,15 +58,16 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
     Of a scale that was run in part, what was not measured is an error with the reason.
     """
-    known = dict(sorted(targets.runs.configurations.items()))
-    asked = {"longest_span": {each for row in targets.runs.rows for each in targets.runs.longest_spans(row.ablation)}}
+    known, groups = targets.runs.configurations, targets.runs.groups
+    asked = [Path(file) for question in targets.ablations for file in targets.costs_of(question)]
     for kind in COSTS:
-        names = targets.runs.groups if kind == "throughput" else known
-        paths = [scale / kind / f"{name}.json" for name in sorted(names)]
+        names = sorted({file.stem for file in asked if file.parent.name == kind})
+        paths = [scale / kind / f"{name}.json" for name in names]
         rows = [row for path in paths if path.exists() for row in read_rows(path)[1] if row["configuration"] in known]
-        lacking = known.keys() & asked.get(kind, known) - {row["configuration"] for row in rows}
+        wanted = dict.fromkeys(each for name in names for each in (groups[name] if kind == "throughput" else [name]))
+        measured = {row["configuration"] for row in rows}
         lost = {"status": "error", "reason": NOT_MEASURED}
-        rows += [{"configuration": name, "digest": known[name]} | lost for name in sorted(lacking)]
+        rows += [{"configuration": name, "digest": known[name]} | lost for name in wanted if name not in measured]
         write_text(folder / kind / "all.json", write_rows(kind, rows))
 
 
