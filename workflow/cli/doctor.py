@@ -119,7 +119,7 @@ def _distance(backend: str, choice: str, device: torch.device, dtype: torch.dtyp
 
 
 def _numbers(choice: str, backend: str, device: torch.device, dtype: torch.dtype) -> dict[str, torch.Tensor]:
-    """Compute the outputs of two blocks, and the gradient of every parameter by name; 16 bits by autocast, as in runs."""
+    """Compute the outputs of two blocks, and all gradients by their names; 16 bits by autocast, as in runs."""
     torch.manual_seed(0)
     span, selection = CHOICES[choice]
     attention = {"span": span, "selection": selection, "normaliser": {"name": "softmax"}}

@@ -1,0 +1,61 @@
+"""Write the weights of a run for others: `python -m workflow.cli.share DIGEST`.
+
+Beside its weights.pt: weights.safetensors, from which `models/weights.py` makes the net again (docs/library.md), and
+card.md, which says what it is, its scores, its licence and how to load it.
+"""
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from models import weights
+from workflow.cli.new import TEMPLATES
+from workflow.config.choices import AXES
+from workflow.config.command_line import Parser, run
+from workflow.config.errors import ConfigError
+from workflow.config.files import atomic_write
+from workflow.costs.trained_net import TrainedRun
+from workflow.plan.scales import load_corpora
+from workflow.results.record import Record, read_record, write_text
+from workflow.results.registry import REGISTRY
+from workflow.tasks.spec import TASKS, load
+
+
+def share(folder: Path, data: Path) -> Path:
+    """Write both files into the folder of a run. data: what it read, whose symbols its tokens stand for."""
+    trained = TrainedRun.at(folder / "weights.pt")
+    if not trained.has_weights:
+        raise ConfigError(f"{folder}: the run failed, and left no weights")
+    job, net = trained.load("cpu")
+    symbols = load(TASKS[job.task].runner).read(data).symbols
+    path = folder / "weights.safetensors"
+    with atomic_write(path) as file:
+        file.write(weights.pack(net.state_dict(), symbols, job.attention.model_dump(), job.net.model_dump()))
+    write_text(folder / "card.md", card_of(read_record(folder / "record.json")))
+    return path
+
+
+def card_of(record: Record) -> str:
+    """Write the card of a run, in Markdown."""
+    told = {
+        "attention": record.job.attention.model_dump(include=set(AXES)),
+        "net": record.job.net.model_dump(),
+        "about": load_corpora(record.job.task).about(record.job.corpus),
+        "scores": [(REGISTRY[name].title, f"{value:.4g}") for name, value in record.metrics.items()],
+    }
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=False, undefined=StrictUndefined)
+    return environment.get_template("card.md.j2").render(record=record, **told)
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = Parser(prog="share", description="Write the weights of a run as safetensors, with a card.")
+    parser.add_argument("digest", help="the name of its folder in results/runs")
+    folder = Path("results/runs") / parser.parse_args(argv).digest
+    if not (folder / "weights.pt").exists():
+        raise ConfigError(f"{folder}/weights.pt: not there; a run that came with the project has none: train it here")
+    job = read_record(folder / "record.json").job
+    print(f"written: {share(folder, Path(f'results/data/{job.corpus}.npz'))} and card.md")
+
+
+if __name__ == "__main__":
+    run(main)
