@@ -71,6 +71,14 @@ class Requests:
         of_run = lambda wildcards: "short" if self.seconds_of(wildcards.digest) <= SHORT else None  # noqa: E731
         return of_run if self.scheduled else None
 
+    @property
+    def group_of_pages(self) -> str | None:
+        """Name the group of what is made of records; None where nothing is scheduled.
+
+        Whenever a run ends, Snakemake looks at all that a job of a group waits for, which for ten thousand runs is long.
+        """
+        return "report" if self.scheduled else None
+
     def _asked(self, runtime: Request, **more: Request | str) -> dict[str, Request | str]:
         return {"runtime": runtime, **more} if self.scheduled else {}
 

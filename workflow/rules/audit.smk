@@ -7,7 +7,7 @@ rule train_again:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
     output:
-        temp(multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt")),
+        multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt"),
     log:
         "logs/audit/{digest}.log",
     wildcard_constraints:

@@ -7,7 +7,7 @@ rule evidence:
     wildcard_constraints:
         name=pattern(targets.other_results),
     group:
-        "report"
+        requests.group_of_pages
     conda:
         "../../environment.yml"
     params:
@@ -35,7 +35,7 @@ for name in targets.papers:
         log:
             f"logs/{targets.folder}/page/{name}.log",
         group:
-            "report"
+            requests.group_of_pages
         conda:
             "../../environment.yml"
         params:
@@ -58,7 +58,7 @@ rule report:
     log:
         f"logs/{targets.folder}/report.log",
     group:
-        "report"
+        requests.group_of_pages
     conda:
         "../../environment.yml"
     params:

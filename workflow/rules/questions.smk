@@ -28,7 +28,7 @@ for name, question in targets.ablations.items():
         log:
             f"logs/{targets.folder}/question/{name}.log",
         group:
-            "report"
+            requests.group_of_pages
         conda:
             "../../environment.yml"
         params:

@@ -2,10 +2,11 @@
 
 Reads results/audit/DIGEST/record.json, checks that every record there says what its run wrote, writes the page
 reports/SCALE/audit.html and prints what was found in three lines. Exits with 1 where a record was edited, or is not
-equal where it must be.
+equal where it must be; else what was trained here is deleted, for the next audit to train anew.
 """
 
 import os
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -100,6 +101,7 @@ def main(argv: list[str] | None = None) -> None:
     print("\n".join(map(printable, lines)))
     if any(each.fails for each in findings):
         sys.exit(1)
+    shutil.rmtree(AGAIN, ignore_errors=True)
 
 
 if __name__ == "__main__":
