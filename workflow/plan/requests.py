@@ -75,7 +75,7 @@ class Requests:
     def group_of_pages(self) -> str | None:
         """Name the group of what is made of records; None where nothing is scheduled.
 
-        Whenever a run ends, Snakemake looks at all that a job of a group waits for, which for ten thousand runs is long.
+        Whenever a run ends, Snakemake looks at all that a job of a group waits for: long for ten thousand runs.
         """
         return "report" if self.scheduled else None
 
