@@ -13,6 +13,10 @@ from workflow.results.timings import describe_timings, over_turns, ratio_over_tu
 SCALES = precomputed_scales()
 
 
+def said_of(runs):
+    return describe_timings(runs.to_dict("records"))
+
+
 def timed(variant: str, *turns: float, reference: float | None = 8.0, **changes):
     """Make a run whose step has 100 characters, with the ms of its turns."""
     speed = sum(100_000 / turn for turn in turns) / len(turns)
@@ -63,12 +67,12 @@ def test_equal_speeds_cannot_be_told_apart_and_unequal_ones_can():
 def test_speeds_of_two_machines_are_not_compared():
     apart = timed("a", 5.0, 5.0, 5.1), timed("b", 5.0, 5.0, 5.1, reference=9.0)
     assert ratio(*apart)["value"] is None
-    assert any("several machines" in phrase for phrase in describe_timings(as_frame([*apart])))
+    assert any("several machines" in phrase for phrase in said_of(as_frame([*apart])))
 
 
 def test_it_is_said_what_was_not_quiet_and_what_had_no_reference():
-    restless = describe_timings(as_frame([timed("a", 5.0, 5.1, quiet=False), timed("b", 5.0, 5.1)]))
+    restless = said_of(as_frame([timed("a", 5.0, 5.1, quiet=False), timed("b", 5.0, 5.1)]))
     assert len(restless) == 1 and "not quiet while 1 of 2" in restless[0] and "--forcerun throughput" in restless[0]
-    without = describe_timings(as_frame([timed("a", 5.0, 5.1, reference=None, quiet=None)]))
+    without = said_of(as_frame([timed("a", 5.0, 5.1, reference=None, quiet=None)]))
     assert without == ["speeds timed without a reference step"]
-    assert describe_timings(as_frame([timed("a", 5.0, 5.1)])) == []
+    assert said_of(as_frame([timed("a", 5.0, 5.1)])) == []

@@ -69,6 +69,7 @@ def test_all_of_it_can_be_asked_for_by_name_and_a_change_makes_its_pages_again(f
         before, path = targets.code.of_question("span_length"), folder / "theirs" / "short_spans" / place
         path.write_text(path.read_text() + "# changed\n")
         sources.file_digest.cache_clear()
+        sources.digest.cache_clear()
         assert targets.code.of_question("span_length") != before, place
 
 

@@ -105,9 +105,10 @@ def refuse_unread(folder: Path, *read: str) -> None:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
+def atomic_write(path: str | Path, *, wait: bool = True) -> Iterator[BinaryIO]:
     """Open a file that takes its place once all of it is on the disk; until then what stood there stands.
 
+    wait: for the disk. False for one of many files, whose writer calls `os.sync` once at its end.
     `CannotWrite` where the disk is full, or the file system refuses in another way.
     """
     path = Path(path)
@@ -118,7 +119,8 @@ def atomic_write(path: str | Path) -> Iterator[BinaryIO]:
         with open(temporary, "wb") as file:
             yield file
             file.flush()
-            os.fsync(file.fileno())
+            if wait:
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)

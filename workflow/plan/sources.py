@@ -39,7 +39,8 @@ def digests(files: Iterable[str]) -> dict[str, str]:
     return {file: file_digest(ROOT / file) for file in sorted(files)}
 
 
-def digest(files: Iterable[str]) -> str:
+@cache
+def digest(files: frozenset[str]) -> str:
     """Digest all of them together, as they are now: 12 hexadecimal digits."""
     lines = "".join(f"{file} {each}\n" for file, each in digests(files).items())
     return hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]

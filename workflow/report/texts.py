@@ -4,7 +4,7 @@ The badge of a text that stands in for a paper's says so: "invented phrases en-d
 badge, even if it stands in for several.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -47,13 +47,13 @@ def badges(runs: pd.DataFrame | None) -> list[dict[str, str]]:
     return [{"badge": each.badge, "about": each.about} for each in sorted(read, key=lambda each: each.badge)]
 
 
-def badge_of_bits(runs: pd.DataFrame) -> Badge:
-    """Say how far the last digits of runs travel, and of which commits the others are. runs: some at least."""
-    once = runs.drop_duplicates("digest")
-    bound = once[once["bits"] != "portable"]
-    if not len(bound):
+def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
+    """Say how far the last digits of runs travel, and of which commits the others are. rows: some at least."""
+    once = {row["digest"]: row for row in rows}.values()
+    bound = [row for row in once if row["bits"] != "portable"]
+    if not bound:
         return Badge("portable bits", "On another x86 processor every number comes out the same: snakemake audit.")
-    commits = ", ".join(sorted({commit[:7] for commit in bound["commit"]}))
+    commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
     few = "bits of one machine" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: bits of one machine"
     return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
 

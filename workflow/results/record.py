@@ -147,10 +147,11 @@ def write_text(path: str | Path, text: str) -> None:
         file.write(text.encode())
 
 
-def write_if_changed(path: Path, text: str) -> None:
-    """Leave a file alone whose bytes would be the same."""
+def write_if_changed(path: Path, text: str, *, wait: bool = True) -> None:
+    """Leave a file alone whose bytes would be the same. wait: as for `atomic_write`."""
     if not path.exists() or path.read_bytes() != text.encode():
-        write_text(path, text)
+        with atomic_write(path, wait=wait) as file:
+            file.write(text.encode())
 
 
 def curve_text(record: "Record") -> str:

@@ -152,7 +152,7 @@ def describe_runs(runs: pd.DataFrame, texts: str = "") -> str:
     line = f"scale {scale}; {device}; {count_seeds(runs)}; {steps} steps; text: {texts}"
     scored = ", ".join(f"{count:.0f}" if count else "all" for count in sorted(runs["sentences"].dropna().unique()))
     line = f"{line}; scored on {scored} of the test set" if scored else line
-    return "; ".join([line, *describe_timings(runs)])
+    return "; ".join([line, *describe_timings(runs.drop_duplicates("configuration").to_dict("records"))])
 
 
 def csv_text(frame: pd.DataFrame) -> str:

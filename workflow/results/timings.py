@@ -6,7 +6,7 @@ without a reference step; such timings are compared among themselves.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from statistics import fmean
 
 import pandas as pd
@@ -80,8 +80,11 @@ def _by_turn(rows: pd.DataFrame, quantity: str) -> dict[tuple, float]:
 
 def clocks(rows: pd.DataFrame) -> list[str]:
     """Name what each timing was set beside: times of two rows compare where it is the same."""
-    known = rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows)
-    return [WITHOUT if pd.isna(each) else f"{each:.9g} ms" for each in known]
+    return [*map(_clock, rows["reference_ms"] if "reference_ms" in rows else [None] * len(rows))]
+
+
+def _clock(reference: float | None) -> str:
+    return WITHOUT if pd.isna(reference) else f"{reference:.9g} ms"
 
 
 def told_apart(shown: dict) -> bool:
@@ -89,20 +92,20 @@ def told_apart(shown: dict) -> bool:
     return shown["low"] is not None and not shown["low"] <= 1 <= shown["high"]
 
 
-def describe_timings(runs: pd.DataFrame) -> list[str]:
+def describe_timings(rows: Iterable[Mapping]) -> list[str]:
     """Say what to know of the timings of these runs, a phrase each."""
-    timed = runs.drop_duplicates("configuration")
-    timed = timed[timed[[name for name in SPEEDS if name in runs]].notna().any(axis=1)]
-    said, beside = [], clocks(timed)
+    once = {row["configuration"]: row for row in rows}.values()
+    timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
+    said, beside = [], [_clock(row.get("reference_ms")) for row in timed]
     if without := beside.count(WITHOUT):
         said.append(f"{_how_many(without, timed)} timed without a reference step")
     if len(set(beside)) > 1:
         said.append("timed on several machines, so that not all speeds are compared")
-    if restless := sum(value is False for value in timed.get("quiet", ())):
+    if restless := sum(row.get("quiet") is False for row in timed):
         which = _how_many(restless, timed)
         said.append(f"the machine was not quiet while {which} were timed: snakemake {AGAIN} times them again")
     return said
 
 
-def _how_many(some: int, timed: pd.DataFrame) -> str:
+def _how_many(some: int, timed: list) -> str:
     return "speeds" if some == len(timed) else f"{some} of {len(timed)} configurations"

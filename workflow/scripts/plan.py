@@ -25,8 +25,9 @@ def main(argv: list[str] | None = None) -> None:
     rows = plan(load_config(parse_json(options.config, "config")), missing)
     runs = options.runs or options.out.parent.parent / "runs"
     for job in {row.job.digest: row.job for row in rows if row.corpus not in missing}.values():
-        write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n")
+        write_if_changed(runs / job.digest / "job.json", job.model_dump_json(indent=1) + "\n", wait=False)
     write_if_changed(options.out, json.dumps([row.record() for row in rows], indent=1))
+    os.sync()
 
 
 if __name__ == "__main__":

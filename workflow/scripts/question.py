@@ -64,11 +64,12 @@ def write_pages(site: Site, name: str, runs: pd.DataFrame) -> None:
     for digest, uses in find_uses(site, name, runs).items():
         record = read_or_refuse(site.runs / digest / "record.json")
         context = run_page(record, uses, rows[digest])
-        site.write("run.html.j2", f"ablations/{name}/{digest}.html", **context)
+        site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
     site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))
     for page in (site.reports / "ablations" / name).glob("*.html"):
         if page.stem not in (*rows, "index"):
             page.unlink()
+    os.sync()
 
 
 def main(argv: list[str] | None = None) -> None:

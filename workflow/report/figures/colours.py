@@ -47,9 +47,10 @@ BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff
 MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
 
 
-def shades(number: int, first: float = 0.0, last: float = LIGHTEST) -> list[str]:
+@cache
+def shades(number: int, first: float = 0.0, last: float = LIGHTEST) -> tuple[str, ...]:
     """List so many colours of cividis in order, from dark to light."""
-    return [to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number))]
+    return tuple(to_hex(colour) for colour in colormaps["cividis"](np.linspace(first, last, number)))
 
 
 def tones(colour: str, number: int, towards: str = "black") -> list[str]:

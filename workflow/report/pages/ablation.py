@@ -49,7 +49,7 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
         "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
-        "bits": asdict(badge_of_bits(runs)),
+        "bits": asdict(badge_of_bits(runs[["digest", "bits", "commit"]].to_dict("records"))),
         "runs": [_line(run, task) for run in runs.itertuples()],
         "yaml": study_file("questions", name).read_text(encoding="utf-8"),
     }

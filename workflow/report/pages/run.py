@@ -59,7 +59,7 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
 
 def _badges(row: dict) -> list[Badge]:
     """List the badges of a run: of the text that it read, and of how far its bits travel."""
-    return [badge_of(row["task"], [row["paper_corpus"]], row["corpus"]), badge_of_bits(pd.DataFrame([row]))]
+    return [badge_of(row["task"], [row["paper_corpus"]], row["corpus"]), badge_of_bits([row])]
 
 
 def learning_curves(record: Record) -> list[dict]:
@@ -95,7 +95,7 @@ def measured_lines(row: dict) -> dict:
     lines = _lines({name: _in_turns(row, name) if name in TIMED else value for name, value in values.items()})
     broken = [kind for kind in COSTS if row.get(f"{kind}_status") not in (None, "ok")]
     failed = [(kind, row[f"{kind}_status"], row[f"{kind}_reason"]) for kind in broken]
-    return {"lines": lines, "failed": failed, "timing": describe_timings(pd.DataFrame([row]))}
+    return {"lines": lines, "failed": failed, "timing": describe_timings([row])}
 
 
 def _in_turns(row: dict, quantity: str) -> str:

@@ -31,13 +31,13 @@ class Site:
     reports: Path
     runs: Path = Path("results/runs")
 
-    def write(self, template: str, place: str, **context) -> None:
-        """Render `template` to reports/`place`; a page that would be the same is left alone.
+    def write(self, template: str, place: str, *, wait: bool = True, **context) -> None:
+        """Render `template` to reports/`place`; a page that would be the same is left alone. wait: as `atomic_write`.
 
         Documents that it cites are copied beside the pages as text, which every browser shows.
         """
         page = render(template, place, **context)
-        write_if_changed(self.reports / place, page)
+        write_if_changed(self.reports / place, page, wait=wait)
         for name in filter(_is_document, dict.fromkeys(CITED.findall(page))):
             write_if_changed(self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8"))
 
