@@ -8,8 +8,8 @@ from workflow.report.tables.cells import make_table, measured, pick
 READS = ("runs",)
 TITLE = "Where a head may say nothing"
 CAPTION = (
-    "Differences are paired by seed; above 0 what the column names is worse. Top-k and entmax-1.5 stand beside all keys "
-    "of the same row, the rows beside softmax."
+    "Differences are paired by seed; above 0 what the column names is worse. Top-k and entmax-1.5 stand beside all "
+    "keys of the same row, the rows beside softmax."
 )
 SPARSE = ("top-k", "entmax-1.5")
 ROWS = {  # variants: all keys, top-k, entmax-1.5
