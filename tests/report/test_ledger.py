@@ -96,15 +96,15 @@ def test_texts_on_which_it_is_otherwise_are_named(verdict, texts):
 
 def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "results/small").mkdir(parents=True)
-    with pytest.raises(ConfigError, match="other_results 'results/small': neither a scale's results"):
-        find_other_results("laptop", ["results/small"])
-    (tmp_path / "results/small/plan.json").write_text("[]")
-    assert named("laptop", "results/small") == ["overnight", "small"] and named("overnight") == ["laptop"]
-    with pytest.raises(ConfigError, match="'results/small': these are the results of small itself"):
-        find_other_results("small", ["results/small"])
+    (tmp_path / "results/paper").mkdir(parents=True)
+    with pytest.raises(ConfigError, match="other_results 'results/paper': neither a scale's results"):
+        find_other_results("laptop", ["results/paper"])
+    (tmp_path / "results/paper/plan.json").write_text("[]")
+    assert named("laptop", "results/paper") == ["overnight", "small", "paper"] and named("overnight") == ["laptop", "small"]
+    with pytest.raises(ConfigError, match="'results/paper': these are the results of paper itself"):
+        find_other_results("paper", ["results/paper"])
     with pytest.raises(ConfigError, match="other_results '~nobody-here/b.zip': ~nobody-here/b.zip: no such home"):
-        find_other_results("small", ["~nobody-here/b.zip"])
+        find_other_results("paper", ["~nobody-here/b.zip"])
 
 
 def named(scale: str, *paths: str) -> list[str]:
@@ -123,8 +123,8 @@ def test_other_results_of_one_name_are_told_apart_by_their_paths(tmp_path, monke
             zipfile.ZipFile(place, "w").close()
         else:
             write_text(place / "plan.json", "[]")
-    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", *paths]  # named twice, shown once
-    assert len({each.path for each in find_other_results("laptop", paths).values()}) == 1 + len(paths)
+    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", "small", *paths]  # named twice, shown once
+    assert len({each.path for each in find_other_results("laptop", paths).values()}) == 2 + len(paths)
 
 
 def test_runs_of_another_scale_lead_to_its_report_where_that_is_made(tmp_path):

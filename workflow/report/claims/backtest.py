@@ -9,8 +9,8 @@ from workflow.plan.scales import strength
 class Calls(NamedTuple):
     """What the results of a smaller scale said of a larger one's.
 
-    claims: how many both could test. same_way: how many effects lie on the same side of none. covered: how many of the larger
-    scale lie within the smaller one's 95 % interval. turned: names of the claims whose effects lie on other sides.
+    claims: how many both could test. same_way: of how many both effects lie on the same side of none. covered: how many
+    effects of the larger scale lie within the smaller one's 95 % interval. turned: names of the claims of other sides.
     """
 
     smaller: str
