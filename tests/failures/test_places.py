@@ -12,6 +12,7 @@ import yaml
 from tests._copied import ROOT, copied, ended, snakemake
 from tests.failures._real import mounted
 from tests.results.test_bundles import bundled, write_set
+from workflow.results.precomputed import precomputed_scales
 
 pytestmark = pytest.mark.slow
 NAME = "a b'c\"d ü $HOME [x] ;#&\ny"  # of a folder
@@ -67,7 +68,7 @@ def test_other_results_of_any_name_are_all_judged_and_nothing_else_is_left(tmp_p
     said = snakemake(tmp_path, *words, f"other_results={json.dumps(BUNDLES)}", "--", "results/smoke/ledger.json")
     assert said.returncode == 0, said.stdout[-3000:] + said.stderr[-3000:]
     judged = [*(tmp_path / "results" / "smoke" / "evidence").iterdir()]
-    assert {json.loads(path.read_text())["set"] for path in judged} == {"laptop", "overnight", *BUNDLES}
+    assert {json.loads(path.read_text())["set"] for path in judged} == {*precomputed_scales(), *BUNDLES}
     logs = [tmp_path / "logs" / "smoke" / "evidence" / f"{path.stem}.log" for path in judged]
     left = {path for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts} - before
     assert left == {*judged, *logs}

@@ -55,8 +55,8 @@ def test_what_came_with_the_project_is_evidence(judged):
         content = json.loads((folder / "evidence.json").read_text())
         assert content["scale"] == scale and [line["name"] for line in content["claims"]] == known_claims()
     sets = {line["name"]: [each["set"] for each in line["sets"]] for line in lines_of(judged["laptop"])}
-    for claim in ("span_far_below_limit", "attention_is_faster_than_recurrence"):  # of runs, and of layers
-        assert sets[claim] == ["overnight", "laptop"], claim
+    assert sets["span_far_below_limit"] == ["small", "overnight", "laptop"]  # of runs
+    assert sets["attention_is_faster_than_recurrence"] == ["overnight", "laptop"]  # of layers
 
 
 def said_of_questions(runs) -> list[tuple]:
@@ -122,7 +122,7 @@ def test_the_numbers_of_every_headline_stand_in_the_row_that_it_links_to(scale, 
     monkeypatch.setattr(headlines, "MOST", 1000)
     rows = {row.partition('"')[0]: row for row in ledger_of(judged[scale])[1].split('<tr id="claim-')[1:]}
     findings = headlines.list_findings(lines_of(judged[scale]))
-    assert {each["set"] for each in findings} == {*SCALES}
+    assert {"laptop", "overnight"} <= {each["set"] for each in findings} <= {*SCALES}
     for finding in findings:
         shown = set(NUMBER.findall(html.unescape(TAG.sub(" ", rows[finding["name"]]))))
         assert set(NUMBER.findall(finding["text"])) <= shown, (finding, shown)

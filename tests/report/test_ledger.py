@@ -100,7 +100,8 @@ def test_other_results_are_folders_of_scales_or_bundles(tmp_path, monkeypatch):
     with pytest.raises(ConfigError, match="other_results 'results/paper': neither a scale's results"):
         find_other_results("laptop", ["results/paper"])
     (tmp_path / "results/paper/plan.json").write_text("[]")
-    assert named("laptop", "results/paper") == ["overnight", "small", "paper"] and named("overnight") == ["laptop", "small"]
+    assert named("laptop", "results/paper") == ["overnight", "small", "paper"]
+    assert named("overnight") == ["laptop", "small"]
     with pytest.raises(ConfigError, match="'results/paper': these are the results of paper itself"):
         find_other_results("paper", ["results/paper"])
     with pytest.raises(ConfigError, match="other_results '~nobody-here/b.zip': ~nobody-here/b.zip: no such home"):
@@ -123,7 +124,8 @@ def test_other_results_of_one_name_are_told_apart_by_their_paths(tmp_path, monke
             zipfile.ZipFile(place, "w").close()
         else:
             write_text(place / "plan.json", "[]")
-    assert named("laptop", *paths, str(PRECOMPUTED / "overnight")) == ["overnight", "small", *paths]  # named twice, shown once
+    twice = [*paths, str(PRECOMPUTED / "overnight")]  # shown once
+    assert named("laptop", *twice) == ["overnight", "small", *paths]
     assert len({each.path for each in find_other_results("laptop", paths).values()}) == 2 + len(paths)
 
 

@@ -119,7 +119,7 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
         configurations = {cost["configuration"] for cost in room.precomputed_costs(kind, scale)}
         assert configurations and configurations <= set(tasks)
         assert without_weights <= configurations or kind == "longest_span"
-    for cost in room.precomputed_costs("longest_span", scale):
+    for cost in (row for row in room.precomputed_costs("longest_span", scale) if row["status"] == "ok"):
         measure = load_scale(scale, tasks[cost["configuration"]]).measure
         assert cost["memory_budget_bytes"] == measure.memory_mb << 20
 
