@@ -1,9 +1,11 @@
 """What `workflow.cli.estimate` prints."""
 
+import re
+
 import pytest
 
 from tests import _jobs
-from tests._finished import finished
+from tests._finished import finished, timed
 from workflow.cli import estimate as command
 from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
@@ -77,10 +79,19 @@ def test_planning_needs_no_data(printed):
         runs.data_of(digest)  # to train, it is needed
 
 
-def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed):
+def test_what_a_gpu_takes_is_not_told_from_a_cpu(printed, tmp_path, monkeypatch):
+    for module in (estimate, precomputed):
+        monkeypatch.setattr(module, "PRECOMPUTED", tmp_path / "precomputed")
+    record = timed(_jobs.job()).record
+    write_record(tmp_path / "precomputed" / "runs" / record.digest / "record.json", record)
     said = printed("--config", "scale=small", "device=cuda")
     assert "no record of a GPU is at hand" in said and "One GPU, about ten minutes" in said
     assert "hours" not in said
+
+
+def test_what_a_gpu_takes_is_told_from_a_gpu(printed):
+    said = printed("--config", "scale=small", "device=cuda")
+    assert re.search(r"GPU-hours\n  told from \d+ runs on NVIDIA H100", said)
 
 
 def test_runs_are_done_or_failed_or_come_with_the_project_or_are_to_train(printed, tmp_path, monkeypatch):

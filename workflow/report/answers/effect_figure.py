@@ -9,7 +9,7 @@ from workflow.report.figures.style import canvas, draw_message, fold, set_powers
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 
-ROW = 0.27  # inches of a variant
+ROW, ROWS = 0.27, 5  # inches of a variant; how many have room at least, so that axes are more than their labels
 SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
 COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points"]
 
@@ -39,7 +39,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str):
 def _draw_dots(data: pd.DataFrame, score: str):
     """Draw the variants one below the other, with the mean of the first as a line through all."""
     texts, many = dict(texts_of(data)), data["variant"].nunique() > LEGEND
-    height = 0.8 + ROW * max(map(len, texts.values()))
+    height = 0.8 + ROW * max(ROWS, *map(len, texts.values()))
     figure, axes = canvas(rows=len(texts), height=height, squeeze=False)
     for panel, (text, rows) in zip(axes[:, 0], texts.items(), strict=True):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
