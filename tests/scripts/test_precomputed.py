@@ -124,6 +124,16 @@ def test_costs_that_came_are_those_that_the_scale_asks_for(scale):
         assert cost["memory_budget_bytes"] == measure.memory_mb << 20
 
 
+@each_scale
+def test_the_timings_of_a_question_are_of_one_machine(scale):
+    """Else a variant would seem slower than another because it was timed later, elsewhere."""
+    runs, timed = Targets.of({"scale": scale}).runs, room.precomputed_costs("throughput", scale)
+    clocks = {cost["configuration"]: cost.get("reference_ms") for cost in timed if cost["status"] == "ok"}
+    for question in {row.ablation for row in runs.rows}:
+        asked = set(runs.configurations_of(question)) & clocks.keys()
+        assert len({clocks[configuration] for configuration in asked}) <= 1, question
+
+
 @pytest.mark.slow
 @each_scale
 def test_what_is_not_trained_here_is_taken_with_its_costs(scale, tmp_path, monkeypatch):
