@@ -111,7 +111,8 @@ def test_a_length_beyond_the_budget_is_oom_and_is_not_timed():
     # 256 MB of scores in one piece: more than malloc ever serves from what a process has freed before
     measure = read_measure(json.dumps(HOW | {"memory_mb": 1, "layer_lengths": [8, 8192]}))
     with build.without():  # the compiled code keeps no scores, and would fit
-        rows = [row for row in layers_script.weighed(measure, "cpu") if row["layer"] == "self"]
+        rows = [row for row in layers_script.unmeasured(measure) if row["layer"] == "self"]
+        layers_script.weigh_all(rows, measure, "cpu")
     layers_script.time_all(rows, measure, torch.device("cpu"))
     assert (rows[1]["status"], rows[1]["bytes"], rows[1]["ms"]) == ("oom", None, None)
     with pytest.raises(ConfigError, match="layer_lengths"):

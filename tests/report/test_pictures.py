@@ -11,13 +11,11 @@ from tests._records import SCALES, recorded
 from tests.report._pictures import faults, pale, words
 from workflow.config.studies import study_files
 from workflow.plan.ablations import known_ablations, load_ablation
-from workflow.plan.reads import reads
 from workflow.plan.scales import load_corpora
 from workflow.report.builders import builder_inputs, describe_origin, load_builder
 from workflow.report.figure_files import add_foot
 from workflow.report.figures.style import canvas, set_log, share_legend
 from workflow.report.pages.ablation import draw_figures
-from workflow.results.runs_table import Frames
 from workflow.tasks.spec import TASKS
 
 VARIANTS = [item for each in known_ablations() for item in load_ablation(each).variants.items()]
@@ -27,8 +25,7 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
     """(name, figure) of what the report of a scale shows."""
     frames = recorded(scale).frames
     asked = {name: load_ablation(name) for name in known_ablations() if name in set(frames.runs["ablation"])}
-    figures = dict.fromkeys(figure for ablation in asked.values() for figure in ablation.figures)
-    for name in (figure for figure in figures if can_be_built("figures", figure, frames)):
+    for name in dict.fromkeys(figure for ablation in asked.values() for figure in ablation.figures):
         builder = load_builder("figures", name)
         figure = builder.draw(builder.data(*builder_inputs("figures", name, frames)))
         used = builder.used(frames.runs) if "runs" in builder.READS else None
@@ -37,11 +34,6 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
     for name, ablation in asked.items():
         for part, _, _, figure in draw_figures(frames.runs[frames.runs["ablation"] == name], TASKS[ablation.task]):
             yield f"{part} of {name}", figure
-
-
-def can_be_built(kind: str, name: str, frames: Frames) -> bool:
-    """Whether all that it reads came; of a scale that was run in part the layers may be missing."""
-    return frames.layers is not None or "layers" not in reads(kind, name)
 
 
 def names_within(texts: list[str]) -> list[str]:
@@ -149,7 +141,7 @@ def test_a_colour_is_seen_on_light_and_on_dark():
 @pytest.mark.parametrize("scale", SCALES)
 def test_no_share_in_a_table_is_beyond_all_or_below_nothing(scale):
     frames, shares = recorded(scale).frames, {}
-    for name in (table for table in study_files("tables") if can_be_built("tables", table, frames)):
+    for name in study_files("tables"):
         builder = load_builder("tables", name)
         cells = builder.build(*builder_inputs("tables", name, frames))
         values = cells[cells["unit"] == "%"]["value"].dropna() if "value" in cells else []

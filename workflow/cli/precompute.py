@@ -13,12 +13,13 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file
 from workflow.config.strict import read_yaml
 from workflow.plan.reads import MAPS, reads
-from workflow.plan.scales import load_corpora
+from workflow.plan.scales import load_corpora, read_measure
 from workflow.plan.targets import Targets
 from workflow.results.precomputed import SETTINGS, file_of_scale
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.registry import COSTS
 from workflow.results.rows import read_rows, write_rows
+from workflow.scripts.layers import unmeasured
 
 NOT_MEASURED = "not measured: the scale was run in part"
 
@@ -72,12 +73,20 @@ def copy_costs(targets: Targets, scale: Path, folder: Path) -> None:
 
 
 def copy_whole(targets: Targets, scale: Path, folder: Path) -> None:
-    """Copy what was measured of the scale as a whole, with the settings by which it is known again."""
-    made = {}
+    """Copy what was measured of the scale as a whole, with the settings by which it is known again.
+
+    Layers of a scale that was run in part would be measured on the reader's machine, and pass for the scale's: they say
+    that they were not.
+    """
+    made, nowhere = {}, {"status": "error", "reason": NOT_MEASURED, "device": "no device", "commit": "none"}
     for name, settings in targets.shared.settings.items():
         file = file_of_scale(name)
         if (scale / file).exists():  # not every scale asks for all of it
             write_text(folder / file, (scale / file).read_text(encoding="utf-8"))
+            made[name] = settings
+        elif name.startswith("layers/"):
+            rows = [row | nowhere for row in unmeasured(read_measure(settings))]
+            write_text(folder / file, write_rows("layers", rows))
             made[name] = settings
     write_text(folder / SETTINGS, json.dumps(made, indent=1, sort_keys=True) + "\n")
 

@@ -35,14 +35,17 @@ def memory(name: str, n: int, width: int, device: str, budget: int) -> dict:
     return peak_memory(lambda: (step(name, n, width, on), n), on, 1, budget)
 
 
-def weighed(how: Measure, device: str) -> list[dict]:
-    """Measure the memory of every layer at every length: a row of layer, n, d, status, reason, bytes."""
-    rows = []
-    for name, n in product(LAYERS, sorted(how.layer_lengths)):
-        peak = in_fresh_process(memory, name, n, how.layer_width, device, how.memory_mb << 20, seconds=120)
-        cells = {"status": peak["status"], "reason": peak["reason"], "bytes": peak.get("bytes")}
-        rows.append({"layer": name, "n": n, "d": how.layer_width, **dict.fromkeys(TIMED), **cells})
-    return rows
+def unmeasured(how: Measure) -> list[dict]:
+    """List every layer at every length: a row of layer, n, d, and of what is to be measured."""
+    about = [{"layer": name, "n": n, "d": how.layer_width} for name, n in product(LAYERS, sorted(how.layer_lengths))]
+    return [row | dict.fromkeys((*TIMED, "status", "reason", "bytes")) for row in about]
+
+
+def weigh_all(rows: list[dict], how: Measure, device: str) -> None:
+    """Measure the memory of every row, and write it and what failed into them."""
+    for row in rows:
+        peak = in_fresh_process(memory, row["layer"], row["n"], row["d"], device, how.memory_mb << 20, seconds=120)
+        row |= {"status": peak["status"], "reason": peak["reason"], "bytes": peak.get("bytes")}
 
 
 def time_all(rows: list[dict], how: Measure, device: torch.device) -> None:
@@ -70,7 +73,8 @@ def main(argv: list[str] | None = None) -> None:
     options = parser.parse_args(argv)
     torch.set_num_threads(1)  # no thread pool may exist before the forks
     how = options.measure
-    rows = weighed(how, options.device)  # forks: before this process touches a GPU
+    rows = unmeasured(how)
+    weigh_all(rows, how, options.device)  # forks: before this process touches a GPU
     device = pick_device(options.device)
     time_all(rows, how, device)
     origin = describe(device, "fp32", sources.recorded(sources.of_script("layers")))
