@@ -64,7 +64,8 @@ def _exponent(label: str, rows: pd.DataFrame, column: str, quantity: str, unit: 
     ok, failed = rows[rows["status"] == "ok"], rows[rows["status"] != "ok"]
     sets = zip(*(layer_costs.values_of(row, quantity) for row in ok.to_dict("records")), strict=False)
     slopes = [slope for values in sets if (slope := layer_costs.exponent(ok["n"], values)) is not None]
-    left_out = "; ".join(f"n = {row.n} left out: {row.status}: {row.reason}" for row in failed.itertuples())
+    alike = failed.groupby(["status", "reason"], sort=False)["n"]
+    left_out = "; ".join(f"n = {', '.join(map(str, n))} left out: {status}: {why}" for (status, why), n in alike)
     status = "ok" if slopes else "failed" if len(failed) else "not run"
     note = left_out or ("" if slopes else "layers were not measured")
     cell = make_cell(label, f"exponent of n, {column}", None, "", "measured", n=len(slopes), status=status, note=note)
