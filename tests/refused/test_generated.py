@@ -19,7 +19,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT
 from workflow.config.strict import parse, read_yaml
 from workflow.config.studies import study_file
-from workflow.plan.plan import WrittenRow
+from workflow.plan.row import WrittenRow
 from workflow.plan.scales import Measure, load_scale
 from workflow.report.published import Recomputed
 from workflow.results.provenance import Trace

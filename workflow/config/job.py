@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from workflow.config.errors import ConfigError
-from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt
+from workflow.config.strict import FrozenModel, Name, PositiveStrictInt, StrictInt, parse
+from workflow.config.trials import Factors, multiply
 
 VERSION = 2
 Share = Field(0.0, ge=0, lt=1)
@@ -16,13 +17,17 @@ KeyHeads = Annotated[PositiveStrictInt | None, Field(exclude_if=lambda value: va
 
 
 class Job(FrozenModel):
-    """All that identifies a run; each task adds its name and its sections in its own folder."""
+    """All that identifies a run; each task adds its name and its sections in its own folder.
+
+    trials: by the digests of their runs, the trials one of which decides on some settings, which are the recipe's here.
+    """
 
     version: Literal[2] = VERSION
     scale: Name
     corpus: Name
     checksum: str
     seed: StrictInt = Field(ge=0)
+    trials: Annotated[dict[Name, Factors] | None, Field(exclude_if=lambda value: value is None)] = None
 
     @cached_property
     def digest(self) -> str:
@@ -33,6 +38,15 @@ class Job(FrozenModel):
     def configuration(self) -> str:
         """Digest the job without its seed: measures of cost are keyed by it."""
         return _digest({**self._identity(), "seed": None})
+
+    def varied(self, factors: Factors, **changes) -> "Job":
+        """Return the job with these factors of its settings, and without trials. changes: other keys."""
+        content = self.model_dump(exclude={"trials"})
+        return parse(type(self), {**multiply(content, factors), **changes}, "trial")
+
+    def following(self, trial: str | None) -> "Job":
+        """Return the job with the settings of one of its trials, by the digest of its run; None: it has none."""
+        return self if trial is None else self.varied(self.trials[trial])
 
     def model_copy(self, **changes) -> "Job":
         """Copy the job; the copy has digests of its own."""

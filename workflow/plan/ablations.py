@@ -10,6 +10,7 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import ROOT, list_folder
 from workflow.config.strict import Name, PositiveStrictInt, StrictModel, one_of, parse, read_yaml
 from workflow.config.studies import KINDS, known_studies, part_of, shown_path, study_file, study_files
+from workflow.config.trials import Trials
 from workflow.tasks.spec import TASKS
 
 RULE = re.compile(r"^rule (\w+):", re.MULTILINE)  # those that rules/ writes in a loop have names that no file can have
@@ -21,7 +22,8 @@ class Variant(StrictModel):
     """How a variant differs from the recipe. S and k: a number, a list, `all`, `max` or `min` of the scale's grid.
 
     largest_S: the grid ends there for this variant, for instance because a paper trained nothing longer.
-    net and training replace keys of the recipe, `times` multiplies sizes of its net.
+    net and training replace keys of the recipe, `times` multiplies sizes of its net. trials: in place of the
+    question's, as many.
     apply_to: see `Seq2SeqAttentionChoices`. label, colour: the variant's in tables and figures, in place of its name
     and the colour of its attention; no job knows them.
     """
@@ -38,6 +40,7 @@ class Variant(StrictModel):
     net: dict[str, Any] = {}
     times: dict[str, float] = {}
     training: dict[str, Any] = {}
+    trials: Trials | None = None
     label: Annotated[str, Field(min_length=1, max_length=60)] | None = None
     colour: Annotated[str, Field(pattern="^#[0-9a-f]{6}$")] | None = None
 
@@ -54,7 +57,8 @@ class Ablation(StrictModel):
 
     paper: the study on whose page it stands; by default the one whose folder holds the file. seeds: how many of the
     scale's seeds it takes at least, null for all. by_name: whether it is left out unless the `ablations` of config or
-    scale name it.
+    scale name it. trials: factors of settings that are tried for every variant at scales that have a seed for trials.
+    sizes: of nets beside the scale's, which is 1 (`workflow.plan.sizes`).
     """
 
     question: str
@@ -65,6 +69,8 @@ class Ablation(StrictModel):
     grid: Grid = Grid()
     seeds: PositiveStrictInt | None = None
     by_name: bool = False
+    trials: Trials | None = None
+    sizes: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = [1.0]
     tables: list[str] = []
     figures: list[str] = []
 
@@ -74,6 +80,13 @@ class Ablation(StrictModel):
         if not text.strip().endswith("?"):
             raise ConfigError(f"an ablation is a question; '{text}' does not end in a question mark")
         return text.strip()
+
+    @field_validator("sizes")
+    @classmethod
+    def include_the_scale(cls, sizes):
+        if 1 not in sizes:
+            raise ConfigError(f"sizes = {sizes}: the scale's own, 1, is not among them")
+        return sorted(sizes)
 
     @field_validator("variants")
     @classmethod

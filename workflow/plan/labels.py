@@ -5,7 +5,8 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from workflow.plan.plan import PlanRow
+from workflow.config.job import Job
+from workflow.plan.row import PlanRow
 from workflow.plan.sources import DIGITS
 
 LONGEST_NAME = 80  # letters in the name of a file that is named after several ablations
@@ -33,8 +34,11 @@ class Labels:
 
 
 def _name_cell(row: PlanRow) -> str:
-    """Name the variant, corpus, S and k of a row."""
+    """Name the variant, corpus, S, k and size of a row, and what it tries."""
     grid = [f"{name} = {value}" for name, value in (("S", row.S), ("k", row.k)) if value is not None]
+    grid += [f"size {row.size:g}"] if row.size != 1 else []
+    grid += [f"trial of {key} x {factor:g}" for key, factor in row.factors.items()]
+    grid += ["tuned"] if row.tuning == "tuned" else []
     return ", ".join([f"{row.variant} on {row.corpus}", *grid])
 
 
@@ -55,6 +59,11 @@ def name_group(ablations: Iterable[str]) -> str:
     if len(name) <= LONGEST_NAME:
         return name
     return f"{names[0]}+{len(names) - 1}-{hashlib.sha256(name.encode()).hexdigest()[:DIGITS]}"
+
+
+def name_choice(job: Job) -> str:
+    """Name the choice among a job's trials: a digest of theirs."""
+    return hashlib.sha256(" ".join(job.trials).encode()).hexdigest()[:DIGITS]
 
 
 def digests(wanted: list[str], others: list[str]) -> str:

@@ -26,7 +26,7 @@ def title_of_paper(name: str) -> str:
 
 def asked_of(targets: Targets, name: str) -> str:
     """Return a question, with the seeds that it takes where the scale has fewer than it asks for."""
-    ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name)})
+    ablation, seeds = targets.ablations[name], len({row.job.seed for row in targets.runs.rows_of(name) if row.plain})
     fewer = f" ({seeds} of the {ablation.seeds} seeds that it asks for)" if seeds < (ablation.seeds or 0) else ""
     return ablation.question + fewer
 

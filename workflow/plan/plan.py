@@ -1,7 +1,7 @@
 """Turn the config into jobs. Pure: no torch, nothing written.
 
-config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, seed). Two ablations that ask for the same job
-share its digest, and so its run. A configuration has all the seeds that either asks for.
+config -> `plan` -> one `PlanRow` per (ablation, variant, corpus, S, k, size, seed), and per trial. Two ablations that
+ask for the same job share its digest, and so its run. A configuration has all the seeds that either asks for.
 """
 
 from itertools import product
@@ -9,53 +9,16 @@ from pathlib import Path
 
 from workflow.config.choices import AXES, AttentionChoices, complete_choice
 from workflow.config.errors import ConfigError, check_known
-from workflow.config.strict import FrozenModel, Name, parse, read_json
+from workflow.config.strict import parse
 from workflow.plan.ablations import Ablation, Variant, known_ablations, load_ablation
 from workflow.plan.config import Config
+from workflow.plan.row import PlanRow
 from workflow.plan.scales import Recipe, Scale, find_catalogue, load_corpora
+from workflow.plan.sizes import grown
+from workflow.plan.tuning import tuned
 from workflow.results.precomputed import precomputed
 from workflow.tasks.spec import JOBS, AnyJob, section
 from workflow.tasks.task import BaseCatalogue
-
-
-class PlanRow(FrozenModel):
-    """One row of the plan: which ablation asks for which job.
-
-    paper_corpus: the paper's text. corpus: the name of the one read in its place at this scale; job.corpus is the name
-    of its file. label, colour: the variant's, where its ablation gives them.
-    """
-
-    ablation: Name
-    paper: Name
-    variant: Name
-    paper_corpus: Name
-    corpus: str
-    S: int | None
-    k: int | None
-    label: str | None = None
-    colour: str | None = None
-    job: AnyJob
-
-    def record(self) -> dict:
-        """Return the row as plan.json keeps it."""
-        return {**self.model_dump(mode="json"), "digest": self.job.digest, "configuration": self.job.configuration}
-
-
-class WrittenRow(PlanRow):
-    """A row as plan.json keeps it."""
-
-    digest: Name
-    configuration: Name
-
-
-def read_plan(path: Path) -> list[dict]:
-    """Read a plan.json; `ConfigError` where it is not what `workflow.scripts.plan` writes."""
-    rows = read_json(path)
-    if not isinstance(rows, list) or not rows:
-        raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
-    for number, row in enumerate(rows):
-        parse(WrittenRow, row, f"{path}: run {number}")
-    return rows
 
 
 def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]:
@@ -81,16 +44,19 @@ def plan(config: Config, missing: dict[str, str] | None = None) -> list[PlanRow]
 
 
 def _with_every_seed(rows: list[PlanRow]) -> list[PlanRow]:
-    """Give each configuration all seeds that any ablation asks for, so that all pages say the same of it."""
+    """Give each configuration all seeds that any ablation asks for, so that all pages say the same of it.
+
+    Trials come last, with the seed that judges nothing.
+    """
     jobs: dict[str, dict[str, AnyJob]] = {}
-    for row in rows:
+    judged, trials = [row for row in rows if row.tuning != "trial"], [row for row in rows if row.tuning == "trial"]
+    for row in judged:
         jobs.setdefault(row.job.configuration, {}).setdefault(row.job.digest, row.job)
     first: dict[tuple, PlanRow] = {}
-    for row in rows:
+    for row in judged:
         first.setdefault((row.ablation, row.variant, row.paper_corpus, row.job.configuration), row)
-    return [
-        row.model_copy(update={"job": job}) for row in first.values() for job in jobs[row.job.configuration].values()
-    ]
+    seeded = [(row, job) for row in first.values() for job in jobs[row.job.configuration].values()]
+    return [*(row.model_copy(update={"job": job}) for row, job in seeded), *trials]
 
 
 def _recorded(rows: list[PlanRow], config: Config) -> list[PlanRow]:
@@ -114,7 +80,18 @@ def _check_corpora_named(config: Config, task: str, scale: Scale) -> None:
 
 
 def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
-    """Yield the rows of one ablation; the config's own corpus replaces the scale's where the task can read it."""
+    """List the rows of one ablation: those of the recipe, then its trials and what follows them."""
+    rows = list(_rows_of_recipe(name, ablation, scale, config, missing))
+    if not rows or ablation.trials is None or scale.trial_seed is None:
+        return rows
+    try:
+        return [*rows, *tuned(ablation, [row for row in rows if row.size == 1], scale.trial_seed)]
+    except ConfigError as error:
+        raise ConfigError(f"ablation {name}, scale {scale.scale}: {error}") from None
+
+
+def _rows_of_recipe(name: str, ablation: Ablation, scale: Scale, config: Config, missing: dict[str, str] | None):
+    """Yield those of the recipe; the config's own corpus replaces the scale's where the task can read it."""
     catalogue = load_corpora(ablation.task)
     stand_ins = {corpus: scale.corpora.get(corpus, corpus) for corpus in ablation.corpora}
     if config.corpus is not None and catalogue.knows(config.corpus):
@@ -128,8 +105,8 @@ def _rows(name: str, ablation: Ablation, scale: Scale, config: Config, missing: 
         try:
             recipe = scale.recipe(variant.recipe, name, paper_corpus)
             cells = list(_jobs_of(variant, recipe, ablation, scale, data))
-            _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][2]))
-            yield from (PlanRow(**about, S=S, k=k, job=job) for S, k, job in cells)
+            _refuse_idle([job.attention for *_, job in cells], catalogue.most_keys(corpus, cells[0][-1]))
+            yield from (PlanRow(**about, size=size, S=S, k=k, job=job) for size, S, k, job in cells)
         except ConfigError as error:
             raise ConfigError(f"ablation {name}, variant {called}, scale {scale.scale}: {error}") from None
 
@@ -146,21 +123,25 @@ def _checksum(catalogue: BaseCatalogue, corpus: str, config: Config, missing: di
 
 
 def _jobs_of(variant: Variant, recipe: Recipe, ablation: Ablation, scale: Scale, data: dict):
-    """Yield (S, k, job) over the grid of one variant on one corpus. recipe: the variant's, as it is for the corpus."""
+    """Yield (size, S, k, job) over the grid of one variant on one corpus. recipe: the variant's, for the corpus."""
     task = ablation.task
     contents = {
         "net": {**scaled(recipe.net, variant.times), **variant.net},
         "training": {**scale.training, **recipe.training, **variant.training},
         "evaluation": {**scale.evaluation, **recipe.evaluation},
     }
-    sections = {name: parse(section(task, name), content, name) for name, content in contents.items()}
+    sized = {size: grown(contents, size) for size in ablation.sizes}
+    sections = {
+        size: {name: parse(section(task, name), content, name) for name, content in each.items()}
+        for size, each in sized.items()
+    }
     limits = [S for S in scale.S if variant.largest_S is None or variant.largest_S >= S]
     spans = _grid_values(variant.S if variant.S is not None else ablation.grid.S, limits, "S")
     counts = _grid_values(variant.k if variant.k is not None else ablation.grid.k, scale.k, "k")
-    for S, k, seed in product(spans, counts, scale.seeds[: ablation.seeds]):
+    for size, S, k, seed in product(sections, spans, counts, scale.seeds[: ablation.seeds]):
         attention = attention_of(variant, recipe, scale, S, k, section(task, "attention"))
-        job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections, "seed": seed}
-        yield S, attention.selection.get("k"), parse(JOBS[task], job, "job")
+        job = {"scale": scale.scale, "task": task, **data, "attention": attention, **sections[size], "seed": seed}
+        yield size, S, attention.selection.get("k"), parse(JOBS[task], job, "job")
 
 
 def _refuse_idle(choices: list[AttentionChoices], most: int) -> None:

@@ -7,21 +7,22 @@ from pathlib import Path
 
 from workflow.config.job import Job
 from workflow.plan.config import Config
-from workflow.plan.labels import Labels, name_group
-from workflow.plan.plan import PlanRow
+from workflow.plan.labels import Labels, name_choice, name_group
+from workflow.plan.row import PlanRow
 from workflow.plan.scales import load_corpora
 from workflow.plan.sources import DIGITS
 from workflow.results.precomputed import precomputed
 
 
 class PlannedRuns:
-    """The runs of a plan. rows: in a stable order.
+    """The runs of a plan. rows: in a stable order. plain: without trials, what follows them, and other sizes.
 
     missing: data sets that are not at hand, with the reason. Their runs have no job file and cannot be trained.
     """
 
     def __init__(self, rows: list[PlanRow], config: Config, missing: dict[str, str]):
         self.rows, self.missing = rows, missing
+        self.plain = [row for row in rows if row.plain]
         self.train = config.train
         self.train_first = frozenset(name for scale in config.load_scales().values() for name in scale.train_first)
 
@@ -32,9 +33,9 @@ class PlannedRuns:
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """Map each configuration to the run whose net is measured for it: that of its first seed."""
+        """Map each configuration whose costs are measured to the run whose net is: that of its first seed."""
         first: dict[str, str] = {}
-        for row in self.rows:
+        for row in self.plain:
             first.setdefault(row.job.configuration, row.job.digest)
         return first
 
@@ -70,7 +71,7 @@ class PlannedRuns:
 
     def dynamic_jobs(self, slug: str) -> dict[str, Job]:
         """Map digest to job for the jobs that read a text with a dynamic span, at the largest S among them."""
-        of_text = {digest: job for digest, job in self.jobs.items() if job.corpus == slug}
+        of_text = {row.job.digest: row.job for row in self.plain if row.job.corpus == slug}
         jobs = {digest: job for digest, job in of_text.items() if job.attention.span["name"] == "dynamic"}
         largest = max((job.attention.span["limit"] for job in jobs.values()), default=None)
         return {digest: job for digest, job in jobs.items() if job.attention.span["limit"] == largest}
@@ -91,7 +92,7 @@ class PlannedRuns:
         """Collect the runs that are trained here although their record came with the project."""
         if self.train == "everything":
             return frozenset(self.jobs)
-        named = {row.job.digest for row in self.rows if row.ablation in self.train_first}
+        named = {row.job.digest for row in self.plain if row.ablation in self.train_first}
         return frozenset(named.intersection(self.configurations.values()) if self.train == "first_seed" else ())
 
     def is_precomputed(self, digest: str) -> bool:
@@ -123,7 +124,7 @@ class PlannedRuns:
         return list(dict.fromkeys(row.job.digest for row in self.rows_of(ablation)))
 
     def configurations_of(self, ablation: str) -> list[str]:
-        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation)))
+        return list(dict.fromkeys(row.job.configuration for row in self.rows_of(ablation) if row.plain))
 
     def records_of(self, ablation: str | None = None) -> list[str]:
         return [f"results/runs/{digest}/record.json" for digest in self.digests_of(ablation)]
@@ -139,6 +140,22 @@ class PlannedRuns:
             raise SystemExit(f"config error: {self.missing[corpus]}")
         return f"results/data/{corpus}.npz"
 
+    @cached_property
+    def choices(self) -> dict[str, Job]:
+        """Map the name of each choice among trials to a job that waits for it."""
+        return {name_choice(job): job for job in self.jobs.values() if job.trials}
+
+    def choice_of(self, digest: str) -> list[str]:
+        """Name the file that says which trial a run follows; none of one without trials."""
+        job = self.jobs[digest]
+        return [f"results/choices/{name_choice(job)}.json"] if job.trials else []
+
+    def trials_of(self, choice: str) -> list[str]:
+        """List the records of the trials of a choice."""
+        if choice not in self.choices:
+            raise SystemExit(f"config error: choice {choice}: no run of this config waits for it")
+        return [f"results/runs/{digest}/record.json" for digest in self.choices[choice].trials]
+
     def net_of(self, configuration: str) -> str:
         """Name the file that a configuration is measured from: its weights, or a precomputed record, which has none."""
         digest = self.configurations[configuration]
@@ -151,7 +168,7 @@ class PlannedRuns:
         So each configuration is timed once, and an ablation waits for no timing that it does not ask for.
         """
         asked: dict[str, dict[str, None]] = defaultdict(dict)
-        for row in self.rows:
+        for row in self.plain:
             asked[row.job.configuration][row.ablation] = None
         groups: dict[str, list[str]] = defaultdict(list)
         for configuration, ablations in asked.items():
@@ -175,7 +192,7 @@ class PlannedRuns:
     def longest_spans(self, ablation: str) -> list[str]:
         """List the configurations to seek the longest S from: each span at its largest S, with all keys and softmax."""
         best: dict[str, PlanRow] = {}
-        for row in self.rows_of(ablation):
+        for row in (row for row in self.rows_of(ablation) if row.plain):
             attention = row.job.attention
             plain = attention.selection["name"] == "all" and attention.normaliser["name"] == "softmax"
             name, limit = attention.span["name"], attention.span.get("limit")
@@ -185,7 +202,7 @@ class PlannedRuns:
 
     def digest_of(self, ablation: str | None = None) -> str:
         """Digest an ablation's rows in the plan, or all: if they change, what is made of them is made again."""
-        asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k")
+        asked = ("ablation", "variant", "label", "colour", "paper_corpus", "S", "k", "size", "tuning")
         rows = self.rows_of(ablation)
         lines = [" ".join(str(getattr(row, key)) for key in asked) + f" {row.job.digest}" for row in rows]
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:DIGITS]

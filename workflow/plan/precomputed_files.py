@@ -67,7 +67,7 @@ class PrecomputedFiles:
         Not those of an ablation with a configuration that did not come: it is timed here, and what it is compared with.
         """
         came = {row["configuration"] for row in precomputed_costs("throughput", self.scale)}
-        own = {row.ablation for row in self.runs.rows if row.job.configuration not in came}
+        own = {row.ablation for row in self.runs.plain if row.job.configuration not in came}
         here = {group for ablation in own for group in self.runs.groups_of(ablation)}
         return [name for name in self.runs.groups if self.configurations and name not in here]
 

@@ -70,7 +70,8 @@ class Scale(StrictModel):
     all. variants: by ablation, those of its variants that this scale has time for. seeds_of: by ablation, how many
     seeds it takes here, in place of what its own file says. train_first: ablations whose first seed is trained here
     although its record came with the project. recipes_at: by corpus, what changes in every recipe there. recipes_of:
-    by ablation and corpus, what stands in place of recipes_at.
+    by ablation and corpus, what stands in place of recipes_at. trial_seed: of the trials of questions that have some,
+    null for no trials.
     """
 
     scale: str
@@ -82,6 +83,7 @@ class Scale(StrictModel):
     train_first: list[str] = []
     seeds: list[StrictInt] = Field(min_length=1)
     seeds_of: dict[str, PositiveStrictInt] = {}
+    trial_seed: StrictInt | None = None
     S: Sizes = []
     k: Annotated[Sizes, Field(min_length=1)]
     settings: Settings = {}

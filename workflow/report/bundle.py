@@ -13,7 +13,8 @@ from workflow.config.errors import ConfigError
 from workflow.config.files import PRECOMPUTED, config_file, list_folder
 from workflow.config.strict import read_yaml
 from workflow.plan.config import load_config
-from workflow.plan.plan import plan, read_plan
+from workflow.plan.plan import plan
+from workflow.plan.row import read_plan
 from workflow.results import archive
 from workflow.results.record import Record, read_or_refuse
 from workflow.results.registry import COSTS, OF_TEXTS

@@ -9,12 +9,13 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from workflow.config.errors import ConfigError, shown
 from workflow.config.files import atomic_write
+from workflow.config.job import Job
 from workflow.config.strict import Name, StrictModel, parse, read_json
 from workflow.tasks.spec import AnyJob
 
@@ -109,7 +110,8 @@ class Record(Measured):
     missing: why a score, fact or count of a trained net could not be had, by its name.
     bits: how far the last digit of its scores travels, `training.backends.bits`. losses: in nats, of the first 1, 2, 4,
     .. updates added up. weights: a digest of what the net learned, none where it learned nothing.
-    contents: a digest of all else, as it was written.
+    contents: a digest of all else, as it was written. follows: the digest of the trial whose settings it was trained
+    with, where its job has trials.
     """
 
     version: Literal[2] = VERSION
@@ -117,6 +119,7 @@ class Record(Measured):
     reason: str | None = None
     digest: Name
     job: AnyJob
+    follows: Annotated[Name | None, Field(exclude_if=lambda value: value is None)] = None
     metrics: dict[str, float] = {}
     facts: dict[str, Any] = {}
     missing: dict[str, str] = {}
@@ -133,6 +136,11 @@ class Record(Measured):
     def signature(self) -> str:
         """Return the digits of `contents` by which tables, figures and verdicts name what they rest on."""
         return (self.contents or "")[:DIGITS]
+
+    @property
+    def trained(self) -> Job:
+        """Return the job as it was trained: with the settings of the trial that it follows."""
+        return self.job.following(self.follows)
 
     @property
     def why(self) -> str | None:

@@ -6,6 +6,7 @@ rule train_again:
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
+        choice=lambda w: targets.runs.choice_of(w.digest),
     output:
         multiext("results/audit/{digest}/", "record.json", "curve.csv", "weights.pt"),
     log:
@@ -21,8 +22,7 @@ rule train_again:
         **requests.of_run(),
     params:
         folder="results/audit/{digest}",
-        options=lambda w: f"--device {targets.config.device} --backend {targets.config.backend}"
-        f" --devices {targets.runs.jobs[w.digest].training.devices}",
+        options=lambda w: options_of(targets, w.digest),
     message:
         "train {wildcards.digest} again"
     shell:

@@ -1,3 +1,11 @@
+def options_of(targets, digest):
+    """Write where and how a run is trained, and which file says what trial it follows."""
+    config, choice = targets.config, targets.runs.choice_of(digest)
+    options = f"--device {config.device} --backend {config.backend}"
+    options += f" --devices {targets.runs.jobs[digest].training.devices}"
+    return options + "".join(f" --choice {file}" for file in choice)
+
+
 localrules:  # they write small files that all others wait for
     plan,
     precomputed,
@@ -25,6 +33,7 @@ rule train:
     input:
         job=ancient("results/runs/{digest}/job.json"),
         data=lambda w: targets.runs.data_of(w.digest),
+        choice=lambda w: targets.runs.choice_of(w.digest),
     output:  # replaced as a whole, never deleted first: another workflow may read them
         update(multiext("results/runs/{digest}/", "record.json", "curve.csv", "weights.pt")),
     log:
@@ -39,14 +48,30 @@ rule train:
     resources:
         **requests.of_run(),
     params:
-        options=lambda w: f"--device {targets.config.device} --backend {targets.config.backend}"
-        f" --devices {targets.runs.jobs[w.digest].training.devices}",
+        options=lambda w: options_of(targets, w.digest),
         source=lambda w: targets.code.of_run(w.digest),
         label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:
         "train {params.label}"
     shell:  # exec: a signal to all processes of a job reaches the run, with no shell beside it that would die of it
         "exec python -m workflow.scripts.train {input.job:q} --data {input.data:q} {params.options} > {log:q} 2>&1"
+
+
+rule choose:
+    """Choose among the trials of a variant, on dev: the file that its tuned runs depend on."""
+    input:
+        lambda w: targets.runs.trials_of(w.choice),
+    output:
+        "results/choices/{choice}.json",
+    log:
+        "logs/choices/{choice}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    message:
+        "choose among {input}"
+    shell:
+        "python -m workflow.scripts.choose {output:q} {input:q} > {log:q} 2>&1"
 
 
 rule precomputed:

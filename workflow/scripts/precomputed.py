@@ -27,7 +27,7 @@ def take_run(file: Path) -> str:
     if path is None:
         raise ConfigError(f"{file.parent / 'job.json'}: no record of job {job.digest} came with the project")
     record = read_or_refuse(path)
-    if record.job != job:
+    if record.job.digest != job.digest:
         raise ConfigError(f"{path}: the record of another job; delete it")
     return curve_text(record) if file.name == "curve.csv" else path.read_text(encoding="utf-8")
 

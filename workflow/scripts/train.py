@@ -3,6 +3,9 @@
 JOB is a job.json. record.json, curve.csv and weights.pt are written beside it. Whatever happens inside the run becomes
 a record; bad input and what the machine refuses (a full disk) end with an error.
 
+A job with trials also needs --choice FILE, which says which of them it follows. Where a run with the settings that come
+of it is there already, its numbers are taken, for they would be the same to the bit.
+
 The command trains in a fork, or in one for each of several devices, and waits: of a process that crashes it writes the
 record. On several machines `torchrun` starts them all: `torchrun --nnodes 8 --nproc-per-node 8 -m
 workflow.scripts.train JOB --data FILE`.
@@ -28,6 +31,7 @@ from workflow.config.job import Job
 from workflow.plan import sources
 from workflow.results.record import Cost, Record, curve_text, write_record, write_text
 from workflow.results.registry import check_registered
+from workflow.results.trials import equal_run, read_choice
 from workflow.tasks.spec import TASKS, load, read_job
 from workflow.training import checkpoint
 from workflow.training.backends import bits, chosen, prepare
@@ -59,9 +63,19 @@ def write(
 
 
 def train(
-    job: Job, data: Path, folder: Path, device: torch.device, backend: str = "auto", devices: Devices = ALONE
+    asked: Job,
+    data: Path,
+    folder: Path,
+    device: torch.device,
+    backend: str = "auto",
+    devices: Devices = ALONE,
+    follows: str | None = None,
 ) -> None:
-    """Build, load, train, evaluate, write. `end_badly` says what becomes of a run that fails."""
+    """Build, load, train, evaluate, write. `end_badly` says what becomes of a run that fails.
+
+    follows: the digest of the trial whose settings it gets, where the job that was asked for has trials.
+    """
+    job = asked.following(follows)
     task = load(TASKS[job.task].runner)
     corpus = task.read(data)
     if corpus.checksum != job.checksum:
@@ -71,7 +85,7 @@ def train(
     if device.type == "cpu":
         share = 0.9 / devices.count
         attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
-    keep = partial(write, job, folder, origin)
+    keep = partial(write, asked, folder, origin, follows=follows)
     trained = None
     try:
         trained = Run(job, task, corpus, folder, device, origin["source"], devices)
@@ -123,10 +137,18 @@ def numbers_of(scores: dict[str, float | str]) -> tuple[dict[str, float], dict[s
     return numbers, {name: reason for name, reason in reasons.items() if name not in numbers}
 
 
+def take(same: Record, job: Job, folder: Path, follows: str) -> None:
+    """Write what a run with the same settings found, as found by this job; its net is not measured."""
+    checkpoint.save(folder / "weights.pt", {"digest": job.digest, "net": {}})
+    write_text(folder / "curve.csv", curve_text(same))
+    write_record(folder / "record.json", same.model_copy(update={"digest": job.digest, "job": job, "follows": follows}))
+
+
 def read_options(argv: list[str] | None) -> argparse.Namespace:
     parser = Parser(prog="train", description="Train and evaluate one job.")
     parser.add_argument("job", type=Path, help="the path of a job.json")
     parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--choice", type=Path, help="which trial it follows, of a job that has some")
     parser.add_argument("--device", default="auto", choices=DEVICES)
     parser.add_argument("--devices", type=at_least(1), help="how many share the run; left out: as the job says")
     parser.add_argument("--backend", default="auto", choices=backend_names())
@@ -137,22 +159,27 @@ def main(argv: list[str] | None = None) -> None:
     """Train in this process, alone or as one of several that share the run."""
     options = read_options(argv)
     job, device = read_job(options.job), pick_device(options.device)
+    follows = read_choice(options.choice, job)
     with join_devices(device) as devices:
-        train(job, options.data, options.job.parent, device, options.backend, devices)
+        train(job, options.data, options.job.parent, device, options.backend, devices, follows)
 
 
 def start() -> None:
     """Train in other processes and wait for them; where one crashes, write the record, with what was saved."""
     options = read_options(None)
-    job = read_job(options.job)
+    asked, folder = read_job(options.job), options.job.parent
+    follows = read_choice(options.choice, asked)
+    job = asked.following(follows)
+    if follows and (same := equal_run(job, folder.parent, sources.digest(sources.of_run(job)))):
+        return take(same, asked, folder, follows)
     count = options.devices or job.training.devices
     try:
         in_processes(count, main)
     except Ended as ended:
         code = sources.recorded(sources.of_run(job))
         origin = describe(pick_device(options.device), job.training.precision, code, count)
-        told = checkpoint.load_story(options.job.parent / "checkpoint.pt", job, origin["source"])
-        write(job, options.job.parent, origin, status=ended.status, reason=ended.reason, **told)
+        told = checkpoint.load_story(folder / "checkpoint.pt", job, origin["source"])
+        write(asked, folder, origin, status=ended.status, reason=ended.reason, follows=follows, **told)
 
 
 if __name__ == "__main__":

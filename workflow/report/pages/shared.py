@@ -10,7 +10,7 @@ import pandas as pd
 
 from workflow.config.files import list_folder
 from workflow.plan.ablations import known_ablations
-from workflow.plan.plan import read_plan
+from workflow.plan.row import read_plan
 from workflow.report.claims.ledger import write_ledger
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.index import ablations_in, index_page

@@ -1,0 +1,57 @@
+"""A row of the plan: which ablation asks for which job, and as what."""
+
+from pathlib import Path
+from typing import Literal
+
+from workflow.config.errors import ConfigError
+from workflow.config.strict import FrozenModel, Name, parse, read_json
+from workflow.tasks.spec import AnyJob
+
+
+class PlanRow(FrozenModel):
+    """One row of the plan: which ablation asks for which job.
+
+    paper_corpus: the paper's text. corpus: the name of the one read in its place at this scale; job.corpus is the name
+    of its file. label, colour: the variant's, where its ablation gives them. size: of the net, 1 where it is the
+    scale's. tuning: `trial`, with the factors that it tries, or `tuned` by trials; None for a run of the recipe.
+    """
+
+    ablation: Name
+    paper: Name
+    variant: Name
+    paper_corpus: Name
+    corpus: str
+    S: int | None
+    k: int | None
+    label: str | None = None
+    colour: str | None = None
+    size: float = 1.0
+    tuning: Literal["trial", "tuned"] | None = None
+    factors: dict[str, float] = {}
+    job: AnyJob
+
+    @property
+    def plain(self) -> bool:
+        """Say whether it is a run of the recipe at the scale's size: what tables and figures show."""
+        return self.tuning is None and self.size == 1
+
+    def record(self) -> dict:
+        """Return the row as plan.json keeps it."""
+        return {**self.model_dump(mode="json"), "digest": self.job.digest, "configuration": self.job.configuration}
+
+
+class WrittenRow(PlanRow):
+    """A row as plan.json keeps it."""
+
+    digest: Name
+    configuration: Name
+
+
+def read_plan(path: Path) -> list[dict]:
+    """Read a plan.json; `ConfigError` where it is not what `workflow.scripts.plan` writes."""
+    rows = read_json(path)
+    if not isinstance(rows, list) or not rows:
+        raise ConfigError(f"{path}: expected a list of runs, as the workflow writes it")
+    for number, row in enumerate(rows):
+        parse(WrittenRow, row, f"{path}: run {number}")
+    return rows

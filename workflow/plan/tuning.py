@@ -1,0 +1,44 @@
+"""The trials of a question: each variant gets as many, by seeds that judge nothing, and is run again as they say."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from workflow.config.errors import ConfigError
+from workflow.config.trials import every_trial
+from workflow.plan.ablations import Ablation
+from workflow.plan.row import PlanRow
+
+SHARE = 0.2  # of a question's runs that may be trials
+
+
+def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
+    """Yield the trials of a question's variants, and its own runs again, each following the trials of its variant.
+
+    A variant is tried on its first text, at its largest S and k: what is chosen there holds for it everywhere. rows:
+    those of the recipe, in the order of the grid. seed: of the trials. `ConfigError` where they are too many.
+    """
+    by_variant: dict[str, list[PlanRow]] = defaultdict(list)
+    for row in rows:
+        by_variant[row.variant].append(row)
+    trials = {name: _trials_of(ablation, name, mine, seed) for name, mine in by_variant.items()}
+    tried, most = sum(map(len, trials.values())), len(rows) / 2  # a fifth of rows, as many tuned, and the trials
+    if tried > most:
+        raise ConfigError(f"trials: {tried} beside {2 * len(rows)} runs; valid: at most {most:.0f}, a fifth of all")
+    for name, mine in by_variant.items():
+        yield from trials[name]
+        follows = {trial.job.digest: trial.factors for trial in trials[name]}
+        for row in mine:
+            yield row.model_copy(update={"tuning": "tuned", "job": row.job.model_copy(update={"trials": follows})})
+
+
+def _trials_of(ablation: Ablation, name: str, rows: list[PlanRow], seed: int) -> list[PlanRow]:
+    """List the trials of a variant."""
+    own = every_trial(ablation.variants[name].trials or ablation.trials)
+    if len(own) != (alike := len(every_trial(ablation.trials))):
+        raise ConfigError(f"trials of {name}: {len(own)}, the others have {alike}; give each variant as many")
+    first = [row for row in rows if row.paper_corpus == rows[0].paper_corpus]
+    last = first[-1]  # the grid rises
+    return [
+        last.model_copy(update={"tuning": "trial", "factors": factors, "job": last.job.varied(factors, seed=seed)})
+        for factors in own
+    ]

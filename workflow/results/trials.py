@@ -1,0 +1,50 @@
+"""Which of some trials is followed: the one with the best score on dev among those that ended well."""
+
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+from workflow.config.errors import ConfigError, check_known
+from workflow.config.job import Job
+from workflow.config.strict import read_json
+from workflow.results.precomputed import precomputed
+from workflow.results.record import Record, read_record
+from workflow.tasks.spec import TASKS
+
+
+def dev_score(record: Record) -> float | None:
+    """Return the score on dev by which trials are compared, of which less is better; None where a trial has none."""
+    score = record.metrics.get(f"dev_{TASKS[record.job.task].curve[0]}")
+    return score if record.status == "ok" and score is not None and math.isfinite(score) else None
+
+
+def best_of(records: Iterable[Record]) -> str:
+    """Return the digest of the best trial, the first among equals; `ConfigError` where none ended well."""
+    scores = {record.digest: score for record in records if (score := dev_score(record)) is not None}
+    if not scores:
+        raise ConfigError("trials: none of them ended well, so that nothing can be chosen")
+    return min(scores, key=scores.__getitem__)
+
+
+def read_choice(path: Path | None, job: Job) -> str | None:
+    """Read which trial a job follows; `ConfigError` unless it has trials and this is one of them, or has none."""
+    if path is None and job.trials is None:
+        return None
+    if path is None or job.trials is None:
+        raise ConfigError(
+            f"job {job.digest}: {'has no trials to choose from' if path else 'which trial? --choice FILE'}"
+        )
+    content = read_json(path)
+    follows = content.get("follows") if isinstance(content, dict) else None
+    check_known(f"trial in {path}", follows, job.trials)
+    return follows
+
+
+def equal_run(job: Job, runs: Path, source: str) -> Record | None:
+    """Find a run of this very job whose bits travel, by the same code, or whose record came with the project."""
+    made, came = runs / job.digest / "record.json", precomputed(job.digest)
+    for path in filter(Path.exists, [made, *([came] if came else [])]):
+        record = read_record(path)
+        if record.status == "ok" and record.bits == "portable" and (path == came or record.origin.source == source):
+            return record
+    return None
