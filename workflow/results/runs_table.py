@@ -21,6 +21,7 @@ from workflow.results.trained_enough import late_gain
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
+RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None}
 BEST_READER = ("corpus", "window", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
@@ -31,9 +32,11 @@ def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
 
 
 def _row(planned: dict, record: Record) -> dict:
-    job, cost = record.job, record.cost
+    job, cost = record.trained, record.cost
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
+    row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
+    row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.why}
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
@@ -41,7 +44,7 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {axis: getattr(job.attention, axis)["name"] for axis in AXES}
     row["apply_to"] = list(getattr(job.attention, "apply_to", ()))
     row |= {key: getattr(job.net, key, None) for key in SHAPE}
-    row["smoothing"] = getattr(job.training, "smoothing", None)
+    row |= {"lr": job.training.lr, "smoothing": getattr(job.training, "smoothing", None)}
     row["sentences"] = getattr(job.evaluation, "sentences", None)
     row |= {name: record.metrics.get(name) for name in names("metric")}
     row |= {name: record.facts.get(name) for name in names("fact")}
@@ -76,6 +79,7 @@ class Layer(BaseModel):
 class Frames:
     """What a table or figure may read: the runs with the costs that were given, and what belongs to no run.
 
+    beside: trials, runs that follow one, and nets of other sizes, which stand beside what tables and figures show.
     layers: of Table 1. best_reader: its bpc on a text, window by window. topic_borders: dynamic spans around the
     borders of topics and within words. Both are empty where nothing is known.
     """
@@ -84,6 +88,7 @@ class Frames:
     layers: pd.DataFrame | None
     best_reader: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(BEST_READER)))
     topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
+    beside: pd.DataFrame | None = None
 
 
 def read_frames(paths: Iterable[Path]) -> Frames:
@@ -113,15 +118,17 @@ def join_frames(rows: dict[str, list[dict]], where: str) -> Frames:
         return Frames(None, layers, *of_texts)
     costs = {kind: rows[kind] for kind in COSTS if kind in rows}
     try:
-        return Frames(as_frame(rows["runs"], costs), layers, *of_texts)
+        runs = as_frame(rows["runs"], costs)
+        plain = runs["tuning"].isna() & (runs["size"] == 1)
+        return Frames(runs[plain].copy(), layers, *of_texts, beside=runs[~plain].copy())
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ConfigError(f"{where}: not runs as the workflow writes them ({type(error).__name__}: {error})") from None
 
 
 def as_frame(rows: list[dict], costs: dict[str, list[dict]] | None = None) -> pd.DataFrame:
     """Make a frame of runs, missing and infinite numbers NaN. costs: rows by kind; a kind not given has no columns."""
-    # an older table has no labels, and names nothing that is missing
-    costed = [{"label": row["variant"], "colour": None, "missing": {}, **row} for row in rows]
+    # an older table has no labels, names nothing that is missing, and has runs of its recipes alone
+    costed = [{"label": row["variant"], "colour": None, "missing": {}, **RECIPE, **row} for row in rows]
     for kind, measured in (costs or {}).items():
         by_configuration = {row["configuration"]: row for row in measured}
         for row in costed:

@@ -13,6 +13,9 @@ from statistics import fmean
 from scipy.special import nctdtrinc, stdtr, stdtrit  # scipy.stats has the same; its import takes a second
 
 LEVEL, POWER = 0.05, 0.8
+# Seeds are added at three looks at most, when each text has so many of them. Where each look is held to this level, the
+# chance is LEVEL that any of the three shows an effect which is not there (Pocock 1977; simulated with Student's t).
+LOOKS, AT_EACH_LOOK = (3, 6, 12), 0.019
 FEWEST = 3  # seeds on a text from which an interval is shown; of fewer it is too wide to say anything
 
 
@@ -67,21 +70,31 @@ def p_of(values: Sequence[float], against: float = 0.0, blocks: Sequence[str] | 
     return float(2 * stdtr(_freedom(values, blocks), -apart))
 
 
+def over_looks(p: float) -> float:
+    """Correct p for the looks that were planned: it is at most `LEVEL` where p is at most `AT_EACH_LOOK`."""
+    return min(1.0, p * LEVEL / AT_EACH_LOOK)
+
+
+def count_looks(few: int) -> int:
+    """Count the planned looks that so many seeds on a text make."""
+    return sum(few >= seeds for seeds in LOOKS)
+
+
 def p_equal(values: Sequence[float], against: float, within: float, blocks: Sequence[str] | None = None) -> float:
     """Compute p of two one-sided t tests (Schuirmann 1987) that the mean lies farther than `within` from `against`."""
     beyond = abs(mean_of(values, blocks) - against) - within
     return float(stdtr(_freedom(values, blocks), beyond / _error(values, blocks)))
 
 
-def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None) -> float:
+def detectable_effect(values: Sequence[float], blocks: Sequence[str] | None = None, level: float = LEVEL) -> float:
     """Compute the smallest effect that so many pairs, scattered like these, would have shown four times out of five."""
     n = len(values)
-    return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks))
+    return smallest_effect(_error(values, blocks) * n**0.5, n, n - _freedom(values, blocks), level)
 
 
-def smallest_effect(scatter: float, n: int, blocks: int = 1) -> float:
-    """Compute the smallest effect that n pairs with this standard deviation show in a t test at 5 % (noncentral t)."""
-    edge = stdtrit(n - blocks, 1 - LEVEL / 2)  # the other tail adds nothing at effects as large as these
+def smallest_effect(scatter: float, n: int, blocks: int = 1, level: float = LEVEL) -> float:
+    """Compute the smallest effect that n pairs with this standard deviation show in a t test (noncentral t)."""
+    edge = stdtrit(n - blocks, 1 - level / 2)  # the other tail adds nothing at effects as large as these
     return float(nctdtrinc(n - blocks, 1 - POWER, edge) * scatter / n**0.5)
 
 

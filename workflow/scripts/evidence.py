@@ -11,9 +11,7 @@ from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.plan.claims import known_claims
 from workflow.report.bundle import read_bundle
-from workflow.report.claims.evidence import collect_evidence
-from workflow.report.claims.ledger import judge_all
-from workflow.report.claims.schema import load_claim
+from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.texts import name_badges
 from workflow.results.record import write_text
 from workflow.results.runs_table import describe_runs
@@ -29,7 +27,7 @@ def main(argv: list[str] | None = None) -> None:
     runs, scales = frames.runs, sorted(set(frames.runs["scale"]))
     if len(scales) > 1:
         raise ConfigError(f"{options.path}: results of several scales, {' and '.join(scales)}; name one of them")
-    claims = judge_all([collect_evidence(name, load_claim(name), frames) for name in known_claims()])
+    claims = judge_all(collect(known_claims(), frames))
     origin = describe_runs(runs, name_badges(runs))
     content = {"set": options.name, "scale": scales[0], "provenance": origin, "claims": claims}
     write_text(options.out, json.dumps(content, indent=1))

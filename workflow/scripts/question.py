@@ -55,17 +55,18 @@ def write_answer(site: Site, name: str, files: list[Path]) -> None:
     for figure in ablation.figures:
         write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(reads("figures", figure)))
     write_evidence(site.results / "claims" / f"{name}.json", name, frames(("runs", *costs_claimed(name))))
-    write_pages(site, name, frames(("runs", *costs_shown(name))).runs)
+    write_pages(site, name, frames(("runs", *costs_shown(name))))
 
 
-def write_pages(site: Site, name: str, runs: pd.DataFrame) -> None:
+def write_pages(site: Site, name: str, frames: Frames) -> None:
     """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
+    runs = pd.concat([frames.runs, frames.beside])
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
         record = read_or_refuse(site.runs / digest / "record.json")
         context = run_page(record, uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
-    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, runs))
+    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, frames))
     for page in (site.reports / "ablations" / name).glob("*.html"):
         if page.stem not in (*rows, "index"):
             page.unlink()

@@ -22,11 +22,15 @@ from workflow.report.texts import names_of_texts, title_of
 from workflow.results import provenance
 from workflow.results.runs_table import Frames
 from workflow.results.statistics import (
+    AT_EACH_LOOK,
     FEWEST,
+    LEVEL,
+    count_looks,
     detectable_effect,
     fewest_on_a_text,
     mean_interval,
     mean_of,
+    over_looks,
     p_equal,
     p_of,
     scatter,
@@ -37,7 +41,7 @@ ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", 
 ALWAYS += ("measure", "compared")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
-    + ("unit", "late_gain", "by_text", "of", "at")
+    + ("unit", "late_gain", "by_text", "of", "at", "looks", "tuned", "sizes")
 )
 
 
@@ -46,7 +50,8 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 
     pairs: the result of `pair_up`, with the titles of their texts. of: what a pair is, a seed, a turn or a measurement.
     signed: the signature of each run's record. texts: the badges of the texts. at: the S and k that the claim names.
-    compared: its measure in words. verdict: None where p still has to be corrected for the number of claims.
+    compared: its measure in words. looks: how many of those that were planned its seeds make. tuned, sizes: what
+    `workflow.report.claims.beside` adds. verdict: None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
     line |= {"name": name, "digests": [], "signed": {}, "pairs": [], "texts": [], "verdict": None}
@@ -99,8 +104,13 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
         return alone | judge_constant(claim, effects)
     mean, low, high = (restore(value) for value in mean_interval(values, texts))
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
-    detectable = restore(detectable_effect(values, texts)) if claim.within is None else None  # an equality has none
-    return {"effect": mean, "low": low, "high": high, "n": len(values), "p": p, "detectable": detectable}
+    level, looks = LEVEL, None
+    if kind_of_pairs(claim.measured(claim.ours)) == "seed":  # seeds are added, turns are not
+        p, level, looks = over_looks(p), AT_EACH_LOOK, count_looks(few)
+    # an equality has none
+    detectable = restore(detectable_effect(values, texts, level)) if claim.within is None else None
+    told = {"effect": mean, "low": low, "high": high, "n": len(values), "p": p}
+    return told | {"detectable": detectable, "looks": looks}
 
 
 def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:

@@ -8,8 +8,10 @@ import pandas as pd
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
+from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import claims_about, known_claims
 from workflow.plan.scales import strength
+from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.evidence import ALWAYS, CLAIMED, EMPTY, collect_evidence
 from workflow.report.claims.schema import Claim, is_as_claimed, load_claim
 from workflow.report.texts import name_badges
@@ -20,19 +22,29 @@ from workflow.results.trained_enough import FLAT
 
 OUTSIDE = "the interval lies outside of what is claimed"
 VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
+BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdict where variants are tuned
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
 TELLING = ("reproduced", "consistent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
-SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed")
+SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks", "tuned", "sizes")
 
 
 def judge_all(lines: list[dict]) -> list[dict]:
-    """Judge all claims together, sorted by name: p is corrected for how many claims were tested."""
+    """Judge all claims together, sorted by name: p is corrected for how many claims were tested.
+
+    Their verdicts where variants are tuned are a family of their own.
+    """
+    tuned = _judge_family([line["tuned"] for line in lines if line["tuned"]])
+    judged = [line | {"tuned": tuned.get(line["name"])} for line in _judge_family(lines).values()]
+    return sorted(judged, key=lambda line: line["name"])
+
+
+def _judge_family(lines: list[dict]) -> dict[str, dict]:
+    """Judge claims by name."""
     tested = [line for line in lines if line["p"] is not None]
     for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
         line["holm"] = p
-    judged = [line if line["verdict"] else line | judge(line, load_claim(line["name"])) for line in lines]
-    return sorted(judged, key=lambda line: line["name"])
+    return {line["name"]: line if line["verdict"] else line | judge(line, load_claim(line["name"])) for line in lines}
 
 
 def judge(line: dict, claim: Claim) -> dict:
@@ -118,11 +130,28 @@ def texts_otherwise(line: dict) -> list[str]:
     return [text for text, agrees in as_claimed.items() if agrees == (line["verdict"] == "not reproduced")]
 
 
+def collect(names: Iterable[str], frames: Frames) -> list[dict]:
+    """Collect the evidence for claims, and what stands beside it."""
+    claims = {name: load_claim(name) for name in names}
+    return [
+        collect_evidence(name, claim, frames)
+        | {"tuned": collect_tuned(name, claim, frames), "sizes": collect_sizes(name, claim, frames)}
+        for name, claim in claims.items()
+    ]
+
+
 def write_evidence(out: Path, ablation: str, frames: Frames) -> None:
-    """Compare the claims about an ablation with what was measured; the ledger gives the verdicts."""
-    lines = [collect_evidence(name, load_claim(name), frames) for name in claims_about(ablation)]
+    """Compare the claims about an ablation with what was measured; the ledger gives the verdicts.
+
+    Of an ablation whose nets have several sizes also the claims that are asked of these.
+    """
     origin = describe_runs(frames.runs, name_badges(frames.runs))
-    write_text(out, json.dumps({"provenance": origin, "claims": lines}, indent=1))
+    content = {"provenance": origin, "claims": collect(claims_about(ablation), frames), "sizes": {}}
+    if len(load_ablation(ablation).sizes) > 1:
+        asked = {name: claim.sizes for name in known_claims() if (claim := load_claim(name)).sizes}
+        here = [name for name, ladder in asked.items() if ladder.ablation == ablation]
+        content["sizes"] = {name: collect_sizes(name, load_claim(name), frames) for name in here}
+    write_text(out, json.dumps(content, indent=1))
 
 
 def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: pd.DataFrame | None) -> None:
@@ -142,7 +171,9 @@ def write_ledger(out: Path, own: tuple[str, str], evidence: list[Path], layers: 
 
 def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
     """Make a table with a row for each claim, without its pairs."""
-    rows = [{key: value for key, value in line.items() if key != "pairs"} for line in claims]
+    rows = [{key: value for key, value in line.items() if key not in ("pairs", "tuned", "sizes")} for line in claims]
+    tuned = [line["tuned"] or {} for line in claims]
+    rows = [{**row, **{f"tuned {key}": each.get(key) for key in BESIDE}} for row, each in zip(rows, tuned, strict=True)]
     rows = [{**row, **{key: " ".join(row[key]) for key in ("measure", "digests", "published")}} for row in rows]
     rows = [{**row, "texts": "; ".join(row["texts"])} for row in rows]
     rows = [{**row, "signed": " ".join(row["signed"].values())} for row in rows]
@@ -152,14 +183,15 @@ def _table(claims: list[dict], origins: dict[str, str]) -> pd.DataFrame:
 
 def read_evidence(paths: list[Path]) -> tuple[dict[str, dict], dict[str, str], list[dict]]:
     """Read the evidence by claim, where each was measured, and the other sets of results."""
-    lines, origins, others = {}, {}, []
+    lines, origins, sizes, others = {}, {}, {}, []
     for path in paths:
         content = read_lines(path, ["provenance"])
         if "set" in content:
             others.append(content)
             continue
+        sizes |= content.get("sizes", {})
         for line in content["claims"]:
             lines[line["name"]] = line
             if content["provenance"]:
                 origins[line["name"]] = content["provenance"]
-    return lines, origins, others
+    return {name: line | {"sizes": sizes.get(name, [])} for name, line in lines.items()}, origins, others

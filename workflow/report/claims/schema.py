@@ -2,10 +2,9 @@
 
 import math
 from functools import cache
-from string import Formatter
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from workflow.config.errors import ConfigError, check_known
 from workflow.config.strict import PositiveStrictInt, StrictModel, one_of, parse, read_yaml
@@ -13,53 +12,13 @@ from workflow.config.studies import shown_path, study_file
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
+from workflow.report.claims.sides import Headline, Ladder, Measure, Side
 from workflow.report.published import ids_by_formula, load
 from workflow.report.tables.layer_costs import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
 
-Measure = Annotated[str, one_of("measure", UNITS)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-# What a sentence may say of an effect: its size without sign, as a share, as a factor, and both sides.
-FIGURES = ("size", "share", "times", "ours", "than")
-GridPart = Literal["max", "min", "upper", "common"]
-GridValues = PositiveStrictInt | Annotated[list[PositiveStrictInt], Field(min_length=1)] | GridPart | None
-
-
-class Side(StrictModel):
-    """Which runs of the ablation, or which layer.
-
-    S, k: a number, several, or the `max`, the `min` or the `upper` half of the grid, or the
-    largest that is `common` to both sides; None: all. Of a layer S is its
-    length n, and may be every n `below d`, its width. measure: where it differs from the claim's.
-    """
-
-    variant: str
-    S: GridValues | Literal["below d"] = None
-    k: GridValues = None
-    measure: Measure | None = None
-
-
-class Headline(StrictModel):
-    """A claim that stands in the opening of the report.
-
-    ours, than: the printed numbers whose difference or ratio is the paper's effect. seen: the sentence that tells what
-    was found where the claim was reproduced or is consistent, failed: where it was not reproduced; without one the
-    opening is silent. Both may use `FIGURES`.
-    """
-
-    ours: Annotated[str, one_of("published value", load)] | None = None
-    than: Annotated[str, one_of("published value", load)] | None = None
-    seen: str
-    failed: str | None = None
-
-    @field_validator("seen", "failed")
-    @classmethod
-    def figures_exist(cls, sentence):
-        for _, name, _, _ in Formatter().parse(sentence or ""):
-            if name is not None:
-                check_known("figure of a sentence", name, FIGURES)
-        return sentence
 
 
 class Claim(StrictModel):
@@ -72,7 +31,7 @@ class Claim(StrictModel):
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
     caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
     tried: what else was tried (rate, seeds, length of training), and what came of it; shown where it was not seen.
-    headline: makes it one of the paper's headlines.
+    headline: makes it one of the paper's headlines. sizes: where it is asked of nets of several sizes.
     """
 
     claim: str = Field(min_length=1)
@@ -94,10 +53,11 @@ class Claim(StrictModel):
     caveat: str | None = Field(None, min_length=10)
     tried: str | None = Field(None, min_length=10)
     headline: Headline | None = None
+    sizes: Ladder | None = None
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
-        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "tried", "headline"}
+        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "tried", "headline", "sizes"}
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
@@ -129,9 +89,20 @@ class Claim(StrictModel):
                 raise ConfigError(
                     f"S = below d: only for {LAYERS}; expected a number, several, max, min, upper or common"
                 )
+        if self.sizes:
+            self._check_ladder()
         for paper_corpus in self.corpora:
             check_known(f"corpus of {self.ablation}", paper_corpus, ablation.corpora if ablation else ())
         return self
+
+    def _check_ladder(self) -> None:
+        """Refuse a ladder whose question or variants do not exist."""
+        if self.than is None or self.by != "difference":
+            raise ConfigError("sizes: only for a claim about the difference of two sides")
+        ladders = [name for name in known_ablations() if len(load_ablation(name).sizes) > 1]
+        check_known("ablation of several sizes", self.sizes.ablation, ladders)
+        for side in (self.sizes.ours, self.sizes.than):
+            check_known(f"variant of {self.sizes.ablation}", side.variant, load_ablation(self.sizes.ablation).variants)
 
     @model_validator(mode="after")
     def compares_like_with_like(self):

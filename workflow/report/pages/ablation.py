@@ -9,9 +9,10 @@ import pandas as pd
 
 from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
-from workflow.report.answers import cost_figure, curves_figure, effect_figure
+from workflow.report.answers import cost_figure, curves_figure, effect_figure, sizes
 from workflow.report.answers.effects import variant_table
 from workflow.report.answers.sentence import answer_of
+from workflow.report.answers.tuning import tuning_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.figures.style import as_svg
 from workflow.report.pages import artefacts
@@ -19,7 +20,7 @@ from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site, embed_svg
 from workflow.report.published import studies
 from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
-from workflow.results.runs_table import describe_runs
+from workflow.results.runs_table import Frames, describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
 
 EFFECT = (
@@ -29,14 +30,23 @@ CURVES = (
     "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
     f"broke off, a thin line each. Lower is better. The steep start is cut off. {curves_figure.PART_OF_DEV}"
 )
+SIZES = (
+    "Means over seeds with 95 % intervals. A net of size s is s times as wide, with as many heads, and has the root "
+    "of s times as many layers and updates."
+)
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
     "room. Speeds along a grid are joined where their intervals are apart."
 )
 
 
-def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
-    """Collect what the page shows. runs: of the ablation, with costs; the first variant is the one compared with."""
+def ablation_page(site: Site, name: str, frames: Frames) -> dict:
+    """Collect what the page shows. frames: the ablation's runs, with costs, and what stands beside them.
+
+    The first variant is the one compared with.
+    """
+    runs, beside = frames.runs, frames.beside
+    every = runs if beside is None else pd.concat([runs, beside])
     ablation = load_ablation(name)
     task = TASKS[ablation.task]
     return {
@@ -45,12 +55,15 @@ def ablation_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
         "paper": studies()[ablation.paper].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "answer": answer(runs, task),
+        "sizes": of_sizes(sizes.every_size(runs, beside), task),
+        "tuning": tuning_table(runs, beside, task.columns[0][0], f"dev_{task.curve[0]}"),
+        "decides": task.curve[0],
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
         "claims": read_claims(site, name),
         "columns": [(title, unit) for _, title, unit in task.score_columns],
-        "bits": asdict(badge_of_bits(runs[["digest", "bits", "commit"]].to_dict("records"))),
-        "runs": [_line(run, task) for run in runs.itertuples()],
+        "bits": asdict(badge_of_bits(every[["digest", "bits", "commit"]].to_dict("records"))),
+        "runs": [_line(run, task) for run in every.itertuples()],
         "yaml": study_file("questions", name).read_text(encoding="utf-8"),
     }
 
@@ -80,6 +93,8 @@ def _line(run, task: TaskSpec) -> dict:
         "choices": f"{run.span}, {run.selection}, {run.normaliser}, {run.position}",
         "scores": [(getattr(run, name), unit, run.missing.get(name)) for name, _, unit in task.score_columns],
         "seconds": run.seconds,
+        "tuning": run.tuning,
+        "size": run.size,
     }
 
 
@@ -92,6 +107,22 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
         "score": (title, unit),
         "table": variant_table(runs, quantity, _names(task)),
         "figures": [_on_page(*each, texts) for each in draw_figures(runs, task)],
+    }
+
+
+def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
+    """Draw what size changes, with its numbers as a table; None for a question of one size. runs: of all sizes."""
+    (quantity, title, unit), of = task.columns[0], task.tokens[:-1]
+    if runs.empty:
+        return None
+    numbers = sizes.data(runs, quantity)
+    figure = sizes.draw(numbers, quantity, title, of)
+    return {
+        "figure": _on_page("sizes", "The effect over size, and quality over cost", SIZES, figure, badges(runs)),
+        "rows": numbers.to_dict("records"),
+        "score": (title, unit),
+        "first": numbers["variant"].iloc[0],
+        "of": of,
     }
 
 

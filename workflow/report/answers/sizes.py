@@ -1,0 +1,77 @@
+"""Nets of several sizes: the effect of each variant over size, and its score over what a character costs."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import effect_beside
+from workflow.report.answers.lines import MARKS, name_score, panels
+from workflow.report.figures.colours import as_named
+from workflow.report.figures.style import fold, set_log, share_legend
+from workflow.report.texts import with_badge, with_titles
+from workflow.results.statistics import FEWEST, mean_interval
+
+COST = "macs_executed"
+COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
+COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds"]
+SHAPE = ("d_model", "layers", "steps")
+
+
+def every_size(runs: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
+    """Join runs of the recipe at all sizes; of one size alone none."""
+    others = beside[beside["tuning"].isna()] if beside is not None else runs.head(0)
+    return pd.concat([runs, others]) if len(others) else others
+
+
+def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Make a row for each text, size and variant: its score, and its effect beside the first variant, with intervals.
+
+    runs: of one question, at all sizes. cost: executed multiply-adds for a character or piece. Few seeds have no
+    interval.
+    """
+    runs = with_badge(with_titles(as_named(runs)))
+    first, rows = runs["variant"].iloc[0], []
+    runs = runs[(runs["status"] == "ok") & runs[quantity].notna()]
+    for (text, size), group in runs.groupby(["text", "size"], sort=False):
+        base = group[group["variant"] == first]
+        for variant, mine in group.groupby("variant", sort=False):
+            values = mine[quantity].astype(float).tolist()
+            mean, low, high = mean_interval(values)
+            bounds = (low, high) if len(values) >= FEWEST else (None, None)
+            effect = effect_beside(mine, base, quantity) if variant != first else None
+            told = (effect.mean, effect.low, effect.high) if effect else (None, None, None)
+            place = (text, variant, mine["colour"].iloc[0], size, mine["parameters"].mean(), mine[COST].mean())
+            shape = [mine[key].iloc[0] for key in SHAPE]
+            rows.append((*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean()))
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable")
+
+
+def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
+    """Draw for each text the effects over the number of parameters, and the scores over cost. of: what cost is for."""
+    texts = list(data.groupby("text", sort=False))
+    figure, axes = panels(2 * len(texts), 2, 2.9)
+    places, first = iter(axes), data["variant"].iloc[0]
+    for text, rows in texts:
+        effects, scores = next(places), next(places)
+        effects.axhline(0, lw=0.8, ls="--", color=rows["colour"].iloc[0])
+        for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
+            style = {"marker": MARKS[number % len(MARKS)], "color": mine["colour"].iloc[0], "label": variant}
+            if variant != first:
+                _draw_line(effects, mine["parameters"], mine, ("effect", "effect_low", "effect_high"), style)
+            _draw_line(scores, mine["cost"], mine, ("score", "low", "high"), style)
+        _label(effects, "parameters", f"{title}, less {first}'s", text)
+        _label(scores, f"executed multiply-adds / {of}", name_score(quantity, title), text)
+    share_legend(figure)
+    return figure
+
+
+def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:
+    value, low, high = (rows[column].astype(float) for column in columns)
+    bars = [(value - low).fillna(0), (high - value).fillna(0)]
+    panel.errorbar(places, value, bars, ms=5, lw=1.4, capsize=3, **style)
+
+
+def _label(panel, across: str, up: str, text: str) -> None:
+    set_log(panel.xaxis)
+    panel.set_xlabel(across, fontsize=8)
+    panel.set_ylabel(up, fontsize=8)
+    panel.set_title(fold(text, 2, 8), fontsize=8, parse_math=False)
+    panel.tick_params(labelsize=8)

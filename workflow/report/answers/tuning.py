@@ -1,0 +1,56 @@
+"""What the trials of a question chose, and what its variants score when each follows its own."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import effect_of
+from workflow.report.figures.colours import as_named
+from workflow.report.texts import with_titles
+
+CELL = ["title", "S", "k", "seed"]  # what two runs of a variant have in common
+
+
+def tuning_table(runs: pd.DataFrame, beside: pd.DataFrame | None, quantity: str, decides: str) -> dict | None:
+    """Make a line for each variant: its trials, which it follows, and what that changes; None where none was tried.
+
+    runs: of the recipe. beside: its trials and what follows them. decides: the score on dev by which one is chosen.
+    """
+    tuning = beside[beside["tuning"].notna()] if beside is not None else runs.head(0)
+    if tuning.empty:
+        return None
+    both = as_named(pd.concat([runs, tuning]))
+    lines = [_line(rows, quantity, decides) for _, rows in both.groupby("variant", sort=False)]
+    lines = [line for line in lines if line["trials"]]
+    tried = with_titles(tuning[tuning["tuning"] == "trial"])
+    edges = [line["variant"] for line in lines if line["edge"]]
+    return {"lines": lines, "edges": edges, "texts": sorted(set(tried["title"])), "seed": int(tried["seed"].iloc[0])}
+
+
+def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
+    """Make the line of a variant. rows: its runs of the recipe, its trials, and what follows one."""
+    trials, tuned = rows[rows["tuning"] == "trial"], rows[rows["tuning"] == "tuned"]
+    follows = next(iter(tuned["follows"].dropna()), None)
+    told = [_trial(run, decides, follows) for run in trials.to_dict("records")]
+    chosen = [number for number, trial in enumerate(told) if trial["chosen"]]
+    return {
+        "variant": rows["variant"].iloc[0],
+        "trials": told,
+        "lr": float(tuned["lr"].iloc[0]) if len(tuned) else None,
+        "edge": bool(chosen) and chosen[0] in (0, len(told) - 1),
+        "effect": effect_of(_gains(tuned, rows[rows["tuning"].isna()], quantity)),
+    }
+
+
+def _trial(run: dict, decides: str, follows: str | None) -> dict:
+    """Say what one trial varied and scored. follows: the digest of the one that was chosen."""
+    factors = ", ".join(f"{key} x {factor:g}" for key, factor in run["factors"].items())
+    kept = {"digest": run["digest"], "status": run["status"], "score": run[decides]}
+    return kept | {"factors": factors, "chosen": run["digest"] == follows}
+
+
+def _gains(tuned: pd.DataFrame, recipe: pd.DataFrame, quantity: str) -> pd.Series:
+    """Subtract what the recipe scored from what is tuned, by (text, seed), averaged over S and k."""
+    sides = []
+    for runs in (tuned, recipe):
+        finished = with_titles(runs[runs["status"] == "ok"]).drop_duplicates(["digest"])
+        sides.append(finished.groupby(CELL, dropna=False)[quantity].mean())
+    return (sides[0] - sides[1]).dropna().groupby(level=["title", "seed"]).mean().astype(float)

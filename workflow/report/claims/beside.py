@@ -1,0 +1,51 @@
+"""What stands beside a verdict on one recipe: the same claim with each variant tuned, and in nets of other sizes."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from workflow.plan.claims import LAYERS
+from workflow.report.claims.evidence import collect_evidence
+from workflow.report.claims.schema import Claim
+from workflow.report.tables.cells import MEASURED_BY
+from workflow.results.runs_table import Frames
+
+ASKED = ("ablation", "ours", "than")  # of every text of the ladder
+OF_A_RUNG = ("effect", "low", "high", "n", "p", "ours", "than", "verdict", "why", "digests", "signed", "of", "texts")
+
+
+def collect_tuned(name: str, claim: Claim, frames: Frames) -> dict | None:
+    """Collect the evidence of the runs that follow trials; None where there are none, and for costs of a step."""
+    if claim.recomputed or claim.ablation == LAYERS or frames.beside is None:
+        return None
+    rows = frames.beside
+    rows = rows[(rows["ablation"] == claim.ablation) & (rows["tuning"] == "tuned")]
+    if rows.empty or any(claim.measured(side) in MEASURED_BY for side in claim.sides):
+        return None
+    return collect_evidence(name, claim, replace(frames, runs=rows))
+
+
+def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
+    """Collect the evidence at each size of the claim's ladder, from the smallest on.
+
+    A rung has the effect with its interval, the scores of each pair, and of each side the parameters of its nets
+    and the multiply-adds that training them took.
+    """
+    ladder = claim.sizes
+    if ladder is None or frames.runs is None:
+        return []
+    beside = [] if frames.beside is None else [frames.beside[frames.beside["tuning"].isna()]]
+    rows = pd.concat([frames.runs, *beside])
+    rows = rows[rows["ablation"] == ladder.ablation]
+    asked = claim.model_copy(update={"corpora": [], **{key: getattr(ladder, key) for key in ASKED}})
+    return [_rung(name, asked, size, replace(frames, runs=mine)) for size, mine in rows.groupby("size")]
+
+
+def _rung(name: str, claim: Claim, size: float, frames: Frames) -> dict:
+    line, runs = collect_evidence(name, claim, frames), frames.runs
+    parameters = {
+        side: float(runs.loc[runs["variant"] == getattr(claim, side).variant, "parameters"].mean())
+        for side in ("ours", "than")
+    }
+    pairs = [{key: pair[key] for key in ("text", "turn", "ours", "than")} for pair in line["pairs"]]
+    return {"size": size, "parameters": parameters, "pairs": pairs} | {key: line[key] for key in OF_A_RUNG}
