@@ -12,7 +12,6 @@ from pathlib import Path
 
 from workflow.plan.ablations import Ablation
 from workflow.plan.reads import reads
-from workflow.report.claims.backtest import back_test
 from workflow.report.claims.ledger import VERDICTS, read_lines, speaking
 from workflow.report.claims.measures import LAYERS, UNITS
 from workflow.report.claims.samples import NOT_ASKED
@@ -73,7 +72,6 @@ def ledger_page(site: Site, ledger: Ledger, ablations: Collection[Ablation]) -> 
         "tested": sum(line["holm"] is not None for line in lines),
         "counts": count_verdicts(ledger.measured),
         "by_formula": count_verdicts(ledger.by_formula),
-        "calls": back_test(lines),
         "papers": [
             {
                 "title": study.heading,

@@ -20,7 +20,12 @@ from workflow.results.runs_table import describe_runs
 from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
-SHARED = {"status": "Every table and figure of the papers", "pivot": "Pivot table", "analytic": "Numbers by formula"}
+SHARED = {
+    "verdicts": "The headline claims",
+    "status": "Every table and figure of the papers",
+    "pivot": "Pivot table",
+    "analytic": "Numbers by formula",
+}
 
 
 def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:

@@ -17,6 +17,7 @@ from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.papers import analytic_page, paper_page, status_page
 from workflow.report.pages.pivot import pivot_page
 from workflow.report.pages.site import Site
+from workflow.report.pages.verdicts import verdicts_page
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
 
@@ -26,6 +27,7 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
     ledger, ablations = read_ledger(site.results / "ledger.json"), ablations_in(runs)
     pages = {
         "index": index_page(site, runs, ledger),
+        **({"verdicts": verdicts_page(ledger)} if ledger else {}),
         **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),
         "analytic": analytic_page(),
         "status": status_page(site, ablations.values()),

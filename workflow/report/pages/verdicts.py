@@ -1,0 +1,108 @@
+"""The page of the headline claims: on one recipe, with each variant tuned, over sizes of nets, and what is forecast.
+
+A forecast is no verdict: it stands in a colour and a word of its own, with how often its predictor was right.
+"""
+
+from workflow.report.claims.backtest import back_test
+from workflow.report.claims.forecast import Forecast, Score, forecast, score
+from workflow.report.claims.ledger import speaking
+from workflow.report.claims.schema import load_claim
+from workflow.report.numbers import Form, form_of
+from workflow.report.pages.claims import Ledger, name_basis, write_numbers
+from workflow.report.pages.headlines import list_headlines
+from workflow.report.published import find, studies
+from workflow.report.tables.cells import MEASURED_BY
+from workflow.results.statistics import LOOKS
+
+COSTS = "a rate changes no cost"
+SIGNS, COVERED = 0.75, 0.5  # of the ladders: what a predictor has to call, and to cover, for anybody to trust it
+
+
+def verdicts_page(ledger: Ledger) -> dict:
+    """Collect what the page shows."""
+    ladders = [each["sizes"] for line in ledger.claims if (each := _strongest(line, "sizes"))]
+    scores = score(ladders)
+    of = {each.predictor: each for each in scores if each.ladders}
+    lines = list_headlines(ledger.claims)
+    papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
+    return {
+        "title": "The headline claims: one recipe, each tuned, over sizes, and what is forecast",
+        "own": ledger.set,
+        "papers": [(title, [_line(line, of) for line in mine]) for title, mine in papers if mine],
+        "scores": [*of.values()],
+        "trusted": [each.predictor for each in of.values() if _is_trusted(each)],
+        "calls": back_test(ledger.claims),
+        "looks": LOOKS,
+    }
+
+
+def _is_trusted(each: Score) -> bool:
+    return each.sign >= SIGNS * each.ladders and each.covered >= COVERED * each.ladders
+
+
+def _strongest(line: dict, key: str) -> dict | None:
+    """Return the evidence of the strongest set that has this: sets stand strongest first."""
+    return next((each for each in line["sets"] if each[key]), None)
+
+
+def _line(line: dict, scores: dict[str, Score]) -> dict:
+    """Write a claim. scores: of each predictor that has one."""
+    evidence, unit = speaking(line), line["unit"] or ""
+    tuned, sized = _strongest(line, "tuned"), _strongest(line, "sizes")
+    return {
+        "name": line["name"],
+        "claim": line["claim"],
+        "where": line["where"],
+        "unit": unit,
+        "recipe": _verdict(evidence, line) | {"verdict": line["overall"]},
+        "tuned": _verdict(tuned["tuned"], line) | {"set": tuned["set"]} if tuned else None,
+        "differs": bool(tuned) and tuned["tuned"]["verdict"] != tuned["verdict"],
+        "untuned": _why_untuned(line),
+        "sizes": _sizes(sized["sizes"], line) if sized else [],
+        "of_sizes": sized["set"] if sized else None,
+        "forecasts": _forecasts(line, sized["sizes"], scores) if sized else [],
+    }
+
+
+def _verdict(evidence: dict, line: dict) -> dict:
+    shown = {key: evidence.get(key) for key in ("verdict", "why", "set", "low", "effect", "looks")}
+    return shown | {"written": write_numbers(evidence, line), "basis": name_basis(evidence)}
+
+
+def _why_untuned(line: dict) -> str:
+    """Say why the variants of a claim were not tuned."""
+    claim = load_claim(line["name"])
+    if claim.scale:
+        return f"about the sizes and texts of scale {claim.scale} alone"
+    return COSTS if any(name in MEASURED_BY for name in line["measure"]) else "its question has no trials here"
+
+
+def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
+    return form_of(effects, [(high - low) / 2 for low, high in bounds], unit)
+
+
+def _sizes(rungs: list[dict], line: dict) -> list[dict]:
+    """Write the effect at each size, with its interval."""
+    known = [rung for rung in rungs if rung["effect"] is not None]
+    bounds = [(rung["low"], rung["high"]) for rung in known if rung["low"] is not None]
+    write = _form([rung["effect"] for rung in known], bounds, line["unit"] or "").text
+    return [
+        {
+            "size": rung["size"],
+            "parameters": sum(rung["parameters"].values()) / 2,
+            "written": {key: write(rung[key]) for key in ("effect", "low", "high")},
+        }
+        for rung in known
+    ]
+
+
+def _forecasts(line: dict, rungs: list[dict], scores: dict[str, Score]) -> list[dict]:
+    """Write what each predictor says of nets of the papers' size; without its score it says nothing."""
+    at = tuple(find(key).value for key in load_claim(line["name"]).sizes.at)
+    told: dict[str, Forecast] = {name: each for name, each in forecast(rungs, at).items() if name in scores}
+    write = _form([each.effect for each in told.values()], [each[1:] for each in told.values()], line["unit"] or "")
+    return [
+        {"predictor": name, "written": {key: write.text(getattr(each, key)) for key in each._fields}}
+        | {"score": scores[name], "at": at}
+        for name, each in told.items()
+    ]
