@@ -136,7 +136,7 @@ def site_of(folder: Path) -> Site:
 
 def write_question(folder: Path, name: str) -> None:
     site = site_of(folder)
-    question.write_pages(site, name, read_frames(inputs(site.results, name)).runs)
+    question.write_pages(site, name, read_frames(inputs(site.results, name)))
 
 
 def write_report(folder: Path, *names: str) -> None:

@@ -74,7 +74,7 @@ def test_what_is_made_of_runs(suite, disk, refused):
     leave_free(disk, 8192)
     figure = partial(write_figure, disk / "figure.svg", "adaptive_span_figure4", heads)
     assert refused(figure).startswith("figure.")
-    assert refused(partial(question.write_pages, site, "dynamic_span", spans.runs)).endswith(".html")
+    assert refused(partial(question.write_pages, site, "dynamic_span", spans)).endswith(".html")
 
 
 def test_a_text_and_a_plan_with_its_jobs(disk, refused):

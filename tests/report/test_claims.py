@@ -53,7 +53,7 @@ def evidence_of(asserted: Claim, runs: pd.DataFrame | None, apart: pd.DataFrame 
         ({"ours": {"variant": "adaptive", "measure": "macs_executed"}}, "measures of two kinds cannot be compared"),
         ({"ours": {"variant": "adaptive", "S": "below d"}}, "S = below d: only for layers"),
         ({"best_of": 3}, "best_of is for one printed score"),
-        ({"headline": {"seen": "It is {sise} better."}}, "figure of a sentence 'sise': did you mean 'size'"),
+        ({"finding": {"seen": "It is {sise} better."}}, "figure of a sentence 'sise': did you mean 'size'"),
     ],
 )
 def test_a_claim_that_asserts_nothing_is_refused(changes, message):

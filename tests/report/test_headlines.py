@@ -3,7 +3,7 @@
 import pytest
 
 from tests.report.test_claims import claim
-from workflow.report.claims.evidence import claimed_range, read_headline
+from workflow.report.claims.evidence import claimed_range, read_finding
 from workflow.report.claims.schema import load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
@@ -13,11 +13,18 @@ SEEN, FAILED = "It is {size} better: {ours}, {than}.", "It takes {share}, {times
 
 def line(name: str, verdict: str, effect: float, paper: str = "aiayn", **changes) -> dict:
     evidence = {"effect": effect, "low": effect - 0.1, "high": effect + 0.1, "n": 3, "ours": 2.0, "than": 2.16}
-    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": ""}
+    evidence |= {"otherwise_on": [], "pairs": [], "texts": [], "of": None, "at": "", "looks": None}
     sets = [{"set": "laptop", "scale": "laptop", "verdict": verdict, "why": "", **evidence}]
     base = {"name": name, "paper": paper, "unit": "bpc", "by": "difference", "overall": verdict, "strongest": "laptop"}
-    base |= {"claimed": [None, 0.0], "measure": ["dev_bpc"], "digests": [], "sets": sets, **evidence}
-    return base | {"headline": {"printed": -0.04, "seen": SEEN, "failed": FAILED}} | changes
+    base |= {
+        "abstract": "It is better.",
+        "claimed": [None, 0.0],
+        "measure": ["dev_bpc"],
+        "digests": [],
+        "sets": sets,
+        **evidence,
+    }
+    return base | {"finding": {"printed": -0.04, "seen": SEEN, "failed": FAILED}} | changes
 
 
 def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say_otherwise():
@@ -34,7 +41,7 @@ def test_a_sentence_says_the_effect_as_size_share_and_factor_and_which_texts_say
 @pytest.mark.parametrize("verdict", ["too early", "cannot tell", "not tested"])
 def test_without_a_verdict_the_opening_is_silent(verdict):
     assert list_findings([line("a", verdict, -0.16)]) == []
-    assert list_findings([line("a", "reproduced", -0.16, headline=None)]) == []
+    assert list_findings([line("a", "reproduced", -0.16, finding=None)]) == []
 
 
 def test_behind_the_surest_of_each_paper_comes_what_was_not_reproduced_and_the_strongest_scale_comes_first():
@@ -78,9 +85,9 @@ def test_the_claimed_stretch_of_an_axis_and_the_printed_effect_of_ours_against_t
     assert claimed_range(claim(expect="equal", bound=1.0, within=0.5)) == (0.5, 1.5)
     low, high = claimed_range(claim(expect="equal", by="ratio", bound=2.0, within=0.1))
     assert (low, high) == (pytest.approx(2 / 1.1), pytest.approx(2.2))
-    assert read_headline(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
-    assert read_headline(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
-    assert read_headline(claim()) is None
+    assert read_finding(load_claim("adaptive_better_than_xl"))["printed"] == pytest.approx(1.02 - 1.06)
+    assert read_finding(load_claim("top_k_decodes_twice_as_fast_as_sparsemax"))["printed"] == pytest.approx(2)
+    assert read_finding(claim()) is None
 
 
 def cell(row: str, column: str, value: float, half: float | None = None) -> dict:

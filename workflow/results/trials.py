@@ -31,9 +31,8 @@ def read_choice(path: Path | None, job: Job) -> str | None:
     if path is None and job.trials is None:
         return None
     if path is None or job.trials is None:
-        raise ConfigError(
-            f"job {job.digest}: {'has no trials to choose from' if path else 'which trial? --choice FILE'}"
-        )
+        wrong = "has no trials to choose from" if path else "has trials; say which it follows: --choice FILE"
+        raise ConfigError(f"job {job.digest}: {wrong}")
     content = read_json(path)
     follows = content.get("follows") if isinstance(content, dict) else None
     check_known(f"trial in {path}", follows, job.trials)

@@ -36,9 +36,9 @@ from workflow.results.statistics import (
     scatter,
 )
 
-CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried")
-ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", "headline", "claimed")
-ALWAYS += ("measure", "compared")
+CLAIMED = ("claim", "paper", "where", "ablation", "published", "by", "caveat", "tried", "abstract")
+ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", "finding", "claimed")
+ALWAYS += ("measure", "compared", "disputed")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
     + ("unit", "late_gain", "by_text", "of", "at", "looks", "tuned", "sizes")
@@ -54,9 +54,10 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
     `workflow.report.claims.beside` adds. verdict: None where p still has to be corrected for the number of claims.
     """
     line = EMPTY | {key: getattr(claim, key) for key in CLAIMED}
+    line |= {"disputed": claim.disputed and claim.disputed.model_dump()}
     line |= {"name": name, "digests": [], "signed": {}, "pairs": [], "texts": [], "verdict": None}
     line |= {"expected": describe_expectation(claim), "compared": describe_measure(claim)}
-    line |= {"headline": read_headline(claim), "claimed": [*claimed_range(claim)]}
+    line |= {"finding": read_finding(claim), "claimed": [*claimed_range(claim)]}
     line |= {"measure": list(dict.fromkeys(claim.measured(side) for side in claim.sides))}
     if claim.recomputed:
         return line | recompute(claim)
@@ -167,17 +168,17 @@ def _means(pairs: list[dict]) -> dict:
     return {side: None if None in values else mean_of(values, _texts(pairs)) for side, values in sides.items()}
 
 
-def read_headline(claim: Claim) -> dict | None:
-    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim is not a headline."""
-    if claim.headline is None:
+def read_finding(claim: Claim) -> dict | None:
+    """Read the effect that the paper prints, if it does, and the two sentences; None if the claim has none."""
+    if claim.finding is None:
         return None
-    ids = (claim.headline.ours, claim.headline.than)
+    ids = (claim.finding.ours, claim.finding.than)
     values = [find(key).value for key in ids if key]
     printed = values[0] if values else None
     if len(values) == 2:
         ratio = values[0] / values[1] if values[1] else None
         printed = ratio if claim.by == "ratio" else values[0] - values[1]
-    return {"printed": printed, "seen": claim.headline.seen, "failed": claim.headline.failed}
+    return {"printed": printed, "seen": claim.finding.seen, "failed": claim.finding.failed}
 
 
 def judge_constant(claim: Claim, effects: list[float]) -> dict:

@@ -12,12 +12,14 @@ from workflow.config.studies import shown_path, study_file
 from workflow.plan.ablations import PaperName, known_ablations, load_ablation
 from workflow.plan.config import known_scales
 from workflow.report.claims.measures import COUNTED, LAYERS, UNITS, has_measure, title_of_measure
-from workflow.report.claims.sides import Headline, Ladder, Measure, Side
+from workflow.report.claims.sides import Finding, Ladder, Measure, Objection, Side
 from workflow.report.published import ids_by_formula, load
 from workflow.report.tables.layer_costs import LABELS
 from workflow.results.registry import REGISTRY
 from workflow.results.timings import SPEEDS
 
+# keys that say nothing of what is compared
+ABOUT = {"claim", "paper", "where", "published", "caveat", "tried", "finding", "abstract", "sizes", "disputed"}
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
@@ -31,7 +33,8 @@ class Claim(StrictModel):
     comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
     caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
     tried: what else was tried (rate, seeds, length of training), and what came of it; shown where it was not seen.
-    headline: makes it one of the paper's headlines. sizes: where it is asked of nets of several sizes.
+    finding: the sentences that tell what was found. abstract: what the paper's abstract says of it, in our own words,
+    which makes it a headline. sizes: where it is asked of nets of several sizes. disputed: an objection.
     """
 
     claim: str = Field(min_length=1)
@@ -52,17 +55,21 @@ class Claim(StrictModel):
     best_of: PositiveStrictInt | None = None
     caveat: str | None = Field(None, min_length=10)
     tried: str | None = Field(None, min_length=10)
-    headline: Headline | None = None
+    finding: Finding | None = None
+    abstract: str | None = Field(None, min_length=10)
     sizes: Ladder | None = None
+    disputed: Objection | None = None
 
     @model_validator(mode="after")
     def asserts_one_thing(self):
-        keys = self.model_fields_set - {"claim", "paper", "where", "published", "caveat", "tried", "headline", "sizes"}
+        keys = self.model_fields_set - ABOUT
         if self.recomputed and keys != {"recomputed"}:
             raise ConfigError(f"recomputed replaces all keys that read records, got {min(keys - {'recomputed'})}")
         missing = [key for key in ("ablation", "measure", "ours", "expect") if getattr(self, key) is None]
         if not self.recomputed and missing:
             raise ConfigError(f"'{missing[0]}' is missing")
+        if self.abstract and not self.finding:
+            raise ConfigError("abstract: a headline needs the sentences of a finding")
         if (self.expect == "equal") != (self.within is not None):
             raise ConfigError("expect: equal needs within, how far apart counts as equal; less and more take none")
         if self.best_of and (self.than is not None or self.measure not in REGISTRY):

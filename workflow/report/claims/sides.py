@@ -1,4 +1,4 @@
-"""What a claim compares, and where else it is asked: the sides, the headline, the ladder of sizes."""
+"""What a claim compares, and where else it is asked: the sides, the finding, the ladder of sizes."""
 
 from string import Formatter
 from typing import Annotated, Literal
@@ -31,8 +31,16 @@ class Side(StrictModel):
     measure: Measure | None = None
 
 
-class Headline(StrictModel):
-    """A claim that stands in the opening of the report.
+class Objection(StrictModel):
+    """What an author, or somebody else, has against a claim as it stands here. link: where they say so."""
+
+    by: str = Field(min_length=1)
+    says: str = Field(min_length=10)
+    link: Annotated[str, Field(pattern="^https://")]
+
+
+class Finding(StrictModel):
+    """The sentences that tell what was found of a claim.
 
     ours, than: the printed numbers whose difference or ratio is the paper's effect. seen: the sentence that tells what
     was found where the claim was reproduced or is consistent, failed: where it was not reproduced; without one the

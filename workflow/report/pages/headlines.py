@@ -20,9 +20,8 @@ MARGIN = 0.08  # of an axis, on either side of what it shows
 
 
 def list_headlines(lines: list[dict]) -> list[dict]:
-    """Select the headline claims, each with the `evidence` of the strongest set that can tell."""
-    headlines = [line for line in lines if line["headline"]]
-    return [line | {"evidence": speaking(line)} for line in headlines]
+    """Select what papers claim in their abstracts, each with the `evidence` of the strongest set that can tell."""
+    return [line | {"evidence": speaking(line)} for line in lines if line["abstract"]]
 
 
 def list_findings(lines: list[dict]) -> list[dict]:
@@ -31,7 +30,7 @@ def list_findings(lines: list[dict]) -> list[dict]:
     The strongest scale comes first. Each paper's surest claim is followed by those that were not reproduced, then by
     the rest, paper by paper in turn. Claims that no set of results can tell are left out.
     """
-    told = [line for line in list_headlines(lines) if _sentence(line)]
+    told = [line | {"evidence": speaking(line)} for line in lines if line["finding"] and _sentence(line)]
     papers = list(dict.fromkeys(line["paper"] for line in sorted(told, key=_surest)))
     by_turn = [(turn, line) for paper in papers for turn, line in enumerate(_in_turn(_of_paper(told, paper)))]
     by_turn.sort(key=lambda each: (each[0], each[0] > 0 and each[1]["overall"] in SEEN))  # stable
@@ -60,8 +59,8 @@ def _of_paper(lines: list[dict], paper: str) -> list[dict]:
 
 def _sentence(line: dict) -> str | None:
     if line["overall"] in SEEN:
-        return line["headline"]["seen"]
-    return line["headline"]["failed"] if line["overall"] == "not reproduced" else None
+        return line["finding"]["seen"]
+    return line["finding"]["failed"] if line["overall"] == "not reproduced" else None
 
 
 def _finding(line: dict) -> dict:
@@ -123,7 +122,7 @@ def forest_of(ledger: Ledger) -> list[dict]:
 
 def _row(line: dict) -> dict:
     """Place the marks of a claim between 0 and 100: low, effect, high, printed, and the claimed `span`."""
-    evidence, printed = line["evidence"], line["headline"]["printed"]
+    evidence, printed = line["evidence"], line["finding"]["printed"]
     numbers = {"low": evidence["low"], "effect": evidence["effect"], "high": evidence["high"], "printed": printed}
     axis = _Axis([*numbers.values(), *line["claimed"]], log=line["by"] == "ratio")
     low, high = line["claimed"]

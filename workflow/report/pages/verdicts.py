@@ -53,6 +53,7 @@ def _line(line: dict, scores: dict[str, Score]) -> dict:
         "name": line["name"],
         "claim": line["claim"],
         "where": line["where"],
+        "abstract": line["abstract"],
         "unit": unit,
         "recipe": _verdict(evidence, line) | {"verdict": line["overall"]},
         "tuned": _verdict(tuned["tuned"], line) | {"set": tuned["set"]} if tuned else None,

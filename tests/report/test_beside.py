@@ -1,0 +1,128 @@
+"""What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out by hand."""
+
+import pytest
+
+from tests._costs import split_costs
+from tests._runs import run
+from workflow.config.errors import ConfigError
+from workflow.config.strict import parse
+from workflow.report.answers import sizes
+from workflow.report.answers.tuning import tuning_table
+from workflow.report.claims.beside import collect_sizes, collect_tuned
+from workflow.report.claims.ledger import collect, judge_all
+from workflow.report.claims.schema import Claim, load_claim
+from workflow.report.figures.style import as_svg
+from workflow.report.pages.claims import Ledger
+from workflow.report.pages.verdicts import verdicts_page
+from workflow.results.runs_table import Frames, join_frames
+
+NAME = "adaptive_as_good_as_fixed"
+CLAIM = load_claim(NAME)
+RATES = (0.5, 1.0, 2.0)
+
+
+def scored(variant: str, score: float, ablation="span_limit", **changes) -> list[dict]:
+    """Three seeds around a score."""
+    place = "-".join(map(str, (variant, *changes.values())))
+    about = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.004, **changes}
+    return [
+        run(ablation, variant, seed, dev_bpc=score + off, test_bpc=score + off, late_gain=0.0, **about)
+        | {"digest": f"{ablation}-{place}-{seed}", "configuration": f"{ablation}-{place}"}
+        for seed, off in ((1, -0.01), (2, 0.0), (3, 0.011 if variant == "fixed" else 0.01))
+    ]
+
+
+def tried(variant: str, scores: tuple) -> list[dict]:
+    """Trials at three rates, and the runs that follow the best of them."""
+    rows = []
+    for rate, score in zip(RATES, scores, strict=True):
+        (row,) = scored(variant, score, tuning="trial", factors={"lr": rate}, lr=0.004 * rate)[:1]
+        rows.append(row | {"seed": 101, "digest": f"trial-{variant}-{rate}", "dev_bpc": score})
+    best = RATES[scores.index(min(scores))]
+    return rows + scored(variant, min(scores), tuning="tuned", follows=f"trial-{variant}-{best}", lr=0.004 * best)
+
+
+def frames(rows: list[dict]) -> Frames:
+    runs, costs = split_costs(rows)
+    return join_frames({"runs": runs, **costs}, "here")
+
+
+@pytest.fixture
+def tuned() -> Frames:
+    """Adaptive spans are .1 worse on one recipe, and .1 better where both are tuned."""
+    rows = scored("fixed", 2.0) + scored("adaptive", 2.1)
+    return frames(rows + tried("fixed", (2.2, 2.0, 2.3)) + tried("adaptive", (2.3, 2.1, 1.9)))
+
+
+def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
+    line = collect_tuned(NAME, CLAIM, tuned)
+    assert line["effect"] == pytest.approx(-0.1, abs=0.001) and line["n"] == 3 and line["looks"] == 1
+    assert set(tuned.runs["tuning"].isna()) == {True}  # what tables and figures see
+    assert collect_tuned(NAME, CLAIM, Frames(tuned.runs, None)) is None
+    cost = load_claim("adaptive_trains_in_less_memory")
+    assert collect_tuned("adaptive_trains_in_less_memory", cost, tuned) is None  # a rate changes none
+
+
+def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_grid_ends(tuned):
+    table = tuning_table(tuned.runs, tuned.beside, "dev_bpc", "dev_bpc")
+    fixed, adaptive = table["lines"]
+    assert [trial["chosen"] for trial in fixed["trials"]] == [False, True, False]
+    assert (fixed["lr"], fixed["edge"], fixed["effect"].mean) == (0.004, False, 0.0)
+    assert (adaptive["lr"], adaptive["edge"]) == (0.008, True)
+    assert adaptive["effect"].mean == pytest.approx(-0.2) and table["seed"] == 101
+    assert table["edges"] == [adaptive["variant"]]
+    assert tuning_table(tuned.runs, None, "dev_bpc", "dev_bpc") is None
+
+
+@pytest.fixture
+def ladder() -> Frames:
+    """Adaptive spans beside fixed ones: .2 worse at a quarter of the size, equal at the scale's, .2 better above."""
+    rows = []
+    for size, effect in ((0.25, 0.2), (0.5, 0.1), (1.0, 0.0), (2.0, -0.2)):
+        for variant, score in (("fixed", 2.0), ("adaptive", 2.0 + effect), ("txl", 2.5)):
+            shape = {"size": size, "parameters": 1000 * size**2, "macs_executed": 1e4 * size**2}
+            rows += scored(variant, score, "sizes_of_spans", **shape)
+    return frames(rows)
+
+
+def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
+    rungs = collect_sizes(NAME, CLAIM, ladder)
+    assert [rung["size"] for rung in rungs] == [0.25, 0.5, 1.0, 2.0]
+    assert [round(rung["effect"], 2) for rung in rungs] == [0.2, 0.1, 0.0, -0.2]
+    assert rungs[0]["parameters"] == {"ours": 62.5, "than": 62.5} and len(rungs[0]["pairs"]) == 3
+    assert collect_sizes("dynamic_equals_adaptive", load_claim("dynamic_equals_adaptive"), ladder) == []
+
+
+def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
+    every = sizes.every_size(ladder.runs, ladder.beside)
+    numbers = sizes.data(every, "dev_bpc")
+    mine = numbers[numbers["variant"] == "adaptive span"]
+    assert mine["effect"].round(2).tolist() == [0.2, 0.1, 0.0, -0.2] and mine["n"].tolist() == [3] * 4
+    assert numbers[numbers["variant"] == "fixed span"]["effect"].isna().all()
+    assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
+    assert sizes.every_size(ladder.runs, ladder.runs.head(0)).empty
+
+
+def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):
+    line = judge_all([{**collect([NAME], tuned)[0], "sizes": collect_sizes(NAME, CLAIM, ladder)}])[0]
+    shown = {"set": "laptop", "scale": "laptop", "otherwise_on": [], **{key: line[key] for key in line}}
+    line |= {"sets": [shown], "overall": line["verdict"], "strongest": "laptop", "abstract": "It is as good."}
+    page = verdicts_page(Ledger("laptop", [], [line]))
+    (told,) = next(lines for _, lines in page["papers"])
+    assert told["tuned"]["verdict"] and told["differs"] and len(told["sizes"]) == 4
+    assert [each["score"].ladders for each in told["forecasts"]] == [1, 1, 1]
+    assert [each.sign for each in page["scores"]] == [0, 1, 1]  # .2, .1, 0 go on falling to -.2
+    bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
+    (told,) = next(lines for _, lines in verdicts_page(Ledger("laptop", [], [bare]))["papers"])
+    assert (told["tuned"], told["sizes"], told["forecasts"]) == (None, [], [])
+    assert told["untuned"] == "its question has no trials here"
+
+
+def test_a_ladder_of_what_does_not_exist_is_refused():
+    asked = CLAIM.model_dump(exclude_unset=True)
+    for changes, wrong in (
+        ({"ablation": "models"}, "unknown ablation of several sizes 'models'"),
+        ({"ours": {"variant": "adaptiv"}}, "unknown variant of sizes_of_spans 'adaptiv': did you mean 'adaptive'"),
+    ):
+        with pytest.raises(ConfigError, match=wrong):
+            parse(Claim, asked | {"sizes": asked["sizes"] | changes}, "c")
