@@ -68,7 +68,10 @@ def sequences(task, selection=None, normaliser=None, apply_to=SIDES, net=None, s
     given |= {"clip": 1.0, "smoothing": 0.1, "average": 2, "average_every": 2}
     given |= {"evaluate_every": 3, "checkpoint_every": 2, "time_limit_s": 60, **training}
     choices = {"span": span or FULL, "selection": selection or ALL, "normaliser": normaliser or SOFTMAX}
-    choices |= {"position": {"name": "none"}, "apply_to": ("encoder",) if span else apply_to}
+    choices |= {
+        "position": {"name": "none"},
+        "apply_to": apply_to if not span or span["name"] == "full" else ("encoder",),
+    }
     about = {"training": SequenceTraining(**given), "evaluation": SequenceEvaluation(beam=2, alpha=0.6, batch=8)}
     about |= {"attention": Seq2SeqAttentionChoices(**choices), "net": section(task, "net")(**sizes | (net or {}))}
     return JOBS[task](**TOY, **about, seed=seed)

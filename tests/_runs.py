@@ -48,7 +48,7 @@ def run(ablation="span_limit", variant="fixed", seed=1, S=64, k=None, **changes)
     row |= {"ablation": ablation, "task": "char_lm", "paper": "adaptive_span", "variant": variant, "colour": None}
     row |= {"label": label_of(ablation, variant), "paper_corpus": "text8", "corpus": "words", "S": S, "k": k}
     row |= {"seed": seed, "digest": f"{place}-{seed}", "configuration": place, "scale": "test", "status": "ok"}
-    row["missing"] = {}
+    row |= {"missing": {}, "size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": 0.003}
     row |= {"reason": None, "device": "a device", "steps": 10, "net": "char_lm", "source": "abc", "commit": "0123abc"}
     row |= {"bits": "portable", "signature": "cafe0123cafe"}
     row |= {"span": variant, "selection": "all", "normaliser": "softmax", "position": "relative", **NET}

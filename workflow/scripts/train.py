@@ -81,10 +81,7 @@ def train(
     if corpus.checksum != job.checksum:
         raise ConfigError(f"{data}: corpus checksum {corpus.checksum}, the job was made for {job.checksum}")
     fix_sums(job.training.threads)
-    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
-    if device.type == "cpu":
-        share = 0.9 / devices.count
-        attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
+    origin = describe_limited(job, device, devices)
     keep = partial(write, asked, folder, origin, follows=follows)
     trained = None
     try:
@@ -103,6 +100,15 @@ def train(
         raise
     except Exception as error:
         end_badly(error, trained, keep, devices)
+
+
+def describe_limited(job: Job, device: torch.device, devices: Devices) -> dict:
+    """Describe where a run is trained; on a CPU its memory is limited first, so that the rest of the machine lives."""
+    origin = describe(device, job.training.precision, sources.recorded(sources.of_run(job)), devices.count)
+    if device.type == "cpu":
+        share = 0.9 / devices.count
+        attempt(origin["missing"], ["limit of memory"], lambda: limit_memory(int(share * virtual_memory().available)))
+    return origin
 
 
 def evaluate(trained: Run) -> dict:

@@ -1,20 +1,17 @@
 """What tasks with an encoder and a decoder share: batches of pairs, smoothed loss, averaged weights, beam search."""
 
-from copy import deepcopy
 from functools import partial
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from models import macs
-from models.attention.formula import Definition
 from models.decoding import beam
 from workflow.config.errors import ConfigError
 from workflow.config.job import Job
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import Batches, count_pieces, loss, losses, perplexity, sources, targets
 from workflow.tasks.spec import TASKS
-from workflow.training.backends import computing
 from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
 from workflow.training.update import precision
@@ -31,7 +28,6 @@ def select_fitting(corpus: pairs.Pairs, max_length: int) -> pairs.Split:
 
 
 SHOWN = 10  # outputs that a record quotes, each with its source and what is right
-PLACES = 3  # decimals of weights that a record keeps
 SPANS = ("mean_span", "max_span")  # facts of learned spans that a learning curve shows
 Score = float | str  # a number, or why there is none for what was written
 
@@ -182,32 +178,3 @@ class SequenceTask:
 def average(checkpoints: list[dict[str, Tensor]]) -> dict[str, Tensor]:
     """Average each tensor over checkpoints (section 6.1)."""
     return {name: torch.stack([weights[name] for weights in checkpoints]).mean(0) for name in checkpoints[0]}
-
-
-def read_weights(net, source, target) -> dict:
-    """Read the weights of the first pair, [head][query][key], by kind of attention and layer.
-
-    Every layer computes the definition, so that its normaliser gives one row for each query; in 64 bits, for torch's
-    products sum as each processor likes, and the numbers are rounded.
-    """
-    net = deepcopy(net).double().eval()
-    kinds = {
-        "encoder": [block.attention for block in net.encoder],
-        "decoder": [block.attention for block in net.decoder],
-        "cross": [block.cross for block in net.decoder],
-    }
-    weights: dict[nn.Module, Tensor] = {}
-    every = sum(kinds.values(), [])
-    hooks = [layer.normaliser.register_forward_hook(lambda each, _, p: weights.update({each: p})) for layer in every]
-    with computing(every, Definition()):
-        net(source.double() if source.is_floating_point() else source, target)
-    for hook in hooks:
-        hook.remove()
-    return {kind: _ends([weights[layer.normaliser][0] for layer in layers]) for kind, layers in kinds.items()}
-
-
-def _ends(layers: list[torch.Tensor]) -> dict[str, list]:
-    """Keep the first and the last layer, rounded."""
-    ends = {1: layers[0], len(layers): layers[-1]}
-    scale = 10**PLACES
-    return {str(n): (weights * scale).round().div(scale).tolist() for n, weights in ends.items()}

@@ -54,6 +54,7 @@ VERSION = 4
 PARTS = (*SPLITS, "second_test", "example")
 SIDES = ("source", "target")
 METADATA = ("name", "source", "target", "symbols", "checksum", "about", "dropped", "tokenised", "compounds", "uncased")
+METADATA += ("planted",)
 PAD, BOS, EOS, UNK = range(4)
 SPACE = "▁"  # sentencepiece's sign for the space before a word
 
@@ -76,7 +77,8 @@ class Split:
 class Pairs:
     """source, target: language codes. symbols: all pieces, of both languages; 0 to 3 are <pad> <bos> <eos> <unk>.
 
-    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased: see `PairEntry`.
+    dropped: pairs of train that were left out, too long or empty. tokenised, compounds, uncased, planted: see
+    `PairEntry`.
     second_test: of another year than test; most texts have none, an empty split. example: one pair of this project's
     own, or none.
     """
@@ -94,6 +96,7 @@ class Pairs:
     tokenised: bool = False
     compounds: bool = False
     uncased: bool = False
+    planted: int = 0
     second_test: Split = field(default_factory=Split)
     example: Split = field(default_factory=Split)
 

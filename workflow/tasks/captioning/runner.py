@@ -13,8 +13,9 @@ from workflow.config.job import Job
 from workflow.tasks.captioning import refuse_to_cut
 from workflow.tasks.captioning import store as captioned
 from workflow.tasks.captioning.scores import score, score_meteor
-from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, Score, SequenceTask
 from workflow.tasks.store import decode
+from workflow.tasks.weights import read_weights
 from workflow.training.devices import ALONE, Devices
 from workflow.training.guard import attempt
 

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from workflow.tasks.sequence_job import PERPLEXITY, QUANTITIES, SequenceJob
-from workflow.tasks.task import TaskSpec, fact, score_quantities
+from workflow.tasks.task import Quantity, TaskSpec, fact, score_quantities
 from workflow.tasks.translation.catalogue import PairCatalogue
 
 
@@ -11,6 +11,7 @@ class TranslationJob(SequenceJob):
     task: Literal["translation"] = "translation"
 
 
+PLANTED = (4, 8, 12)  # sentences behind each source of test, of a text where some are planted
 BLEU = {"bleu": ("BLEU", "BLEU"), "bleu_tokenised": ("BLEU of tokens", "BLEU"), "chrf": ("chrF", "chrF")}
 EVERY_KEY = {f"{name}_every_key": (f"{title}, every key", unit) for name, (title, unit) in BLEU.items()}
 TASK = TaskSpec(
@@ -28,6 +29,12 @@ TASK = TaskSpec(
         *QUANTITIES,
         *score_quantities("higher", BLEU | EVERY_KEY, claimed=("bleu", "bleu_tokenised", "bleu_tokenised_every_key")),
         *score_quantities("higher", BLEU, splits=("second_test",)),
+        *(
+            Quantity(f"test_bleu_planted_{n}", f"test BLEU, {n} planted", "BLEU", "metric", "higher")
+            for n in (4, 8, 12)
+        ),
+        Quantity("test_bleu_slope", "test BLEU for each planted sentence", "BLEU", "metric", "higher", claimable=True),
+        fact("astray", "share of attention on planted pieces"),
         fact("second_test_counts", "counts by sentence of the second test"),
         fact("maps", "attention maps"),
         fact("signatures", "signatures of the scores"),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from pydantic import PositiveInt, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from workflow.config.errors import ConfigError
 from workflow.config.strict import Name, StrictModel
@@ -21,7 +21,8 @@ class PairEntry(StrictModel):
 
     vocabulary: joint pieces, with the four special ones. tokenised: words and punctuation are already separated, as
     Moses or Stanford's tools do. compounds: tokenised BLEU splits hyphened words, as both papers did on WMT. uncased:
-    it takes no notice of capitals, as Explicit Sparse Transformer's on IWSLT.
+    it takes no notice of capitals, as Explicit Sparse Transformer's on IWSLT. planted: how many other sentences at most
+    stand behind each source of train and dev, where they do not matter.
     """
 
     title: str
@@ -33,11 +34,13 @@ class PairEntry(StrictModel):
     tokenised: bool = False
     compounds: bool = False
     uncased: bool = False
+    planted: int = Field(0, ge=0, le=12)
 
     def identity(self, checksums: list[str]) -> str:
         """Digest the texts' checksums and every setting that decides ids and scores."""
         settings = [self.source, self.target, self.vocabulary, self.lowercase, *checksums]
         settings += [name for name in ("tokenised", "compounds", "uncased") if getattr(self, name)]
+        settings += [f"planted {self.planted}"] if self.planted else []
         return sources.json_checksum(settings)
 
 

@@ -21,6 +21,7 @@ from workflow.tasks.sources import Source, find_file
 from workflow.tasks.store import SPACE, SPLITS, Pairs, Split, describe
 from workflow.tasks.translation import phrases
 from workflow.tasks.translation.catalogue import NamedPairEntry, PairCatalogue, user_paths
+from workflow.tasks.translation.planted import plant_some
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,7 @@ def refuse_empty(bitext: Bitext) -> None:
             raise ConfigError(f"{side.locate(side.lines.index(''))}: empty; every line must hold a sentence")
 
 
+ABOUT = ("source", "target", "about", "tokenised", "compounds", "uncased", "planted")
 HELD_OUT = 1000  # the last of the embedded phrases are test, as many before them dev
 # Pieces a sentence may have. Longer ones are left out of train (as fairseq's scripts do, in words); dev and test are
 # scored whole, and the longest sentence of the official ones has about 250. A picture has room for 16, with <eos>.
@@ -97,7 +99,10 @@ def build_pairs(catalogue: PairCatalogue, name: str, data_dir: str | None) -> Pa
     if not splits["train"].source:
         limit = MAX_PIECES["train"]
         raise ConfigError(f"data set '{name}': every pair of train has more than {limit} pieces on a side")
-    about = {key: getattr(entry, key) for key in ("source", "target", "about", "tokenised", "compounds", "uncased")}
+    if entry.planted:
+        for seed, split in enumerate(("train", "dev")):
+            splits[split] = plant_some(splits[split], entry.planted, seed)
+    about = {key: getattr(entry, key) for key in ABOUT}
     return Pairs(name=name, symbols=piece_names(pieces), checksum=checksum, dropped=dropped, **splits, **about)
 
 

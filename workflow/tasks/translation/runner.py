@@ -22,7 +22,10 @@ from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from models.attention.selections.all import All
 from workflow.tasks import store as pairs
 from workflow.tasks.batches import sources, targets
-from workflow.tasks.sequences import SHOWN, Score, SequenceTask, read_weights
+from workflow.tasks.sequences import SHOWN, Score, SequenceTask
+from workflow.tasks.translation import PLANTED
+from workflow.tasks.translation.planted import astray, plant, slope
+from workflow.tasks.weights import read_weights
 from workflow.training.guard import attempt
 
 SECOND = "second_test"
@@ -46,8 +49,25 @@ class TranslationTask(SequenceTask):
             with using_every_key(net):
                 for split in ("dev", "test"):
                     metrics |= self.score_split(net, split, "_every_key")[0]
+        if self.corpus.planted:
+            metrics |= self.score_planted(net, metrics.get("test_bleu"))
+            facts["astray"] = attempt(self.missing, ["astray"], partial(astray, net, self.corpus.test))
         facts["maps"] = attempt(self.missing, ["maps"], partial(draw_maps, net, self.corpus))
         return metrics, facts, macs
+
+    def score_planted(self, net, alone: float | None) -> dict[str, Score]:
+        """Score test with sentences behind each source that do not matter. alone: BLEU without any."""
+        test, names = self.corpus.test, [f"test_bleu_planted_{count}" for count in PLANTED]
+
+        def work() -> dict[str, Score]:
+            scores = [alone]
+            for count in PLANTED:
+                sentences = self.sources_to_decode("test")
+                read = plant(test.source, [count] * len(test.source), count)[: len(sentences)]
+                scores.append(self.score("test", self.write(net, read))[0]["bleu"])
+            return {**dict(zip(names, scores[1:], strict=True)), "test_bleu_slope": slope(scores)}
+
+        return attempt(self.missing, [*names, "test_bleu_slope"], work, {})
 
     def score(self, split: str, outputs: list[list[int]]) -> tuple[dict[str, Score], dict]:
         corpus, texts = self.corpus, getattr(self.corpus, split)
