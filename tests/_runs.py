@@ -76,6 +76,9 @@ def translated(ablation="translation", variant="softmax", seed=1, k=None, paper_
     row |= {"heads": 2, "d_k": 8, "d_v": 8, "apply_to": ["encoder", "decoder", "cross"], **SCORES}
     row |= {"selection": "top_k" if "top_k" in variant else "all", "test_bleu": 21.0 + seed, "dev_bleu": 20.0 + seed}
     row |= {"test_bleu_tokenised": 23.0 + seed, "dev_bleu_tokenised": 22.0 + seed}
+    if ablation == "planted":
+        row |= {f"test_bleu_planted_{n}": row["test_bleu"] - n / 4 for n in (4, 8, 12)} | {"test_bleu_slope": -0.25}
+        row["astray"] = {"planted": [4, 8, 12]} | {kind: [[0.1, 0.2]] * 3 for kind in ("encoder", "cross")}
     if row["selection"] == "top_k":
         row |= {"dev_bleu_tokenised_every_key": 21.0 + seed, "test_bleu_tokenised_every_key": 22.5 + seed}
     row |= {"counts": [[2, 1, 0, 0, 2, 1, 0, 0, 2, 2], [len(variant) % 3, 0, 0, 0, 2, 1, 0, 0, 2, 3]]}

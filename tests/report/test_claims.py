@@ -188,7 +188,19 @@ LESS, EQUAL = {}, {"expect": "equal", "within": 0.1}
 )
 def test_verdicts(changes, effect, low, high, p, holm, verdict):
     evidence = {"effect": effect, "low": low, "high": high, "p": p, "holm": holm, "late_gain": None}
+    evidence |= {"p_none": None}
     assert judge(evidence, claim(**changes))["verdict"] == verdict
+
+
+def test_an_effect_is_equivalent_to_none_where_it_cannot_be_more_than_the_claim_calls_negligible():
+    """Nine pairs .001 apart around +.002 bpc: not what was claimed, and certainly less than .01."""
+    near = [2.002 + 0.001 * off for off in (-1, 0, 1)]
+    line = evidence_of(claim(negligible=0.01), both(near, (2.0, 2.0005, 2.0)))
+    assert line["p_none"] <= 0.05 and judge(line | {"holm": 1.0}, claim(negligible=0.01))["verdict"] == "equivalent"
+    far = evidence_of(claim(negligible=0.01), both(near, (2.0, 2.1, 1.9)))
+    assert far["p_none"] > 0.05 and judge(far | {"holm": 1.0}, claim(negligible=0.01))["verdict"] == "cannot tell"
+    with pytest.raises(ConfigError, match="negligible is for a difference"):
+        claim(by="ratio", negligible=0.1)
 
 
 def test_one_score_or_the_best_of_three_is_held_against_a_printed_one_and_is_at_most_consistent():

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.report.test_claims import claim
-from workflow.report.claims.evidence import claimed_range, read_finding
-from workflow.report.claims.schema import load_claim
+from workflow.report.claims.evidence import read_finding
+from workflow.report.claims.schema import claimed_range, load_claim
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.headlines import find_limit, forest_of, list_findings
 

@@ -20,9 +20,13 @@ PANELS = {"bleu": "planted sentences", "encoder": "layer", "cross": "layer"}
 NAMES = {"bleu": "test BLEU", "encoder": "astray, encoder", "cross": "astray, from the target"}
 
 
+def used(runs: pd.DataFrame) -> pd.DataFrame:
+    return pick(runs, ablation="planted")
+
+
 def data(runs: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each panel, variant and place with the mean over seeds."""
-    runs = pick_holding(as_named(pick(runs, ablation="planted", status="ok")), "astray")
+    runs = pick_holding(as_named(pick(used(runs), status="ok")), "astray")
     rows = [row for run in runs.to_dict("records") for row in _points(run)]
     points = pd.DataFrame(rows, columns=[*KEYS, "y"])
     groups = points.groupby(KEYS, sort=False)["y"]

@@ -14,7 +14,14 @@ from workflow.report.claims.samples import (
     what_is_missing,
     why_not_tested,
 )
-from workflow.report.claims.schema import Claim, describe_expectation, describe_measure, is_as_claimed, unit_of_effect
+from workflow.report.claims.schema import (
+    Claim,
+    claimed_range,
+    describe_expectation,
+    describe_measure,
+    is_as_claimed,
+    unit_of_effect,
+)
 from workflow.report.numbers import count
 from workflow.report.published import find
 from workflow.report.tables.analytic import rounds_to
@@ -41,7 +48,7 @@ ALWAYS = ("name", "digests", "signed", "pairs", "texts", "verdict", "expected", 
 ALWAYS += ("measure", "compared", "disputed")
 EMPTY = dict.fromkeys(
     ("effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than", "why")
-    + ("unit", "late_gain", "by_text", "of", "at", "looks", "tuned", "sizes")
+    + ("unit", "late_gain", "by_text", "of", "at", "looks", "p_none", "tuned", "sizes")
 )
 
 
@@ -90,7 +97,8 @@ def collect_evidence(name: str, claim: Claim, frames: Frames) -> dict:
 def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     """Compute the mean effect over the pairs, its interval, p and the smallest detectable effect; ratios as logarithms.
 
-    texts: the text of each pair. Each text is a block: its pairs scatter around their own mean.
+    texts: the text of each pair. Each text is a block: its pairs scatter around their own mean. p_none: that the effect
+    is more than negligible.
     """
     ratio = claim.by == "ratio"
     values = [math.log(effect) if ratio else effect for effect in effects]
@@ -106,12 +114,14 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
     mean, low, high = (restore(value) for value in mean_interval(values, texts))
     p = p_of(values, against, texts) if claim.within is None else p_equal(values, against, claim.room, texts)
     level, looks = LEVEL, None
+    none = p_equal(values, against, claim.negligible, texts) if claim.negligible else None
     if kind_of_pairs(claim.measured(claim.ours)) == "seed":  # seeds are added, turns are not
         p, level, looks = over_looks(p), AT_EACH_LOOK, count_looks(few)
+        none = None if none is None else over_looks(none)
     # an equality has none
     detectable = restore(detectable_effect(values, texts, level)) if claim.within is None else None
     told = {"effect": mean, "low": low, "high": high, "n": len(values), "p": p}
-    return told | {"detectable": detectable, "looks": looks}
+    return told | {"detectable": detectable, "looks": looks, "p_none": none}
 
 
 def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
@@ -203,12 +213,3 @@ def judge_few(claim: Claim, effects: list[float], few: int) -> dict:
     verdict, where = ("consistent", "as claimed") if agree == {True} else ("not reproduced", "not as claimed")
     what = f"the best of {claim.best_of} seeds" if claim.best_of else count(few, kind)
     return {"verdict": verdict, "why": f"{where}, by {what}, too few for an interval"}
-
-
-def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
-    """Return the range in which the effect is as claimed; None is an open end, and a claim about formulas has two."""
-    if claim.expect != "equal":
-        return claim.against if claim.expect == "more" else None, claim.against if claim.expect == "less" else None
-    if claim.by == "ratio":
-        return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
-    return claim.against - claim.room, claim.against + claim.room

@@ -21,10 +21,10 @@ from workflow.results.statistics import LEVEL, holm
 from workflow.results.trained_enough import FLAT
 
 OUTSIDE = "the interval lies outside of what is claimed"
-VERDICTS = ("reproduced", "consistent", "not reproduced", "too early", "cannot tell", "not tested")
+VERDICTS = ("reproduced", "consistent", "equivalent", "not reproduced", "too early", "cannot tell", "not tested")
 BESIDE = ("verdict", "effect", "low", "high", "n", "p", "holm")  # of the verdict where variants are tuned
 LINE = frozenset({*EMPTY, *CLAIMED, *ALWAYS})
-TELLING = ("reproduced", "consistent", "not reproduced")
+TELLING = ("reproduced", "consistent", "equivalent", "not reproduced")
 SHOWN = ("verdict", "why", "effect", "low", "high", "n", "p", "holm", "detectable", "ours", "than")
 SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks", "tuned", "sizes")
 
@@ -55,6 +55,8 @@ def judge(line: dict, claim: Claim) -> dict:
         return {"verdict": "reproduced", "why": "as claimed, also after correction for all claims"}
     if toward and likely:
         return {"verdict": "consistent", "why": "as claimed; significant alone, not after correction for all claims"}
+    if line["p_none"] is not None and line["p_none"] <= LEVEL:
+        return {"verdict": "equivalent", "why": f"no farther than {claim.negligible:g} {line['unit']} from none"}
     if _contradicts(line, claim):
         if likely or claim.expect == "equal":
             if (gain := line["late_gain"] or 0.0) > FLAT:

@@ -28,13 +28,14 @@ class Claim(StrictModel):
 
     The effect of `ours` against `than` is a difference, a ratio, or, by slope, a difference of the exponents p of
     measure = c S^p; without `than` it is the measure, or its exponent, itself. It is expected to be less or more than
-    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. recomputed: printed
-    numbers that a formula must reproduce, in place of everything else. scale: the only one at which the scores are
-    comparable with the paper's. best_of: how many runs the printed score is the best of; ours is then that of as many.
-    caveat: why it may not hold at sizes below the paper's, apart from too little training; shown where not reproduced.
-    tried: what else was tried (rate, seeds, length of training), and what came of it; shown where it was not seen.
-    finding: the sentences that tell what was found. abstract: what the paper's abstract says of it, in our own words,
-    which makes it a headline. sizes: where it is asked of nets of several sizes. disputed: an objection.
+    `bound` (by default 0, of a ratio 1), or equal to it up to `within`, of a ratio a share. negligible: how far from
+    the bound an effect that was expected to be less or more is none. recomputed: printed numbers that a formula must
+    reproduce, in place of everything else. scale: the only one at which the scores are comparable with the paper's.
+    best_of: how many runs the printed score is the best of; ours is then that of as many. caveat: why it may not hold
+    at sizes below the paper's, apart from too little training; shown where not reproduced. tried: what else was tried
+    (rate, seeds, length of training), and what came of it; shown where it was not seen. finding: the sentences that
+    tell what was found. abstract: what the paper's abstract says of it, in our own words, which makes it a headline.
+    sizes: where it is asked of nets of several sizes. disputed: an objection.
     """
 
     claim: str = Field(min_length=1)
@@ -49,6 +50,7 @@ class Claim(StrictModel):
     expect: Literal["less", "more", "equal"] | None = None
     bound: Number | None = None
     within: Annotated[Number, Field(gt=0)] | None = None
+    negligible: Annotated[Number, Field(gt=0)] | None = None
     recomputed: list[Annotated[str, one_of("number with a formula", ids_by_formula)]] = []
     published: list[Annotated[str, one_of("published value", load)]] = []
     scale: Annotated[str, one_of("scale", known_scales)] | None = None
@@ -72,6 +74,8 @@ class Claim(StrictModel):
             raise ConfigError("abstract: a headline needs the sentences of a finding")
         if (self.expect == "equal") != (self.within is not None):
             raise ConfigError("expect: equal needs within, how far apart counts as equal; less and more take none")
+        if self.negligible and (self.by == "ratio" or self.expect == "equal"):
+            raise ConfigError("negligible is for a difference that is expected to be less or more")
         if self.best_of and (self.than is not None or self.measure not in REGISTRY):
             raise ConfigError("best_of is for one printed score: the claim needs a score as measure, and no than")
         if self.by == "ratio" and self.bound is not None and self.bound <= 0:
@@ -181,3 +185,12 @@ def describe_expectation(claim: Claim) -> str:
     room = f"within {100 * (claim.within or 0):g} %" if claim.by == "ratio" else f"± {claim.within}"
     sign = {"less": "<", "more": ">", "equal": "="}[claim.expect]
     return f"{sign} {claim.against:g}" + (f" {room}" if claim.within else "")
+
+
+def claimed_range(claim: Claim) -> tuple[float | None, float | None]:
+    """Return the range in which the effect is as claimed; None is an open end, and a claim about formulas has two."""
+    if claim.expect != "equal":
+        return claim.against if claim.expect == "more" else None, claim.against if claim.expect == "less" else None
+    if claim.by == "ratio":
+        return claim.against * math.exp(-claim.room), claim.against * math.exp(claim.room)
+    return claim.against - claim.room, claim.against + claim.room
