@@ -77,6 +77,12 @@ class Targets:
     def reports(self) -> str:
         return f"reports/{self.folder}"
 
+    def training_options(self, digest: str) -> str:
+        """Write where and how a run is trained, and which file says what trial it follows."""
+        choice = "".join(f" --choice {file}" for file in self.runs.choice_of(digest))
+        devices = self.runs.jobs[digest].training.devices
+        return f"--device {self.config.device} --backend {self.config.backend} --devices {devices}{choice}"
+
     # costs
 
     def cost_files(self, ablation: str, *kinds: str) -> list[str]:

@@ -22,7 +22,7 @@ rule train_again:
         **requests.of_run(),
     params:
         folder="results/audit/{digest}",
-        options=lambda w: options_of(targets, w.digest),
+        options=lambda w: targets.training_options(w.digest),
     message:
         "train {wildcards.digest} again"
     shell:

@@ -1,11 +1,3 @@
-def options_of(targets, digest):
-    """Write where and how a run is trained, and which file says what trial it follows."""
-    config, choice = targets.config, targets.runs.choice_of(digest)
-    options = f"--device {config.device} --backend {config.backend}"
-    options += f" --devices {targets.runs.jobs[digest].training.devices}"
-    return options + "".join(f" --choice {file}" for file in choice)
-
-
 localrules:  # they write small files that all others wait for
     plan,
     precomputed,
@@ -48,7 +40,7 @@ rule train:
     resources:
         **requests.of_run(),
     params:
-        options=lambda w: options_of(targets, w.digest),
+        options=lambda w: targets.training_options(w.digest),
         source=lambda w: targets.code.of_run(w.digest),
         label=lambda w, output: targets.runs.labels.run(w.digest),  # takes `output`: its change trains nothing again
     message:
