@@ -17,6 +17,11 @@ def source():
     return TopicText(TINY)
 
 
+@pytest.fixture(scope="module")
+def noisy():
+    return TopicText(TINY.model_copy(update={"noise": 0.5}))
+
+
 def spelled_out(source) -> tuple[np.ndarray, list[str], np.ndarray]:
     """Spell out the chain of characters: transitions between (joint state, word, place in it), characters, rest.
 
@@ -54,6 +59,37 @@ def test_a_window_knows_what_the_chain_of_characters_says(window, source):
     for position in range(max(begin, window), len(text), 3):
         expected = bits_by_chain(source, text[position - window : position], text[position])
         assert ours[position - begin] == pytest.approx(expected, abs=1e-9)
+
+
+def test_noise_is_its_share_of_words_that_say_nothing_and_leaves_the_others_as_they_were(source, noisy):
+    assert noisy.lexicon[:5] == source.lexicon and len(set(noisy.lexicon)) == 10
+    assert noisy.emission[:, 5:].sum(1) == pytest.approx(0.5, abs=1e-4) and np.ptp(noisy.emission[:, 5:]) < 1e-5
+    assert (noisy.weights[:, :5] == source.weights).all()
+    words = noisy.draw(30_000).decode().split()[:-1]
+    assert np.mean([word in noisy.lexicon[5:] for word in words]) == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_a_reader_of_few_words_begins_where_the_last_governed_ones_do(count, noisy):
+    """It knows where they begin: the chain of characters is told so by the blank before them."""
+    text = noisy.draw(60).decode()
+    words, ours = text.split(" "), Reader(noisy).bits_of_last(text, count)
+    begins = np.cumsum([0, *(len(word) + 1 for word in words)])
+    governed = [n for n, word in enumerate(words[:-1]) if n and word in noisy.lexicon[:5]]
+    for number in range(2, len(words) - 1):
+        before = [n for n in governed if n < number][-count:]
+        start = begins[before[0] if before else number] - 1
+        position = begins[number] + 1  # the second letter of the word
+        expected = bits_by_chain(noisy, text[start:position], text[position])
+        assert ours[position - begins[1]] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_reader_of_all_governed_words_is_the_best(noisy):
+    """But for noise before the first of them, which says that time went by."""
+    text, reader = noisy.draw(400).decode(), Reader(noisy)
+    assert reader.bits_of_last(text, 1000)[100:].mean() == pytest.approx(reader.bits(text)[100:].mean(), abs=0.02)
+    scores = [reader.bits_of_last(noisy.draw(20_000).decode(), count).mean() for count in (1, 4, 16)]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_the_best_reader_is_one_whose_window_holds_everything(source):

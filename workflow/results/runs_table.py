@@ -22,7 +22,7 @@ FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
 PLANNED = ("ablation", "paper", "variant", "paper_corpus", "S", "k", "digest", "configuration", "corpus")
 RECIPE = {"size": 1.0, "tuning": None, "factors": {}, "follows": None, "lr": None}
-BEST_READER = ("corpus", "window", "bpc", "characters")
+BEST_READER = ("corpus", "window", "words", "bpc", "characters")
 TOPIC_BORDERS = ("digest", "corpus", "duration", "low", "high", "borders", "place", "span")
 
 

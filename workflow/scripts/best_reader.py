@@ -1,7 +1,8 @@
 """Score the best reader of a text: `python -m workflow.scripts.best_reader NAME DATA OUT --windows 16 64 ...`.
 
 A row per window, of the test text as nets are scored on it: in the same number of streams, each from its beginning.
-Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past.
+Window 0 is a reader of nothing but the word so far, and none (null) is one of all of the past. Of a text with noise
+stands a row for each number of governed words, too: what their last ones tell, noise left out.
 """
 
 from functools import partial
@@ -18,6 +19,8 @@ from workflow.tasks.char_lm import store
 from workflow.tasks.char_lm.best_reader import Reader
 from workflow.tasks.char_lm.topics import TopicText
 
+WORDS = (1, 2, 4, 8, 16, 32)  # that a topic governs
+
 
 def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
     """Cut the first `tokens` characters of test (0: all) into streams side by side, as they are scored."""
@@ -28,13 +31,16 @@ def read_streams(corpus: store.Corpus, streams: int, tokens: int) -> list[str]:
 
 
 def measure(reader: Reader, texts: list[str], windows: list[int]) -> list[dict]:
-    """Compute a row for each window: window, bpc, characters."""
+    """Compute a row for each window, and for each number of governed words where noise stands between them."""
     within = {window: partial(reader.bits_within, window=window) for window in sorted(windows)}
     readers = {0: reader.bits_of_words, **within, None: reader.bits}
     rows = []
     for window, read in readers.items():
         bits = np.concatenate([read(text) for text in texts])
         rows.append({"window": window, "bpc": float(bits.mean()), "characters": len(bits)})
+    for words in WORDS if len(reader.likelihoods) > reader.governed else ():
+        bits = np.concatenate([reader.bits_of_last(text, words) for text in texts])
+        rows.append({"window": None, "words": words, "bpc": float(bits.mean()), "characters": len(bits)})
     return rows
 
 

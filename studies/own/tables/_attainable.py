@@ -8,7 +8,7 @@ PAYS = 0.01  # bpc: characters farther back pay if they bring more than this
 
 def best_bpc(best_reader: pd.DataFrame) -> float | None:
     """Return the bpc of the reader of all of the past; None where no limit is known."""
-    whole = best_reader[best_reader["window"].isna()]["bpc"]
+    whole = best_reader[best_reader["window"].isna() & best_reader["words"].isna()]["bpc"]
     return float(whole.iloc[0]) if len(whole) else None
 
 
@@ -22,6 +22,12 @@ def windows(best_reader: pd.DataFrame) -> pd.DataFrame:
     """Return the bpc of the readers of the last `window` characters, shortest window first."""
     seen = best_reader[best_reader["window"] > WORDS].astype({"window": int})
     return seen.sort_values("window")[["window", "bpc"]]
+
+
+def of_words(best_reader: pd.DataFrame) -> pd.DataFrame:
+    """Return the bpc of the readers of the last `words` words that a topic governs, fewest first."""
+    seen = best_reader[best_reader["words"].notna()].astype({"words": int})
+    return seen.sort_values("words")[["words", "bpc"]]
 
 
 def paying_window(best_reader: pd.DataFrame) -> int | None:

@@ -8,6 +8,7 @@ characters begins anew for each character that it predicts, and does not know wh
 A joint states, N characters.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -50,6 +51,7 @@ class Reader:
         states = source.topics.states
         self.transition = reduce(np.kron, [(1 - p) * np.eye(states) + p / states for p in source.renewal])  # A A
         self.likelihoods = np.ascontiguousarray(source.emission.T)  # V A
+        self.governed = source.topics.words  # the lexicon begins with them; what follows is noise
         self.number = {f"{word}{BLANK}": number for number, word in enumerate(source.lexicon)}
         self.prefixes = self._sum_by(lambda word: [word[:end] for end in range(len(word) + 1)])
         self.endings = self._sum_by(lambda word: [word[begin:] for begin in range(len(word))])
@@ -83,17 +85,38 @@ class Reader:
     def bits_within(self, text: str, window: int) -> np.ndarray:
         """Compute -log2 p(character | at most `window` characters before it), from the second word on."""
         spelling = Spelling(text)
-        positions = range(spelling.begins[1], len(text))
+        return self._bits_from(spelling, [max(0, n - window) for n in range(spelling.begins[1], len(text))])
+
+    def bits_of_last(self, text: str, words: int) -> np.ndarray:
+        """Compute -log2 p(character | its word so far, and the last `words` whole words that a topic governs).
+
+        The reader knows where they begin, and how many words stand between; from the second word on.
+        """
+        spelling = Spelling(text)
+        governed = [n for n, word in enumerate(spelling.words[1:-1], 1) if self.number[word] < self.governed]
+        starts = []
+        for number in range(1, len(spelling.words)):
+            before = bisect_left(governed, number)
+            first = governed[max(0, before - words)] if before else number
+            starts += [spelling.begins[first] - 1] * len(spelling.words[number])  # the blank before says nothing
+        return self._bits_from(spelling, starts)
+
+    def _bits_from(self, spelling: Spelling, starts: Sequence[int]) -> np.ndarray:
+        """Compute the bits of the characters from the second word on. starts: where the reader begins for each."""
+        first = spelling.begins[1]
         numbers = np.array([self.number.get(word, -1) for word in spelling.words])  # the first and the last may be cut
-        chunks = [positions[n : n + CHUNK] for n in range(0, len(positions), CHUNK)]
-        return np.concatenate([self._bits_of_chunk(spelling, numbers, chunk, window) for chunk in chunks])
+        chunks = [range(n, min(n + CHUNK, len(starts))) for n in range(0, len(starts), CHUNK)]
+        bits = [
+            self._bits_of_chunk(spelling, numbers, [first + n for n in chunk], [starts[n] for n in chunk])
+            for chunk in chunks
+        ]
+        return np.concatenate(bits)
 
     def _bits_of_chunk(
-        self, spelling: Spelling, numbers: np.ndarray, positions: Sequence[int], window: int
+        self, spelling: Spelling, numbers: np.ndarray, positions: Sequence[int], starts: Sequence[int]
     ) -> np.ndarray:
         """Compute the bits of the characters at `positions`. numbers: of the text's words, in the lexicon."""
         text = spelling.text
-        starts = [max(0, position - window) for position in positions]
         first, last = (np.array([spelling.word_at[n] for n in places]) for places in (starts, positions))
         belief = np.stack([self._belief_after(spelling, start) for start in starts])
         for n in range(1, (last - first).max()):

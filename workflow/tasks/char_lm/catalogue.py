@@ -18,13 +18,15 @@ class Topics(StrictModel):
     """Parameters of `workflow.tasks.char_lm.topics`.
 
     words: size of the lexicon. states: of each topic. durations: characters, on average, until each is drawn anew.
-    spread: standard deviation of a word's score in a state. seed: of lexicon, scores and text.
+    spread: standard deviation of a word's score in a state. noise: share of the words that no topic governs, drawn
+    evenly from as many others. seed: of lexicon, scores and text.
     """
 
     words: int = Field(ge=2, le=1000)
     states: int = Field(ge=1, le=16)
     durations: list[PositiveFloat] = Field(min_length=1, max_length=8)
     spread: PositiveFloat
+    noise: float = Field(0.0, ge=0, lt=1)
     seed: PositiveInt
 
 

@@ -5,11 +5,13 @@ each in one of several states. A word's probability is proportional to exp of th
 states. Before each word, each topic is drawn anew with a probability of its own, and may come out as it was. So the
 more of the text a reader sees, the better it knows the states, as far back as the slowest topic lasts.
 
+Between these words may stand others that no topic governs: noise, drawn evenly from a lexicon of its own.
+
 Weights are rounded to whole numbers, so that every machine draws the same text.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import product
 
@@ -28,6 +30,8 @@ class TopicText:
         generator = random.Random(topics.seed)
         self.topics = topics
         self.lexicon = _draw_lexicon(topics.words, generator)
+        if topics.noise:
+            self.lexicon += _draw_lexicon(topics.words, random.Random(topics.seed + 2), self.lexicon)
         shape = (len(topics.durations), topics.states, topics.words)
         scores = [generator.gauss(0, topics.spread) for _ in range(np.prod(shape))]
         self.scores = np.array(scores).reshape(shape)
@@ -43,7 +47,12 @@ class TopicText:
     def weights(self) -> np.ndarray:
         """Weigh each word in each joint state, in whole numbers: A V."""
         sums = np.array([self.scores[range(len(joint)), joint].sum(0) for joint in self.joint_states])
-        return np.maximum(1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))).astype(np.int64)
+        weights = np.maximum(1, np.rint(LARGEST * np.exp(sums - sums.max(1, keepdims=True)))).astype(np.int64)
+        if not self.topics.noise:
+            return weights
+        share = self.topics.noise / (1 - self.topics.noise) / self.topics.words
+        noise = np.rint(share * weights.sum(1, keepdims=True)).astype(np.int64)
+        return np.concatenate([weights, np.repeat(noise, self.topics.words, 1)], 1)
 
     @cached_property
     def emission(self) -> np.ndarray:
@@ -83,10 +92,13 @@ class TopicText:
             )
 
 
-def _draw_lexicon(words: int, generator: random.Random) -> list[str]:
-    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical order."""
+def _draw_lexicon(words: int, generator: random.Random, others: Collection[str] = ()) -> list[str]:
+    """Draw different words of two to four letters, consonants and vowels in turn, in alphabetical order.
+
+    others: words that are taken.
+    """
     lexicon: set[str] = set()
     while len(lexicon) < words:
         letters = [generator.choice((CONSONANTS, VOWELS)[n % 2]) for n in range(generator.randint(2, 4))]
-        lexicon.add("".join(letters))
+        lexicon |= {"".join(letters)} - set(others)
     return sorted(lexicon)

@@ -1,0 +1,39 @@
+"""Attention that keeps few keys beside readers of few words, on a text where half of the words say nothing."""
+
+import pandas as pd
+
+from studies.own.tables._attainable import best_bpc, of_words, with_share, words_bpc
+from workflow.report.figures.colours import as_named
+from workflow.report.tables.cells import make_cell, make_table, measured, pick
+
+READS = ("runs", "best_reader")
+TITLE = "Few keys beside few words"
+CAPTION = (
+    "Half of the words of this text are drawn whatever its topics, so a query could leave them out. 0 % of what can be "
+    "gained is the best reader that sees its word so far, 100 % the best reader of all of the past. A reader of the "
+    "last m words knows which words a topic governs and sees the last m of these: where m suffices, a query that keeps "
+    "m keys could do as well, a key for each word."
+)
+COLUMNS = [("test", "test_bpc", "bpc"), ("of what can be gained", "share", "%")]
+
+
+def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
+    runs, cells = with_share(as_named(pick(runs, ablation="noise")), best_reader), []
+    for (variant, k), mine in runs.groupby(["variant", "k"], sort=False, dropna=False):
+        row = variant if pd.isna(k) else f"{variant}, k = {k:.0f}"
+        cells += [measured(row, column, mine, quantity, unit=unit) for column, quantity, unit in COLUMNS]
+    return make_table(cells + _readers(best_reader))
+
+
+def _readers(best_reader: pd.DataFrame) -> list[dict]:
+    if best_bpc(best_reader) is None:
+        return []
+    readers = [("best reader, its word alone", words_bpc(best_reader))]
+    readers += [(f"best reader, {row.words} words", row.bpc) for row in of_words(best_reader).itertuples()]
+    readers.append(("best reader, all of the past", best_bpc(best_reader)))
+    rows = with_share(pd.DataFrame(readers, columns=["row", "test_bpc"]), best_reader)
+    return [
+        make_cell(row["row"], column, row[quantity], unit, "analytic")
+        for row in rows.to_dict("records")
+        for column, quantity, unit in COLUMNS
+    ]
