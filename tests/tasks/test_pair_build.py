@@ -173,9 +173,10 @@ def test_what_identifies_a_pair_changes_with_anything_that_changes_its_ids_or_sc
     entry = raw_entry(files())
     others = [entry | {"vocabulary": 61}, entry | {"lowercase": True}, entry | {"source": "en", "target": "de"}]
     others += [entry | {name: True} for name in ("tokenised", "compounds", "uncased")]
+    others += [entry | {"planted": 4}]
     others += [raw_entry(files({"valid.en": b"x\n"})), entry]
     checksums = [PairCatalogue(metric="bleu", pairs={"x": raw}).checksum("x") for raw in others]
-    assert len(set(checksums)) == 8 and catalogue(files()).checksum("birds-deen") == checksums[-1]
+    assert len(set(checksums)) == 9 and catalogue(files()).checksum("birds-deen") == checksums[-1]
 
 
 def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
@@ -183,7 +184,7 @@ def test_pairs_whose_checksums_are_known_are_identified_without_their_files():
     on_files = {name: entry for name, entry in pairs.pairs.items() if entry.kind == "files"}
     unknown = {name for name, entry in on_files.items() if not all(source.checksum for source in entry.file_sources())}
     assert unknown == {"iwslt14-deen", "iwslt15-envi", "wmt14-ende", "wmt14-ende-whole", "wmt14-enfr"}
-    assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 7
+    assert len({pairs.checksum(name) for name in {*pairs.pairs} - unknown}) == 8
     for name in unknown:
         with pytest.raises(ConfigError, match=f"'{name}': not found as data_dir .* is not set"):
             pairs.checksum(name)

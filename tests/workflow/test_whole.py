@@ -9,6 +9,7 @@ import pytest
 
 from tests._copied import ROOT, copied, ended, snakemake, with_examples
 from workflow.plan.claims import known_claims
+from workflow.plan.targets import SHARED_PAGES
 from workflow.report.bundle import read_bundle
 from workflow.report.claims.ledger import VERDICTS
 from workflow.results import archive
@@ -65,7 +66,7 @@ def test_every_table_figure_and_page_stands(done):
     wanted = {f"adaptive_span_table3.{ending}" for ending in ("csv", "tex", "json")}
     assert made == wanted | {f"adaptive_span_figure5.{ending}" for ending in ("svg", "pdf", "png", "csv")}
     assert all((reports / "ablations" / name / "index.html").exists() for name in ABLATIONS)
-    assert {path.stem for path in reports.glob("*.html")} == {"index", "ledger", "status", "pivot", "analytic"}
+    assert {path.stem for path in reports.glob("*.html")} == {*SHARED_PAGES}
     assert {path.name for path in (reports / "files").glob("runs*")} == {"runs.csv", "runs.parquet", "runs_columns.csv"}
 
 

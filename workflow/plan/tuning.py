@@ -8,8 +8,6 @@ from workflow.config.trials import every_trial
 from workflow.plan.ablations import Ablation
 from workflow.plan.row import PlanRow
 
-SHARE = 0.2  # of a question's runs that may be trials
-
 
 def tuned(ablation: Ablation, rows: list[PlanRow], seed: int) -> Iterator[PlanRow]:
     """Yield the trials of a question's variants, and its own runs again, each following the trials of its variant.
