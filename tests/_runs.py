@@ -200,7 +200,7 @@ def best_reader() -> pd.DataFrame:
     """Make what the best reader of a text reaches that sees its word alone, 32 or 64 characters, or all of the past."""
     bpc = {(0, None): 3.2, (32, None): 2.205, (64, None): 2.2, (None, None): 2.0, (None, 4): 2.3}
     rows = [
-        {"corpus": "topics", "window": window, "words": words, "bpc": each, "characters": 1000}
+        {"corpus": "words", "window": window, "words": words, "bpc": each, "characters": 1000}
         for (window, words), each in bpc.items()
     ]
     return pd.DataFrame(rows, columns=list(BEST_READER)).astype({"window": float, "words": float})

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from studies.own.tables._attainable import PAYS, best_bpc, paying_window, windows
+from studies.own.tables._attainable import PAYS, best_bpc, of_text, paying_window, windows
 from workflow.report.figures.colours import COLOURS, GREY, INK
 from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables.cells import pick, summarise
@@ -28,6 +28,7 @@ def used(runs: pd.DataFrame) -> pd.DataFrame:
 def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     """Return the bpc of nets and readers, and the spans of heads. source: a variant, a reader, `heads` or `pays`."""
     runs = used(runs)
+    best_reader = of_text(best_reader, runs)
     curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
     rows = curves.rename(columns={"variant": "source"}).to_dict("records")
     if best_bpc(best_reader) is not None:

@@ -6,6 +6,11 @@ WORDS = 0  # stands for the window of a reader that sees its word so far and not
 PAYS = 0.01  # bpc: characters farther back pay if they bring more than this
 
 
+def of_text(best_reader: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+    """Select the readers of the text that these runs read."""
+    return best_reader[best_reader["corpus"].isin(runs["corpus"])]
+
+
 def best_bpc(best_reader: pd.DataFrame) -> float | None:
     """Return the bpc of the reader of all of the past; None where no limit is known."""
     whole = best_reader[best_reader["window"].isna() & best_reader["words"].isna()]["bpc"]

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from studies.own.tables._attainable import best_bpc, windows, with_share, words_bpc
+from studies.own.tables._attainable import best_bpc, of_text, windows, with_share, words_bpc
 from workflow.report.tables.cells import make_cell, make_table, measured, pick, ratio
 
 READS = ("runs", "best_reader")
@@ -27,7 +27,9 @@ COLUMNS = [
 
 
 def build(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
-    runs, cells = _beside_fixed(with_share(pick(runs, ablation="limit"), best_reader)), []
+    runs = pick(runs, ablation="limit")
+    best_reader = of_text(best_reader, runs)
+    runs, cells = _beside_fixed(with_share(runs, best_reader)), []
     for variant, S in runs[["variant", "S"]].drop_duplicates().itertuples(index=False):
         seeds = runs[(runs["variant"] == variant) & (runs["S"] == S)]
         label = f"{variant}, S = {S:.0f}"
