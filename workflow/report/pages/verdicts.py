@@ -6,6 +6,7 @@ A forecast is no verdict: it stands in a colour and a word of its own, with how 
 from workflow.report.claims.backtest import back_test
 from workflow.report.claims.forecast import Forecast, Score, forecast, score
 from workflow.report.claims.ledger import speaking
+from workflow.report.claims.measures import LAYERS
 from workflow.report.claims.schema import load_claim
 from workflow.report.numbers import Form, form_of
 from workflow.report.pages.claims import Ledger, name_basis, write_numbers
@@ -75,7 +76,8 @@ def _why_untuned(line: dict) -> str:
     claim = load_claim(line["name"])
     if claim.scale:
         return f"about the sizes and texts of scale {claim.scale} alone"
-    return COSTS if any(name in MEASURED_BY for name in line["measure"]) else "its question has no trials here"
+    costs = line["ablation"] == LAYERS or any(name in MEASURED_BY for name in line["measure"])
+    return COSTS if costs else "its question has no trials here"
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
