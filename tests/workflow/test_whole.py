@@ -1,6 +1,7 @@
 """The whole line, from config to pages, at scale smoke, in a copy of the project."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -237,7 +238,8 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     if program == "make":
         said = subprocess.run([program, "-n", *words], cwd=ROOT, capture_output=True, text=True)
     elif program == "pytest":
-        said = ended(ROOT, program, "--collect-only", *words)
+        alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+        said = ended(ROOT, program, "--collect-only", *words, env=alone)
     elif program == "snakemake":
         said = ended(folder, program, "-n", *words)
     else:
