@@ -64,14 +64,14 @@ def test_a_claim_is_judged_again_where_each_variant_is_tuned(tuned):
 
 
 def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_grid_ends(tuned):
-    table = tuning_table(tuned.runs, tuned.beside, "dev_bpc", "dev_bpc")
+    table = tuning_table(tuned.everything, "dev_bpc", "dev_bpc")
     fixed, adaptive = table["lines"]
     assert [trial["chosen"] for trial in fixed["trials"]] == [False, True, False]
     assert (fixed["lr"], fixed["edge"], fixed["effect"].mean) == (0.004, False, 0.0)
     assert (adaptive["lr"], adaptive["edge"]) == (0.008, True)
     assert adaptive["effect"].mean == pytest.approx(-0.2) and table["seed"] == 101
     assert table["edges"] == [adaptive["variant"]]
-    assert tuning_table(tuned.runs, None, "dev_bpc", "dev_bpc") is None
+    assert tuning_table(tuned.runs, "dev_bpc", "dev_bpc") is None
 
 
 @pytest.fixture
@@ -94,13 +94,11 @@ def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
 
 
 def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
-    every = sizes.every_size(ladder.runs, ladder.beside)
-    numbers = sizes.data(every, "dev_bpc")
+    numbers = sizes.data(ladder.at_every_size, "dev_bpc")
     mine = numbers[numbers["variant"] == "adaptive span"]
     assert mine["effect"].round(2).tolist() == [0.2, 0.1, 0.05, -0.2] and mine["n"].tolist() == [3] * 4
     assert numbers[numbers["variant"] == "fixed span"]["effect"].isna().all()
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
-    assert sizes.every_size(ladder.runs, ladder.runs.head(0)).empty
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):

@@ -90,6 +90,16 @@ class Frames:
     topic_borders: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=list(TOPIC_BORDERS)))
     beside: pd.DataFrame | None = None
 
+    @property
+    def everything(self) -> pd.DataFrame:
+        """Join the runs that tables and figures show with what stands beside them."""
+        return self.runs if self.beside is None else pd.concat([self.runs, self.beside])
+
+    @property
+    def at_every_size(self) -> pd.DataFrame:
+        """Select the runs of the recipe, of nets of all sizes."""
+        return self.everything[self.everything["tuning"].isna()]
+
 
 def read_frames(paths: Iterable[Path]) -> Frames:
     """Read files of rows into frames: costs stand on the rows of the runs of their configuration."""

@@ -10,8 +10,6 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import pandas as pd
-
 from workflow.config.command_line import Parser, run
 from workflow.config.environment import CONFIG
 from workflow.config.errors import check_known
@@ -60,7 +58,7 @@ def write_answer(site: Site, name: str, files: list[Path]) -> None:
 
 def write_pages(site: Site, name: str, frames: Frames) -> None:
     """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
-    runs = pd.concat([frames.runs, frames.beside])
+    runs = frames.everything
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
     for digest, uses in find_uses(site, name, runs).items():
         record = read_or_refuse(site.runs / digest / "record.json")

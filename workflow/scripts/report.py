@@ -5,8 +5,6 @@ Judges all claims, writes all runs as one table, and the index with the pages be
 
 from pathlib import Path
 
-import pandas as pd
-
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.pages.shared import write_together
@@ -23,7 +21,7 @@ def main(argv: list[str] | None = None) -> None:
     frames = read_frames(options.rows)
     if frames.runs is None:
         raise ConfigError("report: no runs among the rows")
-    write_run_files(site.results, pd.concat([frames.runs, frames.beside]))
+    write_run_files(site.results, frames.everything)
     write_together(site, frames, options.evidence)
 
 

@@ -15,12 +15,6 @@ COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps",
 SHAPE = ("d_model", "layers", "steps")
 
 
-def every_size(runs: pd.DataFrame, beside: pd.DataFrame | None) -> pd.DataFrame:
-    """Join runs of the recipe at all sizes; of one size alone none."""
-    others = beside[beside["tuning"].isna()] if beside is not None else runs.head(0)
-    return pd.concat([runs, others]) if len(others) else others
-
-
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Make a row for each text, size and variant: its score, and its effect beside the first variant, with intervals.
 

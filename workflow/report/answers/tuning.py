@@ -9,18 +9,17 @@ from workflow.report.texts import with_titles
 CELL = ["title", "S", "k", "seed"]  # what two runs of a variant have in common
 
 
-def tuning_table(runs: pd.DataFrame, beside: pd.DataFrame | None, quantity: str, decides: str) -> dict | None:
+def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None:
     """Make a line for each variant: its trials, which it follows, and what that changes; None where none was tried.
 
-    runs: of the recipe. beside: its trials and what follows them. decides: the score on dev by which one is chosen.
+    runs: of the recipe, its trials, and what follows them. decides: the score on dev by which one is chosen.
     """
-    tuning = beside[beside["tuning"].notna()] if beside is not None else runs.head(0)
-    if tuning.empty:
+    tried = with_titles(runs[runs["tuning"] == "trial"])
+    if tried.empty:
         return None
-    both = as_named(pd.concat([runs, tuning]))
-    lines = [_line(rows, quantity, decides) for _, rows in both.groupby("variant", sort=False)]
+    same_size = as_named(runs[runs["size"] == 1])
+    lines = [_line(rows, quantity, decides) for _, rows in same_size.groupby("variant", sort=False)]
     lines = [line for line in lines if line["trials"]]
-    tried = with_titles(tuning[tuning["tuning"] == "trial"])
     edges = [line["variant"] for line in lines if line["edge"]]
     return {"lines": lines, "edges": edges, "texts": sorted(set(tried["title"])), "seed": int(tried["seed"].iloc[0])}
 

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pandas as pd
-
 from workflow.plan.claims import LAYERS
 from workflow.report.claims.evidence import collect_evidence
 from workflow.report.claims.schema import Claim
@@ -34,8 +32,7 @@ def collect_sizes(name: str, claim: Claim, frames: Frames) -> list[dict]:
     ladder = claim.sizes
     if ladder is None or frames.runs is None:
         return []
-    beside = [] if frames.beside is None else [frames.beside[frames.beside["tuning"].isna()]]
-    rows = pd.concat([frames.runs, *beside])
+    rows = frames.at_every_size
     rows = rows[rows["ablation"] == ladder.ablation]
     asked = claim.model_copy(update={"corpora": [], **{key: getattr(ladder, key) for key in ASKED}})
     return [_rung(name, asked, size, replace(frames, runs=mine)) for size, mine in rows.groupby("size")]

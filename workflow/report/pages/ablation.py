@@ -45,8 +45,7 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
 
     The first variant is the one compared with.
     """
-    runs, beside = frames.runs, frames.beside
-    every = runs if beside is None else pd.concat([runs, beside])
+    runs, every = frames.runs, frames.everything
     ablation = load_ablation(name)
     task = TASKS[ablation.task]
     return {
@@ -55,8 +54,8 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
         "paper": studies()[ablation.paper].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
         "answer": answer(runs, task),
-        "sizes": of_sizes(sizes.every_size(runs, beside), task),
-        "tuning": tuning_table(runs, beside, task.columns[0][0], f"dev_{task.curve[0]}"),
+        "sizes": of_sizes(frames.at_every_size, task),
+        "tuning": tuning_table(every, task.columns[0][0], f"dev_{task.curve[0]}"),
         "decides": task.curve[0],
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
@@ -113,7 +112,7 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
 def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
     """Draw what size changes, with its numbers as a table; None for a question of one size. runs: of all sizes."""
     (quantity, title, unit), of = task.columns[0], task.tokens[:-1]
-    if runs.empty:
+    if runs["size"].nunique() < 2:
         return None
     numbers = sizes.data(runs, quantity)
     figure = sizes.draw(numbers, quantity, title, of)
