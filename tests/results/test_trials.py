@@ -7,8 +7,11 @@ from contextlib import suppress
 import pytest
 
 from tests._jobs import job
+from tests._runs import run
 from tests._training import origin, run_script, write_job
 from workflow.config.errors import ConfigError
+from workflow.plan.labels import name_choice
+from workflow.report.pages.run import run_page
 from workflow.results.record import Record, read_record, write_record, write_text
 from workflow.results.trials import best_of, read_choice
 from workflow.scripts import choose, train
@@ -63,3 +66,12 @@ def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_ra
         same = recipe.bits == "portable" and lr == 0.07
         assert (record.origin.started == recipe.origin.started) == same
         assert (record.losses == recipe.losses) == (lr == 0.07)
+
+
+def test_the_page_of_a_run_that_follows_a_trial_names_it_and_how_to_train_it_again():
+    asked = job().model_copy(update={"trials": TRIALS})
+    record = tried(asked.digest, job=asked, follows="a" * 12)
+    page = run_page(record, {}, run(scale="smoke"))
+    assert page["factors"] == {"lr": 0.5}
+    assert page["command"].endswith(f" --choice results/choices/{name_choice(asked)}.json")
+    assert "--choice" not in run_page(tried(job().digest), {}, run(scale="smoke"))["command"]

@@ -38,8 +38,8 @@ def share(folder: Path, data: Path) -> Path:
 def card_of(record: Record) -> str:
     """Write the card of a run, in Markdown."""
     told = {
-        "attention": record.job.attention.model_dump(include=set(AXES)),
-        "net": record.job.net.model_dump(),
+        "attention": record.trained.attention.model_dump(include=set(AXES)),
+        "net": record.trained.net.model_dump(),
         "about": load_corpora(record.job.task).about(record.job.corpus),
         "scores": [(REGISTRY[name].title, f"{value:.4g}") for name, value in record.metrics.items()],
     }

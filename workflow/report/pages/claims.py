@@ -46,7 +46,7 @@ def read_ledger(path: Path) -> Ledger | None:
     if not path.exists():
         return None
     content = read_lines(path, ["set", "beside"], ["overall"])
-    lines = sorted(content["claims"], key=lambda line: (line["where"], line["name"]))
+    lines = sorted(content["claims"], key=lambda line: (not line["abstract"], line["where"], line["name"]))
     return Ledger(content["set"], content["beside"], [line for line in lines if _was_asked(line)])
 
 

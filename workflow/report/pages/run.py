@@ -8,6 +8,7 @@ import pandas as pd
 from workflow.config.choices import AXES
 from workflow.config.strict import read_json
 from workflow.plan.ablations import load_ablation
+from workflow.plan.labels import name_choice
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
@@ -32,13 +33,14 @@ Line = tuple[str, object, str]  # title, value, unit
 
 def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
     """Collect what the page of a run shows. uses: from `find_uses`. row: that of the run in the table of runs."""
-    job, device = record.job, "cpu" if record.origin.device.startswith("cpu") else "cuda"
+    job, device = record.trained, "cpu" if record.origin.device.startswith("cpu") else "cuda"
+    choice = f" --choice results/choices/{name_choice(record.job)}.json" if record.follows else ""
     return {
         "title": f"Run {record.digest}",
         "label": _label(row),
         "question": load_ablation(row["ablation"]).question,
         "record": record,
-        "job": json.dumps(job.model_dump(), indent=1),
+        "job": json.dumps(record.job.model_dump(), indent=1),
         "texts": [asdict(each) for each in _badges(row)],
         "attention": {axis: _describe_choice(getattr(job.attention, axis)) for axis in AXES},
         "scores": _lines(record.metrics),
@@ -53,7 +55,8 @@ def run_page(record: Record, uses: dict[str, list], row: dict) -> dict:
         "curves": learning_curves(record),
         "about_curve": PART_OF_DEV,
         "command": f"python -m workflow.scripts.train results/runs/{record.digest}/job.json"
-        f" --data results/data/{job.corpus}.npz --device {device}",
+        f" --data results/data/{job.corpus}.npz --device {device}{choice}",
+        "factors": record.job.trials[record.follows] if record.follows else {},
     }
 
 
