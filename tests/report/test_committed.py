@@ -12,7 +12,8 @@ from tests._records import SCALES, recorded
 from workflow.config.files import PRECOMPUTED
 from workflow.plan.ablations import load_ablation
 from workflow.plan.claims import known_claims
-from workflow.report.answers.effects import beside, variant_table
+from workflow.report.answers.effects import beside
+from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import speaking, write_ledger
 from workflow.report.claims.measures import CLAIMABLE, LAYERS, split_of, title_of_measure
 from workflow.report.claims.schema import load_claim

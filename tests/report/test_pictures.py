@@ -32,7 +32,7 @@ def drawn(scale: str) -> Iterator[tuple[str, Callable]]:
         add_foot(figure, describe_origin(builder, frames, used)[0])
         yield name, figure
     for name, ablation in asked.items():
-        for part, _, _, figure in draw_figures(frames.runs[frames.runs["ablation"] == name], TASKS[ablation.task]):
+        for part, _, _, figure, _ in draw_figures(frames.runs[frames.runs["ablation"] == name], TASKS[ablation.task]):
             yield f"{part} of {name}", figure
 
 

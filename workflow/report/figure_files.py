@@ -32,7 +32,7 @@ def save(figure, out: Path, title: str, origin: str, trace: str) -> None:
 def write_figure(out: Path, name: str, frames: Frames) -> None:
     """Draw a figure and write it as SVG to `out`, in the other formats and as numbers beside it."""
     builder = load_builder("figures", name)
-    numbers = builder.data(*builder_inputs("figures", name, frames))
+    numbers = builder.data(*builder_inputs("figures", name, frames)).reset_index(drop=True)  # marks name its rows
     write_text(out.with_suffix(".csv"), csv_text(numbers))
     used = builder.used(frames.runs) if frames.runs is not None else None
     origin, commits = describe_origin(builder, frames, used)

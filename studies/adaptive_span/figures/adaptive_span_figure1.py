@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from workflow.report.figures.colours import shades
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, pick_holding, set_log
 from workflow.report.tables.cells import pick
 
@@ -48,7 +49,8 @@ def draw(data: pd.DataFrame):
         return draw_message("no run with a fixed span has ended well")
     figure, axes = canvas()
     for colour, (label, head) in zip(shades(2), data.groupby("head"), strict=True):
-        axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
+        line = axes.plot(head["distance"], head["weight"].clip(lower=1e-6), color=colour, label=label)
+        shows(line, head.index)
     set_log(axes.xaxis)
     set_log(axes.yaxis)
     axes.set_xlabel("distance of the past character")

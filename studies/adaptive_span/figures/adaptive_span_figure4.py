@@ -6,6 +6,7 @@ import pandas as pd
 
 from studies.adaptive_span.figures._by_limit import PUBLISHED
 from workflow.report.figures.colours import COLOURS, GREY, INK
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, fold, set_log
 from workflow.report.tables.cells import pick
 from workflow.report.texts import with_badge
@@ -47,7 +48,8 @@ def draw(data: pd.DataFrame):
     for panel, (text, spans) in zip(axes, panels, strict=True):
         colour = COLOURS["published" if text == PUBLISHED else "adaptive"]
         shift = (spans["head"] - spans["head"].mean()) / (spans["head"].max() + 1) * 0.7
-        panel.scatter(spans["layer"] + shift, spans["span"], s=16, color=colour, alpha=0.75, linewidths=0)
+        style = {"s": 16, "color": colour, "alpha": 0.75, "linewidths": 0}
+        shows(panel.scatter(spans["layer"] + shift, spans["span"], **style), spans.index)
         # spans that hardly differ must look as if they hardly differ
         panel.set_ylim(spans["span"].min() / 1.25, max(spans["span"].max() * 1.25, spans["span"].min() * 8))
         set_log(panel.yaxis)

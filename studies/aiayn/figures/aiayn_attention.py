@@ -5,6 +5,7 @@ import pandas as pd
 
 from workflow.report.figures.colours import INK
 from workflow.report.figures.maps import NO_MAPS, list_layers
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, pick_holding
 from workflow.report.tables.cells import pick
 
@@ -84,16 +85,20 @@ def draw(data: pd.DataFrame):
     for axes, ((layer, head), rows) in zip(panels.flat, heads, strict=False):
         pieces = rows.drop_duplicates("query")["query_piece"].tolist()
         weights = rows["weight"].to_numpy().reshape(len(pieces), -1)
-        _draw_arcs(axes, weights, pieces)
+        _draw_arcs(axes, weights, pieces, rows.index[0])
         axes.set_title(f"layer {layer}, head {head}\n{say_focus(weights, pieces)}", fontsize=8)
     return figure
 
 
-def _draw_arcs(axes, weights: np.ndarray, pieces: list[str]) -> None:
-    """Draw the words twice, in two columns, and a line between them for each weight above `SEEN`."""
-    for (query, key), weight in np.ndenumerate(weights):
+def _draw_arcs(axes, weights: np.ndarray, pieces: list[str], first: int) -> None:
+    """Draw the words twice, in two columns, and a line between them for each weight above `SEEN`.
+
+    first: the row of the first weight in the numbers.
+    """
+    for row, ((query, key), weight) in enumerate(np.ndenumerate(weights), first):
         if weight > SEEN:
-            axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))
+            arc = axes.plot((0, 1), (query, key), color=INK, lw=3 * weight, alpha=min(1.0, 0.1 + weight))
+            shows(arc, [row, row])
     axes.set_yticks(range(len(pieces)), pieces, fontsize=8, parse_math=False)
     axes.tick_params(axis="y", length=0, labelright=True)
     axes.set_xlim(0, 1)

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures.colours import shades
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, set_log, set_powers
 from workflow.report.tables import layer_costs
 from workflow.results.statistics import half_width, over_seeds
@@ -39,7 +40,8 @@ def draw(data: pd.DataFrame):
             slope = layer["exponent"].iloc[0]
             label += f", slope {slope:.2f}" if pd.notna(slope) else ""
             half = half_width(layer["low"], layer["high"]).fillna(0)
-            axes.errorbar(layer["n"], layer["ms"], half, color=colour, label=label, marker="o", markersize=4)
+            style = {"color": colour, "label": label, "marker": "o", "markersize": 4}
+            shows(axes.errorbar(layer["n"], layer["ms"], half, **style), layer.index)
     lengths = sorted(data["n"].unique())
     set_powers(axes.xaxis, {n: str(n) for n in lengths})
     set_log(axes.yaxis)

@@ -5,6 +5,7 @@ import math
 import pandas as pd
 
 from workflow.report.figures.colours import COLOURS, GREY, shades
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, draw_points, set_powers, share_legend
 from workflow.report.published import find
 from workflow.report.tables.cells import pick, summarise
@@ -72,7 +73,7 @@ def _draw_published(axes, published: pd.DataFrame) -> None:
     end = _set_axis(axes, published["k"])
     grey = {"color": COLOURS["published"], "marker": "D", "markersize": 6, "linestyle": "none"}
     printed = published.dropna(subset=["mean"])
-    axes.plot(printed["k"].clip(upper=end), printed["mean"], **grey)
+    shows(axes.plot(printed["k"].clip(upper=end), printed["mean"], **grey), printed.index)
     for row in printed.itertuples():
         axes.annotate(
             f"{row.mean:g}", (min(row.k, end), row.mean), (0, 8), textcoords="offset points", ha="center", fontsize=8
@@ -88,5 +89,5 @@ def _draw_direction(axes, points: pd.DataFrame, colour: str, label: str) -> None
         line = points[chosen].sort_values("k")
         half = half_width(line["low"].astype(float), line["high"].astype(float))
         style = {"fmt": marks, "markersize": 5, "capsize": 4, "color": colour}
-        axes.errorbar(line["x"], line["mean"], half, label=f"{label}, {name}", **style)
+        shows(axes.errorbar(line["x"], line["mean"], half, label=f"{label}, {name}", **style), line.index)
         draw_points(axes, line, "x", colour)

@@ -4,6 +4,7 @@ import pandas as pd
 
 from studies.own.tables._attainable import PAYS, best_bpc, of_text, paying_window, windows
 from workflow.report.figures.colours import COLOURS, GREY, INK
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_curve, draw_message, set_powers, set_span_axis, share_legend
 from workflow.report.tables.cells import pick, summarise
 
@@ -64,7 +65,8 @@ def draw(data: pd.DataFrame):
 
 def _draw_quality(axes, data: pd.DataFrame) -> None:
     reader = data[data["source"] == SEEN]
-    axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
+    line = axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
+    shows(line, reader.index)
     for variant in VARIANTS:
         line = data[data["source"] == variant]
         draw_curve(axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant)
@@ -86,7 +88,8 @@ def _draw_spans(axes, data: pd.DataFrame) -> None:
     axes.set_ylim(0.4, (heads["layer"].max() if len(heads) else 1) + 0.6)
     rank = heads.groupby("layer").cumcount()
     shift = (rank - rank.mean()) / (rank.max() + 1) * 0.6 if len(heads) else 0
-    axes.scatter(heads["span"], heads["layer"] + shift, s=16, color=COLOURS["adaptive"], alpha=0.75, linewidths=0)
+    style = {"s": 16, "color": COLOURS["adaptive"], "alpha": 0.75, "linewidths": 0}
+    shows(axes.scatter(heads["span"], heads["layer"] + shift, **style), heads.index)
     for window in data[data["source"] == "pays"]["span"].dropna():
         axes.axvline(window, color=GREY, linewidth=1)
         title += f";\nright of the line: < {PAYS:g} bpc to gain"

@@ -3,6 +3,7 @@
 import pandas as pd
 
 from workflow.report.figures.colours import COLOURS, GREY
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message
 from workflow.report.tables.cells import pick
 
@@ -34,7 +35,8 @@ def draw(data: pd.DataFrame):
     if not words["span"].notna().any():
         return draw_message("no dynamic span over a text of topics has been measured")
     figure, axes = canvas(height=2.8)
-    axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
+    line = axes.plot(words["place"], words["span"], "o-", color=COLOURS["dynamic"], markersize=4)
+    shows(line, words.index)
     axes.set_xticks(words["place"], [f"{place:.0f}" for place in words["place"]])
     axes.set_ylim(0, 1.1 * words["span"].max())
     axes.set_xlabel("place in a word (0: the blank)")

@@ -5,6 +5,7 @@ import pandas as pd
 from workflow.report.answers.effect_figure import data as scores_of
 from workflow.report.answers.lines import LEGEND, Line, drawn_axis, lines_of, name_score, panels
 from workflow.report.figures.colours import INK, as_named
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import OFFSETS, fold, place_names, set_count_ticks, set_log, share_legend
 from workflow.report.texts import with_badge
 from workflow.results.registry import REGISTRY
@@ -81,7 +82,8 @@ def _draw_points(panel, lines: list[Line], rows: pd.DataFrame, cost: str, axis: 
         bars = [half_width(mine["low"], mine["high"]), half_width(mine[f"{cost}_low"], mine[f"{cost}_high"])]
         style = {"marker": line.mark, "mec": INK, "mew": 0.4, "elinewidth": 0.9}
         style |= {"ls": "-" if _apart(mine, cost) else "none", "label": line.name, "color": line.colour}
-        panel.errorbar(mine[cost], mine["mean"], *(bar.fillna(0) for bar in bars), ms=6, lw=0.9, alpha=0.7, **style)
+        bars = [bar.fillna(0) for bar in bars]
+        shows(panel.errorbar(mine[cost], mine["mean"], *bars, ms=6, lw=0.9, alpha=0.7, **style), mine.index)
         for row in mine.itertuples() if len(mine) > 1 else ():
             place, name = (getattr(row, cost), row.mean), f"{getattr(row, axis):g}"
             panel.annotate(name, place, OFFSETS[0], textcoords="offset points", fontsize=7, color=INK)

@@ -4,9 +4,9 @@ import pandas as pd
 
 from workflow.report.answers.lines import Line, drawn_axis, lines_of, panels
 from workflow.report.figures.colours import GREY, INK, as_named, shades
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import (
     DASHES,
-    average_by_step,
     draw_curve,
     draw_message,
     fold,
@@ -15,8 +15,9 @@ from workflow.report.figures.style import (
     share_legend,
 )
 from workflow.report.numbers import is_number
+from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge
-from workflow.results.statistics import FEWEST
+from workflow.results.statistics import FEWEST, over_seeds
 
 PART_OF_DEV = (
     "A point reads the part of dev that the scale gives to curves, the score in the tables what is scored after "
@@ -26,18 +27,31 @@ TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row at most; rows are as even as can be
 SMALL, LINE = 7, 0.12  # points of a title; inches of a line of it
 START, ROOM = 0.15, 0.06  # the part of the updates that may be cut off on top; the room above and below the rest
-COLUMNS = ["text", "variant", "colour", "S", "k", "digest", "step", "value"]
+PLACE = ["text", "variant", "colour", "S", "k"]
+COLUMNS = [*PLACE, "line", "step", "mean", "low", "high", "runs"]
 
 
 def data(runs: pd.DataFrame, unit: str) -> pd.DataFrame:
-    """Make a row per point: the loss on dev of every run, failed ones as far as they got. unit: of the task's curve."""
-    rows = [
+    """Make a row per point that is drawn: the loss on dev, the mean of the seeds that ended, with its interval.
+
+    Where they are few, each seed has a line of its own, and so have failed runs, as far as they got. line: `mean` or a
+    digest. unit: of the task's curve.
+    """
+    points = [
         (run.text, run.variant, run.colour, run.S, run.k, run.digest, point["step"], point[f"dev_{unit}"])
         for run in with_badge(as_named(runs)).itertuples()
         for point in run.curve
         if is_number(point.get(f"dev_{unit}"))
     ]
-    return pd.DataFrame(rows, columns=COLUMNS).astype({"S": float, "k": float})
+    points = pd.DataFrame(points, columns=[*PLACE, "digest", "step", "value"]).astype({"S": float, "k": float})
+    rows = []
+    for key, mine in points.groupby(PLACE, dropna=False, sort=False):
+        ended = mine.groupby("digest")["step"].transform("max") == mine["step"].max()
+        line = mine["digest"].mask(ended, "mean") if mine.loc[ended, "digest"].nunique() >= FEWEST else mine["digest"]
+        for (name, step), at in mine.groupby([line, "step"], sort=False):
+            seeds = over_seeds(at["value"].tolist())
+            rows.append((*key, name, step, seeds["value"], seeds["low"], seeds["high"], name_runs(at, "value")))
+    return pd.DataFrame(rows, columns=COLUMNS).astype(dict.fromkeys(("S", "k", "mean", "low", "high"), float))
 
 
 def draw(data: pd.DataFrame, title: str, scale: str):
@@ -56,7 +70,7 @@ def draw(data: pd.DataFrame, title: str, scale: str):
 
 def _scale(panel, rows: pd.DataFrame, scale: str) -> None:
     """Cut off the first steep part of the curves, which would leave no room for the rest. rows: of the panel's text."""
-    shown = rows.loc[rows["step"] >= START * rows["step"].max(), "value"]
+    shown = rows.loc[rows["step"] >= START * rows["step"].max(), "mean"]
     low, high = shown.min(), shown.max()
     if low < high:  # else there is one value, and matplotlib makes room around it
         log_room, room = (high / low) ** ROOM, ROOM * (high - low)
@@ -130,11 +144,9 @@ def _plot_variant(panel, rows: pd.DataFrame, same_text: pd.DataFrame, axis: str 
 
 
 def _plot_runs(panel, runs: pd.DataFrame, color: str, ls: str, label: str) -> None:
-    """Draw the mean of the seeds that ended, with its interval; each seed alone where they are few, or broke off."""
-    ended = runs.groupby("digest")["step"].transform("max") == runs["step"].max()
-    if runs.loc[ended, "digest"].nunique() < FEWEST:
-        ended[:] = False
-    for _, curve in runs[~ended].groupby("digest", sort=False):
-        panel.plot(curve["step"], curve["value"], lw=0.8, alpha=0.8, color=color, ls=ls, label=label)
-    if ended.any():
-        draw_curve(panel, average_by_step(runs[ended], "value"), "step", color, label, marker="", ls=ls, lw=1.2)
+    for name, curve in runs.groupby("line", sort=False):
+        if name == "mean":
+            draw_curve(panel, curve, "step", color, label, marker="", ls=ls, lw=1.2)
+        else:
+            line = panel.plot(curve["step"], curve["mean"], lw=0.8, alpha=0.8, color=color, ls=ls, label=label)
+            shows(line, curve.index)

@@ -5,13 +5,15 @@ import pandas as pd
 from workflow.report.answers.effects import places
 from workflow.report.answers.lines import LEGEND, Line, aside, drawn_axis, lines_of, name_score, panels, texts_of
 from workflow.report.figures.colours import GREY, INK, as_named, is_shade
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import canvas, draw_message, fold, set_powers, share_legend
+from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, mean_interval
 
 ROW, ROWS = 0.27, 5  # inches of a variant; how many have room at least, so that axes are more than their labels
 SEED, MARGIN = 0.05, 0.3  # of an octave: single seeds to the right of their mean; room left and right of all
-COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points"]
+COLUMNS = ["text", "variant", "colour", "S", "k", "mean", "low", "high", "points", "runs"]
 
 
 def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -22,7 +24,8 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
             points = members[quantity].astype(float).tolist()
             mean, low, high = mean_interval(points)
             bounds = (low, high) if len(points) >= FEWEST else (None, None)
-            rows.append((text, variant, members["colour"].iloc[0], S, k, mean, *bounds, points))
+            place = (text, variant, members["colour"].iloc[0], S, k)
+            rows.append((*place, mean, *bounds, points, name_runs(members, quantity)))
     numbers = dict.fromkeys(("S", "k", "mean", "low", "high"), float)
     return pd.DataFrame(rows, columns=COLUMNS).astype(numbers)
 
@@ -45,9 +48,10 @@ def _draw_dots(data: pd.DataFrame, score: str):
         panel.axvline(rows["mean"].iloc[0], color=GREY, lw=0.8, ls="--")
         for place, row in enumerate(rows.itertuples()):
             colour = INK if many and is_shade(row.colour) else row.colour
-            panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
+            seeds = panel.plot(row.points, [place] * len(row.points), "|", ms=9, mew=1, color=colour, alpha=0.7)
             bar = None if pd.isna(row.low) else row.high - row.mean
-            panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
+            mean = panel.errorbar(row.mean, place, xerr=bar, fmt="o", ms=5, lw=1.4, capsize=3, color=colour)
+            shows([mean, seeds], [row.Index])
         panel.set_yticks(range(len(rows)), _names(rows), parse_math=False)
         panel.set_ylim(len(rows) - 0.5, -0.5)
         panel.grid(axis="y", visible=False)
@@ -89,14 +93,15 @@ def _draw_curves(data: pd.DataFrame, axis: str, score: str):
 def _draw_line(panel, line: Line, rows: pd.DataFrame) -> None:
     """Draw one variant. rows: with their `place` on the axis, missing where they have none."""
     for row in rows[rows["place"].isna()].itertuples():
-        panel.axhline(row.mean, color=line.colour, lw=1.4, ls="--", label=line.name)
-        if pd.notna(row.low):
-            panel.axhspan(row.low, row.high, color=line.colour, alpha=0.15, lw=0)
+        across = panel.axhline(row.mean, color=line.colour, lw=1.4, ls="--", label=line.name)
+        band = panel.axhspan(row.low, row.high, color=line.colour, alpha=0.15, lw=0) if pd.notna(row.low) else None
+        shows([across, band], [row.Index] * 2)  # from the left to the right
     placed = rows.dropna(subset=["place"]).sort_values("place")
     if not len(placed):
         return
     bars = (placed["high"] - placed["mean"]).fillna(0)
     style = {"marker": line.mark, "ms": 5, "capsize": 3, "lw": 1.4, "color": line.colour, "label": line.name}
-    panel.errorbar(placed["place"], placed["mean"], bars, **style)
+    means = panel.errorbar(placed["place"], placed["mean"], bars, **style)
     points = placed.explode("points")
-    panel.plot(points["place"] * 2**SEED, points["points"].astype(float), "_", ms=5, color=line.colour, alpha=0.8)
+    beside, seeds = points["place"] * 2**SEED, points["points"].astype(float)
+    shows([means, panel.plot(beside, seeds, "_", ms=5, color=line.colour, alpha=0.8)], placed.index)

@@ -1,13 +1,10 @@
-"""The configurations of one ablation compared in pairs, a run beside the run of the same text and seed; as a table."""
+"""The configurations of one ablation compared in pairs, a run beside the run of the same text and seed."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.figures.colours import as_named
-from workflow.report.texts import with_titles
-from workflow.results.registry import REGISTRY
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
@@ -15,18 +12,11 @@ from workflow.results.statistics import (
     half_width,
     mean_interval,
     mean_of,
-    over_seeds,
     p_of,
     scatter,
 )
-from workflow.results.timings import SPEEDS, over_turns
-from workflow.results.trained_enough import learned_spans
 
 GRID = ("S", "k")
-BESIDE_SCORE = (
-    *("mean_span", "macs_executed", "parameters"),
-    *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
-)
 
 
 @dataclass(frozen=True)
@@ -143,65 +133,3 @@ def change_along(runs: pd.DataFrame, axis: str, quantity: str) -> Effect | None:
     ends = runs[axis].min(), runs[axis].max()
     low, high = (runs[runs[axis] == end] for end in ends)
     return effect_of(pair(high, low, quantity)) if ends[0] < ends[1] else None
-
-
-def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
-    """Make the lines of the table. names: titles of costs, where the task has others than the registry.
-
-    half, difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
-    """
-    runs = with_titles(as_named(runs))
-    lines = [
-        _line(text, *place, runs, quantity)
-        for text, rows in runs.groupby("title", sort=False)
-        for place in places(rows)
-    ]
-    costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
-    if not len(learned_spans(runs)):
-        costs = [name for name in costs if name != "mean_span"]
-    for line in lines:
-        line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
-    return {
-        "lines": lines,
-        "texts": runs["title"].nunique() > 1,
-        "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
-        "costs": [names.get(name, REGISTRY[name].title) for name in costs],
-        "compared": any(line["effect"] for line in lines),
-        "first": runs["variant"].iloc[0],
-        "half": _median([line["half"] for line in lines]),
-        "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
-    }
-
-
-def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> dict:
-    finished, base = group[(group["status"] == "ok") & group[quantity].notna()], beside(runs, S, k)
-    values = finished[quantity].astype(float).tolist()
-    mean, low, high = mean_interval(values) if values else (None, None, None)
-    return {
-        "text": text,
-        "variant": variant,
-        "S": S,
-        "k": k,
-        "mean": mean,
-        "half": half_width(low, high) if len(values) >= FEWEST else None,
-        "points": [
-            (run.seed, getattr(run, quantity), run.digest, run.status)
-            for run in group[["seed", quantity, "digest", "status"]].itertuples()
-        ],
-        "effect": effect_beside(group, base[base["title"] == text], quantity),
-        "runs": finished,
-    }
-
-
-def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
-    """Average a cost and give half its interval, for a span over seeds, for a speed over turns."""
-    if name in SPEEDS or name == "mean_span":
-        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(runs[name].dropna().astype(float).tolist())
-        return shown["value"], half_width(shown["low"], shown["high"])
-    mean = pd.to_numeric(runs[name]).mean()
-    return (None if pd.isna(mean) else float(mean)), None
-
-
-def _median(halves: list[float | None]) -> float | None:
-    known = [half for half in halves if half]
-    return float(pd.Series(known).median()) if known else None

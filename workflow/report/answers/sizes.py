@@ -5,13 +5,15 @@ import pandas as pd
 from workflow.report.answers.effects import effect_beside
 from workflow.report.answers.lines import MARKS, name_score, panels
 from workflow.report.figures.colours import as_named
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import fold, set_log, share_legend
+from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge, with_titles
 from workflow.results.statistics import FEWEST, mean_interval
 
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
-COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds"]
+COLUMNS += ["effect", "effect_low", "effect_high", "d_model", "layers", "steps", "seconds", "runs"]
 SHAPE = ("d_model", "layers", "steps")
 
 
@@ -34,8 +36,10 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
             told = (effect.mean, effect.low, effect.high) if effect else (None, None, None)
             place = (text, variant, mine["colour"].iloc[0], size, mine["parameters"].mean(), mine[COST].mean())
             shape = [mine[key].iloc[0] for key in SHAPE]
-            rows.append((*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean()))
-    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable")
+            rows.append(
+                (*place, mean, *bounds, len(values), *told, *shape, mine["seconds"].mean(), name_runs(mine, quantity))
+            )
+    return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 
 def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
@@ -60,7 +64,7 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
 def _draw_line(panel, places: pd.Series, rows: pd.DataFrame, columns: tuple[str, str, str], style: dict) -> None:
     value, low, high = (rows[column].astype(float) for column in columns)
     bars = [(value - low).fillna(0), (high - value).fillna(0)]
-    panel.errorbar(places, value, bars, ms=5, lw=1.4, capsize=3, **style)
+    shows(panel.errorbar(places, value, bars, ms=5, lw=1.4, capsize=3, **style), rows.index)
 
 
 def _label(panel, across: str, up: str, text: str) -> None:

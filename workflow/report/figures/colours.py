@@ -44,7 +44,7 @@ READABLE = {LIGHT_PAPER: 3.0, DARK_PAPER: 5.0}
 OF_THE_PAGE = {"#000000": "var(--ink)", INK: "var(--ink)", GREY: "var(--soft)", "#bbbbbb": "var(--line)"}
 COLOUR = re.compile(r"\b(fill|stroke): (#[0-9a-f]{6})")
 BACKGROUND = re.compile(r'(<g id="patch_\d+">\s*<path [^>]*style="fill: )#ffffff')
-MAP = re.compile(r'(<g id="QuadMesh_\d+">.*?</g>)', re.DOTALL)
+MAP = re.compile(r'(<g id="(?:QuadMesh_\d+|cells-[\d-]+)">.*?</g>)', re.DOTALL)  # as `marks.shows` names one
 
 
 @cache

@@ -5,6 +5,7 @@ import pandas as pd
 from matplotlib.colors import ListedColormap, to_rgba
 
 from workflow.report.figures.colours import GREY
+from workflow.report.figures.marks import shows
 from workflow.report.figures.style import WIDTH, canvas, draw_message
 
 COLUMNS = ["panel", "layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
@@ -53,6 +54,7 @@ def draw(data: pd.DataFrame, queries: str, keys: str):
             weights.drop_duplicates(side).sort_values(side)[f"{side}_piece"].tolist() for side in ("query", "key")
         ]
         mesh = draw_heat(panel, grid.to_numpy(), *pieces)
+        shows(mesh, weights.sort_values(["query", "key"]).index)
         _count_keys(panel, grid.to_numpy())
         panel.set_title(weights["panel"].iloc[0], fontsize=SIZE + 1)
         panel.set_xlabel(keys, fontsize=SIZE)

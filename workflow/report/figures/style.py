@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocat
 from matplotlib.transforms import Bbox
 
 from workflow.report.figures.colours import GREY
-from workflow.results.statistics import over_seeds
+from workflow.report.figures.marks import shows
 
 WIDTH = 6.4  # inches of a whole figure; one width, so that text has one size on a page
 LETTERS = 70  # of a title that fit side by side over a whole figure
@@ -23,6 +23,7 @@ DASHES = ("-", "--", ":", "-.")  # so that lines that lie on each other can all 
 STYLE = {
     "svg.hashsalt": "attention-suite",
     "svg.fonttype": "none",
+    "path.simplify": False,  # so that a line has a point for each row that it shows
     "text.parse_math": False,  # a label with two dollars is text
     "font.family": "DejaVu Sans",
     "font.size": 9,
@@ -131,20 +132,14 @@ def draw_points(axes, data: pd.DataFrame, x: str, colour: str) -> None:
 def draw_curve(axes, data: pd.DataFrame, x: str, colour: str, label: str, **style) -> None:
     """Draw a line through the means, with its interval as a band, or the points of few seeds."""
     data = data.dropna(subset=["mean"]).sort_values(x)
-    axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    line = axes.plot(data[x], data["mean"], **{"marker": "o", "markersize": 4, "color": colour, "label": label} | style)
+    band = None
     draw_points(axes, data, x, colour)
     banded = data.dropna(subset=["low", "high"])
     if len(banded):
-        axes.fill_between(
-            banded[x], banded["low"].astype(float), banded["high"].astype(float), color=colour, alpha=0.15, lw=0
-        )
-
-
-def average_by_step(points: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Average a quantity at each step over the seeds that have reached it. points: with their step, of all seeds."""
-    by_step = points.dropna(subset=[quantity]).groupby("step")[quantity]
-    rows = [{"step": step} | over_seeds(values.tolist()) for step, values in by_step]
-    return pd.DataFrame(rows, columns=["step", "value", "low", "high", "points"]).rename(columns={"value": "mean"})
+        low, high = banded["low"].astype(float), banded["high"].astype(float)
+        band = axes.fill_between(banded[x], low, high, color=colour, alpha=0.15, lw=0)
+    shows([line, band], data.index)
 
 
 def pick_holding(runs: pd.DataFrame, fact: str) -> pd.DataFrame:

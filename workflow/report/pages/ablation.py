@@ -10,10 +10,11 @@ import pandas as pd
 from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
 from workflow.report.answers import cost_figure, curves_figure, effect_figure, sizes
-from workflow.report.answers.effects import variant_table
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.tuning import tuning_table
+from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import read_lines
+from workflow.report.figures.marks import tell
 from workflow.report.figures.style import as_svg
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
@@ -52,6 +53,7 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
         "title": ablation.question,
         "name": name,
         "paper": studies()[ablation.paper].heading,
+        "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
         "answer": answer(runs, task),
         "sizes": of_sizes(frames.at_every_size, task),
@@ -100,12 +102,11 @@ def _line(run, task: TaskSpec) -> dict:
 def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
     """Answer the question in a sentence, a table and figures. runs: of one ablation, with their costs."""
     quantity, title, unit = task.columns[0]
-    texts = badges(runs)
     return {
         "said": answer_of(runs, task),
         "score": (title, unit),
         "table": variant_table(runs, quantity, _names(task)),
-        "figures": [_on_page(*each, texts) for each in draw_figures(runs, task)],
+        "figures": [_on_page(*each, runs) for each in draw_figures(runs, task)],
     }
 
 
@@ -115,9 +116,9 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
     if runs["size"].nunique() < 2:
         return None
     numbers = sizes.data(runs, quantity)
-    figure = sizes.draw(numbers, quantity, title, of)
+    about, figure = ("sizes", "The effect over size, and quality over cost"), sizes.draw(numbers, quantity, title, of)
     return {
-        "figure": _on_page("sizes", "The effect over size, and quality over cost", SIZES, figure, badges(runs)),
+        "figure": _on_page(*about, SIZES, figure, numbers, runs),
         "rows": numbers.to_dict("records"),
         "score": (title, unit),
         "first": numbers["variant"].iloc[0],
@@ -126,16 +127,21 @@ def of_sizes(runs: pd.DataFrame, task: TaskSpec) -> dict | None:
 
 
 def draw_figures(runs: pd.DataFrame, task: TaskSpec) -> list[tuple]:
-    """Draw the figures that show something, each as (name, title, caption, figure): one configuration has no effect."""
+    """Draw the figures that show something, each as (name, title, caption, figure, numbers).
+
+    One configuration has no effect.
+    """
     (quantity, title, _), (loss, loss_title, scale) = task.columns[0], task.curve
     scores, costs = effect_figure.data(runs, quantity), cost_figure.data(runs, quantity)
-    curves = curves_figure.draw(curves_figure.data(runs, loss), loss_title, scale)
-    figures = [("curves", "Learning curves", CURVES, curves)]
+    learning = curves_figure.data(runs, loss)
+    curves = curves_figure.draw(learning, loss_title, scale)
+    figures = [("curves", "Learning curves", CURVES, curves, learning)]
     if len(costs):
         cost = cost_figure.draw(costs, quantity, title, _names(task))
-        figures.insert(0, ("cost", "Cost beside quality", COST, cost))
+        figures.insert(0, ("cost", "Cost beside quality", COST, cost, costs))
     if len(scores[["variant", "S", "k"]].drop_duplicates()) > 1:
-        figures.insert(0, ("effect", "The effect", EFFECT, effect_figure.draw(scores, quantity, title)))
+        effect = effect_figure.draw(scores, quantity, title)
+        figures.insert(0, ("effect", "The effect", EFFECT, effect, scores))
     return figures
 
 
@@ -145,8 +151,9 @@ def _names(task: TaskSpec) -> dict[str, str]:
     return names | {"macs_executed": f"executed multiply-adds / {task.tokens[:-1]}"}
 
 
-def _on_page(name: str, title: str, caption: str, figure, texts: list[dict]) -> dict:
+def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
     """Return a figure as its template takes it; it is made for this page, and has no file of its own."""
     svg = embed_svg(as_svg(figure), f"answer-{name}")
-    about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": texts}
-    return about | {"svg": svg, "runs": [], "files": []}
+    about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": badges(runs), "svg": svg}
+    runs_at = artefacts.runs_at(runs["ablation"].iloc[0])
+    return about | {"told": tell(numbers, svg), "runs": [], "runs_at": runs_at, "files": []}

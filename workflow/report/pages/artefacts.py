@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pandas as pd
+
 from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
 from workflow.report.builders import load_builder
+from workflow.report.figures.marks import tell
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
 from workflow.report.pages.site import Site, read_svg
 from workflow.report.tables.cells import NOT_TRAINED
@@ -83,5 +86,6 @@ def figure(site: Site, name: str, ablation: str) -> dict:
     if not path.exists():
         return {**about, "missing": NOT_MADE}
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
-    trace = provenance.read(path)
-    return {**about, "svg": read_svg(path, name), "files": files, "runs": trace.runs, "texts": trace.texts}
+    trace, svg = provenance.read(path), read_svg(path, name)
+    told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
+    return {**about, "svg": svg, "told": told, "files": files, "runs": trace.runs, "texts": trace.texts}

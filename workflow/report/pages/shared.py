@@ -16,8 +16,10 @@ from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.papers import analytic_page, paper_page, status_page
 from workflow.report.pages.pivot import pivot_page
+from workflow.report.pages.search import search_script
 from workflow.report.pages.site import Site
 from workflow.report.pages.verdicts import verdicts_page
+from workflow.results.record import write_if_changed
 from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
 
@@ -33,6 +35,7 @@ def write_shared(site: Site, runs: pd.DataFrame) -> None:
         "status": status_page(site, ablations.values()),
         "pivot": pivot_page(runs),
     }
+    write_if_changed(site.reports / "report.js", search_script(runs, ledger, ablations))
     for name, context in pages.items():
         site.write(f"{name}.html.j2", f"{name}.html", shared=list(pages), **context)
 

@@ -13,11 +13,13 @@ from markupsafe import Markup, escape
 from workflow.config.files import ROOT, atomic_write
 from workflow.report import numbers
 from workflow.report.figures.colours import follow_page
+from workflow.report.figures.marks import answering
 from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-ASSETS = {"style": "style.css", "script": "page.js", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
+ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
+ASSETS |= {"view": "view.js", "script": "page.js", "live": "live.js", "frame": "frame.js"}
 CITED = re.compile(r"docs/(\w+)\.md")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
@@ -123,7 +125,7 @@ def embed_svg(text: str, name: str) -> Markup:
     svg = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", match.group(), flags=re.DOTALL)
     svg = re.sub(r">\s+<", "><", svg)
     svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"\s+", " ", re.sub(r"(\.\d\d)\d+", r"\1", path.group())), svg)
-    svg = _rename_ids(follow_page(svg), name)
+    svg = _rename_ids(answering(follow_page(svg)), name)
     svg = re.sub(r'(?:xlink:)?href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
     for size in ("width", "height"):

@@ -126,9 +126,17 @@ def summarise(runs: pd.DataFrame, by: list[str], quantity: str) -> pd.DataFrame:
         values = values_of(finished, quantity)
         seeds = over_seeds(values)
         row = dict(zip(by, key, strict=True)) | {"mean": seeds.pop("value")} | seeds
-        rows.append({**row, "n": len(values), "failed": len(group) - len(finished)})
-    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed"])
+        counts = {"n": len(values), "failed": len(group) - len(finished)}
+        rows.append({**row, **counts, "runs": name_runs(finished, quantity)})
+    groups = pd.DataFrame(rows, columns=[*by, "mean", "low", "high", "points", "n", "failed", "runs"])
     return groups.astype(dict.fromkeys(("mean", "low", "high"), float))
+
+
+def name_runs(runs: pd.DataFrame, quantity: str) -> str:
+    """Name the runs behind a mean as `DIGEST=VALUE DIGEST=VALUE`; a timing belongs to turns, not to runs."""
+    if quantity in TIMED:
+        return " ".join(runs["digest"])
+    return " ".join(f"{run}={value:.6g}" for run, value in zip(runs["digest"], runs[quantity], strict=True))
 
 
 def ratio(

@@ -1,3 +1,9 @@
+const create = (name, attributes = {}, ...children) => {
+  const element = Object.assign(document.createElement(name), attributes);
+  element.append(...children);
+  return element;
+};
+
 // A cell's value for sorting: data-sort where it has that, else its text.
 function sortKey(cell) {
   const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";
@@ -7,24 +13,33 @@ function sortKey(cell) {
   return digits ? Number.parseFloat(digits.replace(/,/g, "")) : text.toLowerCase();
 }
 
-// Click or press a column's head to sort by it; again to reverse. Empty cells stay last.
+// By which name the view knows a table.
+const nameOf = (table) => (table.closest(".scroll")?.getAttribute("aria-label") ?? "table").toLowerCase().replace(/\W+/g, "-").slice(0, 24);
+
+// Click or press a column's head to sort by it; again to reverse. Empty cells stay last. The view holds the number of the
+// column, counted from 1, with a minus where it is turned round.
 function sortable(table) {
-  const heads = [...table.tHead.rows[0].cells];
-  heads.forEach((head, column) => {
-    head.querySelector("button").addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") === "ascending";
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const body = table.tBodies[0];
-      const rows = [...body.rows].map((row) => [sortKey(row.cells[column]), row]);
-      rows.sort(([a], [b]) => {
-        if (a === null || b === null) return (a === null) - (b === null);
-        const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
-        return down ? -order : order;
-      });
-      body.append(...rows.map(([, row]) => row));
-    });
+  const key = `sort.${nameOf(table)}`;
+  table.tHead.addEventListener("click", (event) => {
+    const head = event.target.closest("button") && event.target.closest("th");
+    if (head) view.set({ [key]: `${head.getAttribute("aria-sort") === "ascending" ? "-" : ""}${head.cellIndex + 1}` });
   });
+  table.sort = () => {
+    const wanted = Number(view.get(key)), sign = Math.sign(wanted), body = table.tBodies[0], rows = [...body.rows];
+    [...table.tHead.rows[0].cells].forEach((head, number) => {
+      if (number === Math.abs(wanted) - 1) head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+      else head.removeAttribute("aria-sort");
+    });
+    rows.forEach((row, number) => (row.order ??= number));
+    const keyed = rows.map((row) => [wanted ? sortKey(row.cells[Math.abs(wanted) - 1]) : row.order, row]);
+    keyed.sort(([a, one], [b, other]) => {
+      if (a === null || b === null) return (a === null) - (b === null) || one.order - other.order;
+      const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1;
+      return (wanted ? sign : 1) * order || one.order - other.order;
+    });
+    if (keyed.some(([, row], place) => row !== rows[place])) body.append(...keyed.map(([, row]) => row));
+  };
+  view.follow(table.sort);
 }
 
 // What a table shows, as text: its head and the rows that the filters left.
@@ -54,7 +69,7 @@ async function copy(text) {
     await navigator.clipboard.writeText(text);
   } catch {
     // A page read from a disk may have no access to the clipboard: copy from a selected text area.
-    const area = document.body.appendChild(Object.assign(document.createElement("textarea"), { value: text }));
+    const area = document.body.appendChild(create("textarea", { value: text }));
     area.select();
     document.execCommand("copy");
     area.remove();
@@ -65,13 +80,16 @@ async function copy(text) {
 function tools(table) {
   const place = table.closest(".scroll") ?? table;
   const name = place.getAttribute("aria-label") ?? document.title;
-  const bar = Object.assign(document.createElement("div"), { className: "tools" });
-  const status = Object.assign(document.createElement("span"), { className: "note" });
+  const bar = create("div", { className: "tools" });
+  const status = create("span", { className: "note" });
   status.setAttribute("role", "status");
   if (table.tBodies[0].rows.length >= 8) {
-    const input = Object.assign(document.createElement("input"), { type: "search", placeholder: "filter rows" });
+    const input = create("input", { type: "search", placeholder: "filter rows" });
     input.setAttribute("aria-label", `Filter the rows of ${name}`);
-    input.addEventListener("input", () => {
+    const key = `filter.${nameOf(table)}`;
+    input.addEventListener("input", () => view.set({ [key]: input.value || null }, false));
+    view.follow(() => {
+      if (input.value !== view.get(key)) input.value = view.get(key);
       const words = input.value.toLowerCase().split(/\s+/);
       const rows = [...table.tBodies[0].rows];
       for (const row of rows) row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word));
@@ -80,7 +98,7 @@ function tools(table) {
     bar.append(input);
   }
   for (const [format, write] of Object.entries(FORMATS)) {
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: format });
+    const button = create("button", { type: "button", textContent: format });
     button.setAttribute("aria-label", `Copy ${name} as ${format}`);
     button.addEventListener("click", async () => {
       await copy(`${write(shown(table)).join("\n")}\n`);
@@ -92,10 +110,21 @@ function tools(table) {
   place.before(bar);
 }
 
+// What is open, by its number on the page as it was made, before anything is sorted; only what a reader opened or closed differs from the page as it was made.
+let printing = false;
+const foldable = [...document.querySelectorAll("main details")], usual = foldable.map((each) => each.open);
+const turned = () => foldable.flatMap((each, number) => (each.open === usual[number] ? [] : [number + 1])).join(",");
+foldable.forEach((each) => each.addEventListener("toggle", () => turned() === view.get("open") || printing || view.set({ open: turned() || null })));
+view.follow(() => {
+  const wanted = view.get("open").split(",").map(Number);
+  foldable.forEach((each, number) => (each.open = usual[number] !== wanted.includes(number + 1)));
+});
+
 document.querySelectorAll("table.sortable").forEach((table) => (sortable(table), tools(table)));
 
 // On paper nothing can be opened: print how verdicts are reached, but no lists of runs.
-addEventListener("beforeprint", () => document.querySelectorAll("#ledger > details").forEach((details) => (details.open = true)));
+addEventListener("afterprint", () => (printing = false));
+addEventListener("beforeprint", () => (printing = true) && document.querySelectorAll("#ledger > details").forEach((details) => (details.open = true)));
 
 // A note opens under its mark, inside the window: a table that scrolls would cut it off.
 function place(tip) {
@@ -114,9 +143,10 @@ addEventListener("afterprint", () => document.querySelectorAll(".scroll > table"
 // The ledger by verdict: a button shows the claims with its verdict alone; pressed again, all claims.
 const verdicts = [...document.querySelectorAll("button.verdict")];
 for (const button of verdicts) {
-  button.addEventListener("click", () => {
-    const wanted = button.getAttribute("aria-pressed") === "true" ? null : button.dataset.verdict;
-    verdicts.forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.verdict === wanted)));
-    for (const row of document.querySelectorAll("tr[data-verdict]")) row.classList.toggle("off", wanted !== null && row.dataset.verdict !== wanted);
-  });
+  button.addEventListener("click", () => view.set({ verdict: view.get("verdict") === button.dataset.verdict ? null : button.dataset.verdict }));
 }
+view.follow(() => {
+  const wanted = view.get("verdict");
+  verdicts.forEach((other) => other.setAttribute("aria-pressed", String(other.dataset.verdict === wanted)));
+  for (const row of document.querySelectorAll("tr[data-verdict]")) row.classList.toggle("off", wanted !== "" && row.dataset.verdict !== wanted);
+});

@@ -17,27 +17,27 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 // With the decimals that two digits of a column's narrowest half interval take.
 const digits = (value, narrow) => (Math.abs(value) >= 1e4 || !Number.isFinite(narrow) ? number(value) : value.toFixed(Math.min(4, Math.max(0, 1 - Math.floor(Math.log10(narrow))))));
 
-// Fill the selects that depend on the question; `view` is what a link asks for.
-function choose(view) {
+// Fill the selects that depend on the question; `asked` is what a link asks for.
+function choose(asked) {
   const crossed = Object.keys(questions).find((name) => ["S", "k"].some((axis) => of(questions[name].cells, axis).length > 2));
-  options(fields.question, Object.entries(questions).map(([name, question]) => [name, question.question]), view.question ?? crossed);
+  options(fields.question, Object.entries(questions).map(([name, question]) => [name, question.question]), asked.question ?? crossed);
   const { cells, measures } = questions[fields.question.value];
   const varied = axes.filter((axis) => of(cells, axis).length > 1);
   const offered = (varied.length > 1 ? varied : axes).map((axis) => [axis, axis]);
   const gridded = ["S", "k"].filter((axis) => of(cells, axis).filter((value) => value !== null).length > 1);
   const usual = [...gridded.slice(0, 1), ...["variant", "text"].filter((axis) => varied.includes(axis)), ...gridded.slice(1), "text"];
-  options(fields.rows, offered, view.rows ?? usual[0]);
-  options(fields.columns, offered, view.columns ?? usual.find((axis) => axis !== fields.rows.value));
+  options(fields.rows, offered, asked.rows ?? usual[0]);
+  options(fields.columns, offered, asked.columns ?? usual.find((axis) => axis !== fields.rows.value));
   for (const axis of axes) {
     const values = of(cells, axis), left = ![fields.rows.value, fields.columns.value].includes(axis) && values.length > 1;
     const each = values.map((value) => [String(value), label(axis, value)]), all = ["", `mean over every ${axis}`];
     const apart = axis === "variant" || axis === "text"; // these are averaged over only where that is asked for
-    options(fields[axis], left ? (apart ? [...each, all] : [all, ...each]) : [["", ""]], view[axis]);
+    options(fields[axis], left ? (apart ? [...each, all] : [all, ...each]) : [["", ""]], asked[axis]);
     fields[axis].parentElement.hidden = !left;
   }
-  options(fields.measure, measures.map(([measure]) => [measure, measure]), view.measure);
+  options(fields.measure, measures.map(([measure]) => [measure, measure]), asked.measure);
   const rows = of(cells, fields.rows.value).map((value) => [String(value), label(fields.rows.value, value)]);
-  options(fields.baseline, [["", "nothing"], ...rows], view.baseline);
+  options(fields.baseline, [["", "nothing"], ...rows], asked.baseline);
 }
 
 // One place of the grid: by seed the mean of its cells, of the seeds that all of them have; and the run of the first.
@@ -68,65 +68,62 @@ function estimate({ values, run }, base) {
 }
 
 function place(found, divided, narrow) {
-  const cell = document.createElement("td");
+  const cell = create("td");
   cell.dataset.sort = found?.value ?? "";
   if (!found) return cell;
   const { value, half, kept, run } = found;
-  cell.append(Object.assign(document.createElement("a"), { href: run, className: "ours", textContent: `${digits(value, narrow)}${divided ? " x" : ""}` }));
+  cell.append(create("a", { href: run, className: "ours", textContent: `${digits(value, narrow)}${divided ? " x" : ""}` }));
   const scatter = half ? ` ± ${digits(half, narrow)}` : kept.length === 2 && kept[0] !== kept[1] ? ` (${kept.map(number).join(", ")})` : "";
-  if (scatter) cell.append(Object.assign(document.createElement("span"), { className: "half", textContent: scatter }));
+  if (scatter) cell.append(create("span", { className: "half", textContent: scatter }));
   return cell;
 }
 
-const heading = (text, scope) => Object.assign(document.createElement("th"), { textContent: text, scope });
+const heading = (text, scope) => create("th", { textContent: text, scope });
 
 // The head of a column: a button, as in every table that can be sorted.
 function head(text) {
   const cell = heading("", "col");
-  cell.append(Object.assign(document.createElement("button"), { type: "button", textContent: text }));
+  cell.append(create("button", { type: "button", textContent: text }));
   return cell;
 }
 
 const seen = () => Object.fromEntries(Object.entries(fields).map(([name, select]) => [name, select.value]));
 
 function draw() {
-  const view = seen();
-  const { cells: all, measures, colours } = questions[view.question];
-  const cells = all.filter((cell) => axes.every((axis) => !view[axis] || String(cell[axis]) === view[axis]));
-  const down = of(cells, view.rows);
-  const across = view.rows === view.columns ? [undefined] : of(cells, view.columns);
-  const base = down.find((row) => String(row) === view.baseline), divided = view.baseline !== "";
-  const found = down.map((row) => across.map((column) => estimate(at(cells, view, row, column), divided ? beside(cells, all, view, base, column) : null)));
-  const names = across.map((column) => (column === undefined ? view.measure : label(view.columns, column)));
-  table.tHead.rows[0].replaceChildren(head(view.rows), ...names.map(head));
+  const chosen = seen();
+  const { cells: all, measures, colours } = questions[chosen.question];
+  const cells = all.filter((cell) => axes.every((axis) => !chosen[axis] || String(cell[axis]) === chosen[axis]));
+  const down = of(cells, chosen.rows);
+  const across = chosen.rows === chosen.columns ? [undefined] : of(cells, chosen.columns);
+  const base = down.find((row) => String(row) === chosen.baseline), divided = chosen.baseline !== "";
+  const found = down.map((row) => across.map((column) => estimate(at(cells, chosen, row, column), divided ? beside(cells, all, chosen, base, column) : null)));
+  const names = across.map((column) => (column === undefined ? chosen.measure : label(chosen.columns, column)));
+  table.tHead.rows[0].replaceChildren(head(chosen.rows), ...names.map(head));
   const narrowest = across.map((_, order) => Math.min(...found.map((row) => row[order]?.half || Infinity)));
   table.tBodies[0].replaceChildren(...down.map((row, number) => {
-    const line = document.createElement("tr");
-    const name = heading(label(view.rows, row), "row");
+    const line = create("tr");
+    const name = heading(label(chosen.rows, row), "row");
     name.dataset.sort = row ?? "";
     line.append(name, ...found[number].map((each, order) => place(each, divided, narrowest[order])));
     return line;
   }));
-  sortable(table); // of the page's own script, as `tools`
-  const [, better] = measures.find(([measure]) => measure === view.measure);
-  const title = divided ? `${view.measure}, divided by ${label(view.rows, base)}` : view.measure + (better ? ` (${better} is better)` : "");
+  table.sort();
+  const [, better] = measures.find(([measure]) => measure === chosen.measure);
+  const title = divided ? `${chosen.measure}, divided by ${label(chosen.rows, base)}` : chosen.measure + (better ? ` (${better} is better)` : "");
   const series = names.map((name, order) => ({ name, colour: colours[name] ?? shades[Math.round((order * (shades.length - 1)) / Math.max(1, names.length - 1))], points: found.map((row) => row[order]) }));
   const figure = document.getElementById("chart");
-  chart(figure, { title, rows: down.map((row) => label(view.rows, row)), series, joined: view.rows === "S" || view.rows === "k" });
-  figure.setAttribute("aria-label", `${title} by ${view.rows}; the table has the numbers`);
-  history.replaceState(null, "", `#${new URLSearchParams(view)}`);
+  chart(figure, { title, rows: down.map((row) => label(chosen.rows, row)), series, joined: chosen.rows === "S" || chosen.rows === "k" });
+  figure.setAttribute("aria-label", `${title} by ${chosen.rows}; the table has the numbers`);
 }
 
-const viewInAddress = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-const restore = () => (choose(viewInAddress()), draw());
 for (const select of Object.values(fields)) {
   select.addEventListener("change", () => {
-    const view = seen();
-    if (select === fields.rows || select === fields.columns) axes.forEach((axis) => delete view[axis]);
-    choose(select === fields.question ? { question: view.question } : view);
-    draw();
+    const asked = select === fields.question ? { question: select.value } : seen();
+    if (select === fields.rows || select === fields.columns) axes.forEach((axis) => delete asked[axis]);
+    choose(asked);
+    view.set(seen());
   });
 }
-addEventListener("hashchange", restore);
-restore();
+sortable(table); // of the page's own script, as `tools`
+view.follow(() => (choose(view.all()), draw()));
 tools(table); // what the grid shows is copied

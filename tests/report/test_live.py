@@ -1,0 +1,121 @@
+"""Figures that answer, a variant that is followed, and a view that is an address; in a real browser."""
+
+import re
+
+import pytest
+
+SPANS = "ablations/span_limit"
+
+
+@pytest.fixture
+def spans(site, page):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto((site / f"{SPANS}/index.html").as_uri())
+    return page
+
+
+def point_at(page, place: int) -> None:
+    mark = page.locator("#figure-answer-effect [data-rows] use").nth(place).bounding_box()
+    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+
+
+def test_a_pointer_shows_a_mark_and_a_click_its_runs(spans):
+    """Two seeds of fixed span at S = 32: 2.1 and 2.2."""
+    card = spans.locator(".card")
+    assert not card.is_visible()
+    point_at(spans, 0)
+    told = card.inner_text()
+    assert told.startswith("fixed span") and "S 32" in told and "mean 2.15" in told and "2 runs" in told
+    spans.mouse.down()
+    spans.mouse.up()
+    assert card.locator("a").all_inner_texts() == ["2.1", "2.2"]
+    card.locator("a").first.click()
+    assert re.search(f"{SPANS}/span_limit-fixed-32-None-1.html$", spans.url)
+
+
+def test_keys_reach_every_mark_and_its_run(spans):
+    figure, card = spans.locator("#figure-answer-effect figure"), spans.locator(".card")
+    figure.focus()
+    seen = set()
+    for _ in range(figure.locator("[data-rows] use").count()):
+        spans.keyboard.press("ArrowRight")
+        seen.add(card.inner_text())
+    assert len(seen) == 4  # two variants at two S
+    spans.keyboard.press("Enter")
+    assert spans.evaluate("document.activeElement.closest('.card') !== null")
+    spans.keyboard.press("Escape")
+    assert not card.is_visible() and figure.evaluate("figure => document.activeElement === figure")
+
+
+def test_a_variant_is_followed_through_tables_and_figures_and_by_its_address(spans, browser):
+    def dimmed(page) -> list[bool]:
+        """Rows of fixed span, rows of adaptive span, marks of both."""
+        rows = [page.locator(f'tr.dim[data-variant="{name}"]').count() > 0 for name in ("fixed span", "adaptive span")]
+        return [*rows, 0 < page.locator("figure .dim").count() < page.locator("figure [data-rows]").count() * 9]
+
+    assert dimmed(spans) == [False, False, False]
+    spans.get_by_role("button", name="adaptive span", exact=True).click()
+    assert dimmed(spans) == [True, False, True]
+    other = browser.new_page()
+    other.goto(spans.url)
+    assert dimmed(other) == [True, False, True]
+    other.close()
+    spans.go_back()
+    assert dimmed(spans) == [False, False, False]
+    spans.go_forward()
+    assert dimmed(spans) == [True, False, True]
+    spans.locator("#figure-answer-effect text").filter(has_text="fixed span").first.click()
+    assert dimmed(spans) == [False, True, True]
+
+
+def test_differences_follow_the_baseline(site, page):
+    page.goto((site / "ablations/quality_against_cost/index.html").as_uri())
+    table, field = page.locator("table.variants"), page.get_by_label("compared with")
+    names = field.locator("option").all_inner_texts()
+    head = table.locator("th[data-compared]")
+
+    def differences() -> dict[str, str]:
+        place = head.evaluate("head => head.cellIndex + 1")
+        rows = table.locator("tbody tr").all()
+        return {row.get_attribute("data-variant"): row.locator(f":nth-child({place})").inner_text() for row in rows}
+
+    first = differences()
+    assert names[0] in head.inner_text() and first[names[0]] == "" and first[names[1]]
+    field.select_option(names[1])
+    turned = differences()
+    assert names[1] in head.inner_text() and turned[names[1]] == ""
+    assert turned[names[0]].lstrip("\N{MINUS SIGN}") == first[names[1]].lstrip("\N{MINUS SIGN}")
+    assert f"baseline={names[1].replace(' ', '+')}" in page.url
+
+
+def test_search_finds_each_kind_of_thing(site, page):
+    page.goto((site / f"{SPANS}/index.html").as_uri())
+    for words, kind in (
+        ("stay flat", "questions"),
+        ("span_limit-fixed-32", "runs"),
+        ("best possible prediction", "words"),
+    ):
+        page.keyboard.press("/")
+        page.keyboard.press("Control+A")
+        page.keyboard.type(words)
+        assert any(kind in head for head in page.locator(".results h3").all_inner_texts()), words
+        page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("transformer-xl adaptive")
+    page.keyboard.press("Enter")
+    page.wait_for_url(lambda url: SPANS not in url)
+    assert page.locator("h1").count() == 1
+
+
+def test_sorting_filter_and_open_parts_stand_in_the_address(site, page, browser):
+    page.goto((site / f"{SPANS}/index.html").as_uri())
+    page.locator("table.variants thead button").first.click()
+    page.get_by_label("Filter the rows of Runs").fill("adaptive")
+    page.locator("table.variants details summary").first.click()
+    page.wait_for_function("location.hash.includes('open=')")
+    other = browser.new_page()
+    other.goto(page.url)
+    shown = "() => [...document.querySelectorAll('tbody tr, details[open]')].map((each) => each.innerText)"
+    assert other.evaluate(shown) == page.evaluate(shown)
+    assert other.locator('th[aria-sort="ascending"]').count() == 1
+    other.close()

@@ -1,0 +1,102 @@
+"""The table of an answer: every variant at its places, with score, seeds, costs, and effects beside each other."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import Effect, beside, effect_beside, places
+from workflow.report.figures.colours import as_named
+from workflow.report.numbers import to_digits
+from workflow.report.texts import with_titles
+from workflow.results.registry import REGISTRY
+from workflow.results.statistics import FEWEST, half_width, mean_interval, over_seeds
+from workflow.results.timings import SPEEDS, over_turns
+from workflow.results.trained_enough import learned_spans
+
+BESIDE_SCORE = (
+    *("mean_span", "macs_executed", "parameters"),
+    *("train_tokens_per_s", "predict_tokens_per_s", "memory_train_bytes"),
+)
+
+
+def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> dict:
+    """Make the lines of the table. names: titles of costs, where the task has others than the registry.
+
+    half, difference_half: the median half width of the intervals, which sets the digits of all numbers in a column.
+    """
+    runs = with_titles(as_named(runs))
+    lines = [
+        _line(text, *place, runs, quantity)
+        for text, rows in runs.groupby("title", sort=False)
+        for place in places(rows)
+    ]
+    costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
+    if not len(learned_spans(runs)):
+        costs = [name for name in costs if name != "mean_span"]
+    for line in lines:
+        line["costs"] = [(*_cost(line["runs"], name), REGISTRY[name].unit) for name in costs]
+    return {
+        "lines": lines,
+        "texts": runs["title"].nunique() > 1,
+        "axes": [axis for axis in "Sk" if runs[axis].notna().any()],
+        "costs": [names.get(name, REGISTRY[name].title) for name in costs],
+        "compared": any(line["effect"] for line in lines),
+        "first": runs["variant"].iloc[0],
+        "effects": {variant: _against(variant, lines, runs, quantity) for variant in runs["variant"].unique()},
+        "half": _median([line["half"] for line in lines]),
+        "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
+    }
+
+
+def _against(base: str, lines: list[dict], runs: pd.DataFrame, quantity: str) -> list[dict | None]:
+    """Write the effect of each line against another variant, at the same S and k; None where there is none."""
+    compared = pd.concat([runs[runs["variant"] == base], runs[runs["variant"] != base]])
+    effects = []
+    for line in lines:
+        same, other = line["all"], beside(compared, line["S"], line["k"])
+        mine = line["variant"] == base
+        effects.append(None if mine else effect_beside(same, other[other["title"] == line["text"]], quantity))
+    half = _median([effect.half for effect in effects if effect])
+    return [effect and _write(effect, half, len(line["points"])) for effect, line in zip(effects, lines, strict=True)]
+
+
+def _write(effect: Effect, half: float | None, runs: int) -> dict:
+    """Write an effect as the cells of its row have it. sorts: what they sort by. runs: some may have no pair."""
+    between = "" if effect.low is None else f"{to_digits(effect.low, half)} to {to_digits(effect.high, half)}"
+    between += f" ({effect.n} pair{'s' * (effect.n > 1)})" if effect.n != runs else ""
+    p = "" if effect.p is None else "< 0.001" if effect.p < 0.001 else f"{effect.p:.2g}"
+    sorts = [effect.mean, effect.low, effect.p]
+    return {"texts": [to_digits(effect.mean, half), between, p], "sorts": sorts, "told": effect.told}
+
+
+def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> dict:
+    finished, base = group[(group["status"] == "ok") & group[quantity].notna()], beside(runs, S, k)
+    values = finished[quantity].astype(float).tolist()
+    mean, low, high = mean_interval(values) if values else (None, None, None)
+    return {
+        "text": text,
+        "variant": variant,
+        "S": S,
+        "k": k,
+        "mean": mean,
+        "half": half_width(low, high) if len(values) >= FEWEST else None,
+        "points": [
+            (run.seed, getattr(run, quantity), run.digest, run.status)
+            for run in group[["seed", quantity, "digest", "status"]].itertuples()
+        ],
+        "effect": effect_beside(group, base[base["title"] == text], quantity),
+        "runs": finished,
+        "all": group,
+    }
+
+
+def _cost(runs: pd.DataFrame, name: str) -> tuple[float | None, float | None]:
+    """Average a cost and give half its interval, for a span over seeds, for a speed over turns."""
+    if name in SPEEDS or name == "mean_span":
+        shown = over_turns(runs, name) if name in SPEEDS else over_seeds(runs[name].dropna().astype(float).tolist())
+        return shown["value"], half_width(shown["low"], shown["high"])
+    mean = pd.to_numeric(runs[name]).mean()
+    return (None if pd.isna(mean) else float(mean)), None
+
+
+def _median(halves: list[float | None]) -> float | None:
+    known = [half for half in halves if half]
+    return float(pd.Series(known).median()) if known else None

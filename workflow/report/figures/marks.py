@@ -1,0 +1,90 @@
+"""What the marks of a figure show: rows of its numbers, named in the SVG, so that a page can answer a pointer."""
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from matplotlib.cbook import flatten
+from matplotlib.collections import QuadMesh
+from matplotlib.lines import Line2D
+
+from workflow.report.numbers import to_digits
+from workflow.results.registry import REGISTRY
+from workflow.results.statistics import half_width
+
+ID = re.compile(r'\sid="(shows|cells|with)-([\d-]+)"')
+ROWS = re.compile(r' data-(?:rows|with)="([\d ]+)"')
+NAMES = ("label", "variant", "reader", "head", "layer")  # columns whose first is what a mark is of
+VALUES = ("mean", "value", "score")  # columns whose interval stands in `low` and `high`
+UNTOLD = (*NAMES, "low", "high", "colour", "points", "runs", "published", "digest")
+
+
+def shows(drawn, rows: Iterable[int]) -> None:
+    """Say which rows of the figure's numbers an artist shows, a row for each of its points.
+
+    drawn: a line or what `errorbar` returns; parts after the first have no answer of their own and go with it. rows:
+    labels of the index of the numbers. Points that are not finite are not drawn, and their rows are left out.
+    """
+    line, *others = [part for part in flatten([drawn]) if part is not None]
+    rows = [*rows]
+    points = np.asarray(line.get_xydata(), float) if isinstance(line, Line2D) else np.zeros((len(rows), 2))
+    kept = [row for row, point in zip(rows, points, strict=True) if np.isfinite(point).all()]
+    if kept:
+        line.set_gid(f"{'cells' if isinstance(line, QuadMesh) else 'shows'}-{'-'.join(map(str, kept))}")
+        for number, other in enumerate(others):
+            other.set_gid(f"with-{kept[0]}-{number}")
+
+
+def answering(svg: str) -> str:
+    """Turn the ids that `shows` wrote into attributes that a page's script reads."""
+
+    def attribute(mark: re.Match) -> str:
+        kind, rows = mark.groups()
+        return f' data-with="{rows.split("-")[0]}"' if kind == "with" else f' data-rows="{rows.replace("-", " ")}"'
+
+    return ID.sub(attribute, svg)
+
+
+def tell(numbers: pd.DataFrame, svg: str) -> dict[int, dict]:
+    """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
+
+    of: the variant. told: names and values. runs: digest and value of each seed, where the numbers hold them.
+    """
+    shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
+    names = [name for name in NAMES if name in numbers]
+    kinds = [name for name in numbers if name not in UNTOLD and not name.endswith(("_low", "_high"))]
+    rows = numbers.loc[sorted(shown)].to_dict("index")
+    return {
+        number: {
+            "of": next((str(row[name]) for name in names if not _missing(row[name])), ""),
+            "told": [(_title(kind), _value(row, kind)) for kind in kinds if not _missing(row[kind])],
+            "runs": _runs(row),
+        }
+        for number, row in rows.items()
+    }
+
+
+def _missing(value) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def _title(kind: str) -> str:
+    return REGISTRY[kind].title if kind in REGISTRY else kind.replace("_", " ")
+
+
+def _value(row: dict, kind: str) -> str:
+    value = row[kind]
+    if isinstance(value, str | bool):
+        return str(value)
+    low, high = (row.get(end if kind in VALUES else f"{kind}_{end}") for end in ("low", "high"))
+    if _missing(low) or _missing(high) or low == high:
+        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+    half = half_width(low, high)
+    return f"{to_digits(value, half)} ({to_digits(low, half)} to {to_digits(high, half)})"
+
+
+def _runs(row: dict) -> list[list[str]]:
+    """List the runs behind a row, each with its value where there is one, as `name_runs` wrote them."""
+    named = row.get("runs")
+    return [run.split("=") for run in named.split()] if isinstance(named, str) else []

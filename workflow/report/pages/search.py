@@ -1,0 +1,62 @@
+"""What the pages of a report have in common, as one script: what a search finds, and what stands beside what."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from workflow.config.files import ROOT
+from workflow.plan.ablations import Ablation
+from workflow.report.builders import load_builder
+from workflow.report.figures.colours import as_named
+from workflow.report.pages.artefacts import runs_at
+from workflow.report.pages.claims import Ledger
+from workflow.report.published import studies
+from workflow.report.texts import with_titles
+
+Entry = tuple[str, str, str]  # title, address from the scale's reports (none of a word), what else is to say
+
+
+def search_script(runs: pd.DataFrame, ledger: Ledger | None, ablations: Mapping[str, Ablation]) -> str:
+    """Write the script. runs: of all questions with a page."""
+    kinds = {
+        "questions": [(each.question, f"{runs_at(name)}index.html", name) for name, each in ablations.items()],
+        "claims": [(line["claim"], f"ledger.html#claim-{line['name']}", line["overall"]) for line in _claims(ledger)],
+        "papers": [(studies()[each].heading, f"papers/{each}.html", "") for each in sorted(set(runs["paper"]))],
+        "tables and figures": [
+            (load_builder(f"{kind}s", name).TITLE, f"papers/{each.paper}.html#{kind}-{name}", name)
+            for each in ablations.values()
+            for kind, names in (("table", each.tables), ("figure", each.figures))
+            for name in names
+        ],
+        "variants": _variants(runs),
+        "runs": [*_runs(runs)],
+        "words": [(word, "", meaning) for word, meaning in glossary()],
+    }
+    text = json.dumps({"kinds": kinds}, ensure_ascii=False, separators=(",", ":"))
+    return f"globalThis.REPORT={text.replace('<', chr(92) + 'u003c')};\n"
+
+
+def _claims(ledger: Ledger | None) -> list[dict]:
+    return ledger.claims if ledger else []
+
+
+def _variants(runs: pd.DataFrame) -> list[Entry]:
+    """List the variants by the names that pages give them, each with the question that has most runs of it."""
+    named = runs.groupby(["label", "ablation"]).size().sort_values(ascending=False, kind="stable")
+    first = named.reset_index().drop_duplicates("label")
+    return [(each.label, f"{runs_at(each.ablation)}index.html#variant={each.label}", "") for each in first.itertuples()]
+
+
+def _runs(runs: pd.DataFrame) -> Iterator[Entry]:
+    for run in with_titles(as_named(runs.drop_duplicates("digest"))).itertuples():
+        places = [f"{axis} = {value:g}" for axis, value in (("S", run.S), ("k", run.k)) if pd.notna(value)]
+        about = ", ".join([run.variant, *places, f"seed {run.seed}", run.title])
+        yield run.digest, f"{runs_at(run.ablation)}{run.digest}.html", about
+
+
+def glossary() -> list[tuple[str, str]]:
+    """Read the words of the glossary with their meanings."""
+    lines = (ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines()
+    rows = [tuple(cell.strip() for cell in line.strip("|").split("|", 1)) for line in lines if line.startswith("| ")]
+    return rows[1:] if rows else []  # without the head

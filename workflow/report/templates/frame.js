@@ -1,0 +1,140 @@
+// The frame of a page: search, what comes before and after, what stands on it, its variants, and the theme. What the pages
+// of a report have in common is one file, report.js, that search and neighbours read; a page works without it.
+const frame = document.querySelector("header.top"), { place: here, up } = document.body.dataset;
+const report = globalThis.REPORT ?? { kinds: {} };
+const part = (title, ...children) => {
+  const box = create("section", {}, create("h2", { textContent: title }), ...children);
+  frame.append(box);
+  return box;
+};
+const link = (address, text) => create("a", { href: address, textContent: text });
+const list = (...items) => create("ul", {}, ...items.map((item) => create("li", {}, item)));
+
+// Search: every word must occur; what begins with the words comes first. `/` begins, Escape ends.
+const EACH = 6; // results of a kind
+function search() {
+  const field = create("input", { type: "search", placeholder: "search  /" }), results = create("div", { className: "results" });
+  field.setAttribute("aria-label", "Search this report");
+  results.setAttribute("role", "status");
+  const find = () => {
+    const text = field.value.trim().toLowerCase(), words = text.split(/\s+/);
+    results.replaceChildren();
+    if (!text) return;
+    for (const [kind, entries] of Object.entries(report.kinds)) {
+      const found = entries.filter(([title, , more]) => words.every((word) => `${title} ${more ?? ""} ${kind}`.toLowerCase().includes(word)));
+      found.sort(([a], [b]) => b.toLowerCase().startsWith(text) - a.toLowerCase().startsWith(text));
+      const lines = found.slice(0, EACH).map(([title, address, more]) => create("span", {}, address ? link(up + address, title) : create("b", { textContent: title }), more ? create("small", { textContent: ` ${more}` }) : ""));
+      if (lines.length) results.append(create("h3", { textContent: found.length > EACH ? `${kind} (${EACH} of ${found.length})` : kind }), list(...lines));
+    }
+    if (!results.children.length) results.append(create("p", { className: "note", textContent: "nothing has these words" }));
+  };
+  field.addEventListener("input", find);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") (field.value = ""), find(), field.blur();
+    if (event.key === "Enter") results.querySelector("a")?.click();
+  });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName)) return;
+    event.preventDefault();
+    field.focus();
+  });
+  frame.append(create("div", { className: "search" }, field, results));
+}
+
+// The page before and after this one, in the order of its kind.
+function neighbours() {
+  const pages = Object.values(report.kinds).find((entries) => entries.some(([, address]) => address === here)) ?? [];
+  const at = pages.findIndex(([, address]) => address === here), found = [["before", pages[at - 1]], ["next", pages[at + 1]]];
+  const links = at < 0 ? [] : found.filter(([, page]) => page).map(([word, [title, address]]) => create("span", {}, create("small", { textContent: `${word}: ` }), link(up + address, title)));
+  if (links.length) part("Beside it", list(...links));
+}
+
+// What stands on the page.
+function contents() {
+  const heads = [...document.querySelectorAll("main h2, main section.artefact > h3")].filter((head) => head.textContent.trim());
+  if (heads.length < 3) return;
+  const items = heads.map((head, number) => {
+    const target = head.closest("section[id]") && head === head.closest("section[id]").querySelector("h2, h3") ? head.closest("section[id]") : head;
+    target.id ||= `part-${number + 1}`;
+    const item = link(`#${target.id}`, head.textContent);
+    if (head.tagName === "H3") item.className = "inner";
+    return item;
+  });
+  part("On this page", list(...items)).classList.add("contents");
+}
+
+// One variant everywhere: chosen here, in a legend or in a row, it is marked in every table and figure, and the rest dimmed.
+function variants() {
+  const rows = [...document.querySelectorAll("main tbody tr")];
+  const named = [...new Set(rows.map((row) => row.dataset.variant).filter(Boolean))];
+  if (!named.length) document.querySelectorAll("figure[data-runs] + script").forEach((each) => named.push(...Object.values(JSON.parse(each.textContent)).map((row) => row.of).filter((of) => of && !named.includes(of))));
+  const names = [...new Set(named)].filter((name) => name).sort((a, b) => b.length - a.length);
+  if (names.length < 2) return;
+  for (const row of rows) {
+    const text = row.cells[0]?.textContent.trim() ?? "", name = names.find((each) => text === each || text.startsWith(`${each},`) || text.startsWith(`${each} (`));
+    if (name) row.dataset.variant ??= name;
+    if (row.dataset.variant) row.cells[0].addEventListener("click", (event) => event.target.closest("a, button") || choose(row.dataset.variant));
+  }
+  const choose = (name) => view.set({ variant: view.get("variant") === name ? null : name });
+  const buttons = [...new Set(named)].map((name) => create("button", { type: "button", textContent: name, onclick: () => choose(name) }));
+  part("Follow a variant", create("div", { className: "choose" }, ...buttons));
+  view.follow(() => {
+    const chosen = names.includes(view.get("variant")) ? view.get("variant") : "";
+    for (const button of buttons) button.setAttribute("aria-pressed", String(button.textContent === chosen));
+    for (const row of rows) row.classList.toggle("dim", chosen !== "" && Boolean(row.dataset.variant) && row.dataset.variant !== chosen);
+  });
+}
+
+// Another baseline: the differences of every variant to it, computed when the page was made.
+function baselines() {
+  const numbers = document.getElementById("effects");
+  if (!numbers) return;
+  const table = document.querySelector("table.variants"), rows = [...table.tBodies[0].rows];
+  const pairs = JSON.parse(numbers.textContent), effects = Object.fromEntries(pairs), [[first]] = pairs;
+  const head = table.querySelector("th[data-compared] button");
+  const from = head.closest("th").cellIndex;
+  const field = create("select", {}, ...pairs.map(([name]) => new Option(name, name)));
+  field.setAttribute("aria-label", "The variant that the others are compared with");
+  field.addEventListener("change", () => view.set({ baseline: field.value === first ? null : field.value }));
+  part("Compare with", field);
+  view.follow(() => {
+    const base = view.get("baseline") in effects ? view.get("baseline") : first;
+    if (field.value === base && head.dataset.base === base) return;
+    field.value = head.dataset.base = base;
+    head.textContent = `difference to ${base}`;
+    rows.forEach((row, number) => {
+      const found = effects[base][number], cells = [...row.cells].slice(from, from + 3);
+      cells.forEach((cell, order) => ((cell.textContent = found?.texts[order] ?? ""), (cell.dataset.sort = found?.sorts[order] ?? "")));
+      cells[0].classList.toggle("told", Boolean(found?.told));
+    });
+  });
+}
+
+// Light, dark, or as the system has it; kept for all pages where the browser allows it.
+function themes() {
+  const KEY = "theme", kept = () => { try { return localStorage.getItem(KEY) ?? ""; } catch { return ""; } };
+  const field = create("select", {}, ...["", "light", "dark"].map((theme) => new Option(theme || "as the system", theme)));
+  const apply = (theme) => ((document.documentElement.style.colorScheme = theme), (document.documentElement.dataset.theme = theme));
+  field.setAttribute("aria-label", "Theme");
+  field.addEventListener("change", () => {
+    try { localStorage.setItem(KEY, field.value); } catch { /* the theme holds for this page alone */ }
+    apply(field.value);
+  });
+  field.value = kept();
+  apply(field.value);
+  part("Theme", field);
+}
+
+// The ledger's verdicts on the claims of this page.
+for (const place of document.querySelectorAll("[data-claim]")) {
+  const [, , verdict] = report.kinds.claims?.find(([, address]) => address === place.dataset.claim) ?? [];
+  if (verdict) place.replaceChildren(create("span", { className: `verdict ${verdict.replaceAll(" ", "-")}`, textContent: verdict }));
+}
+
+search();
+variants();
+baselines();
+contents();
+neighbours();
+themes();
+view.arrive();

@@ -1,0 +1,128 @@
+// Figures that answer: a pointer, or the arrow keys, show what a mark says; a click, or Enter, opens its run, of several
+// their list. The numbers stand behind each figure as JSON, by row; a group of the picture names the rows that it shows.
+const NEAR = 24; // pixels between a pointer and the mark that answers
+
+// The places of a group's marks in the picture, in the order of its rows: of marks, of cells, or of the points of a line.
+function placesOf(group, rows) {
+  const marks = [...group.querySelectorAll("use")].map((use) => [Number(use.getAttribute("x")), Number(use.getAttribute("y"))]);
+  if (marks.length === rows.length) return marks;
+  const paths = [...group.querySelectorAll("path")].filter((path) => !path.closest("defs"));
+  if (paths.length === rows.length) return paths.map((path) => path.getBBox()).map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
+  const points = [...(paths[0]?.getAttribute("d") ?? "").matchAll(/[ML] ?(\S+) (\S+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+  return points.length === rows.length ? points : [];
+}
+
+// Marks that a panel cuts off answer nothing.
+function inside(group, [x, y]) {
+  const clip = group.querySelector("[clip-path]")?.getAttribute("clip-path").match(/#([^)]+)/)?.[1];
+  const rect = clip && document.getElementById(clip)?.querySelector("rect");
+  if (!rect) return true;
+  const [left, top, width, height] = ["x", "y", "width", "height"].map((name) => Number(rect.getAttribute(name)));
+  return x >= left - 1 && x <= left + width + 1 && y >= top - 1 && y <= top + height + 1;
+}
+
+const card = create("div", { className: "card", hidden: true });
+card.setAttribute("role", "status");
+let pinned = null; // the figure whose card stays, so that its links can be reached
+
+function hide() {
+  pinned?.focus();
+  pinned = null;
+  card.hidden = true;
+  document.querySelector("svg .ring")?.remove();
+}
+
+// Show what a mark says beside it. links: whether its runs can be opened from here.
+function show(figure, { x, y, told }, links) {
+  const svg = figure.querySelector("svg");
+  svg.querySelector(".ring")?.remove();
+  const ring = document.createElementNS(svg.namespaceURI, "circle");
+  for (const [key, value] of Object.entries({ class: "ring", cx: x, cy: y, r: 6 })) ring.setAttribute(key, value);
+  svg.append(ring);
+  const runs = told.runs.map(([digest, value]) => create("a", { href: `${figure.dataset.runs}${digest}.html`, textContent: value || digest.slice(0, 6) }));
+  const values = told.told.map(([name, value]) => create("span", {}, create("small", { textContent: `${name} ` }), value));
+  card.replaceChildren(...(told.of ? [create("b", { textContent: told.of })] : []), ...values);
+  if (links) card.append(create("small", { textContent: runs.length > 1 ? "runs, each by its value:" : "run:" }), create("span", {}, ...runs.flatMap((run) => [run, " "])));
+  else if (runs.length) card.append(create("small", { textContent: `${runs.length} run${runs.length > 1 ? "s: click, or Enter, to see each" : ": click, or Enter, to open it"}` }));
+  card.hidden = false;
+  const at = ring.getBoundingClientRect();
+  card.style.left = `${Math.max(8, Math.min(at.right + 6, innerWidth - card.offsetWidth - 8))}px`;
+  card.style.top = `${at.bottom + card.offsetHeight + 6 > innerHeight ? Math.max(8, at.top - card.offsetHeight - 6) : at.bottom + 6}px`;
+}
+
+function act(figure, spot) {
+  const { runs } = spot.told;
+  if (runs.length === 1) location.href = `${figure.dataset.runs}${runs[0][0]}.html`;
+  if (runs.length < 2) return;
+  show(figure, spot, true);
+  pinned = figure;
+  card.querySelector("a").focus();
+}
+
+function enliven(figure) {
+  const numbers = JSON.parse(figure.nextElementSibling.textContent), svg = figure.querySelector("svg");
+  const groups = [...svg.querySelectorAll("[data-rows], [data-with]")];
+  const of = (group) => numbers[(group.dataset.rows ?? group.dataset.with).split(" ")[0]]?.of ?? "";
+  const spots = groups.filter((group) => group.dataset.rows).flatMap((group) => {
+    const rows = group.dataset.rows.split(" ");
+    return placesOf(group, rows).map(([x, y], order) => ({ x, y, group, told: numbers[rows[order]] })).filter((spot) => inside(group, [spot.x, spot.y]));
+  });
+  if (!spots.length) return;
+  let current = -1;
+  const answer = (spot) => ((current = spots.indexOf(spot)), show(figure, spot, false));
+  // The nearest of the marks that are not dimmed, by distance or as `far` measures it.
+  const nearest = (far, from = spots) => from.filter((spot) => !spot.group.classList.contains("dim")).reduce((best, spot) => (far(spot) < far(best ?? spot) || !best ? spot : best), null);
+  const pointed = (event) => {
+    const scale = svg.getScreenCTM(), x = (event.clientX - scale.e) / scale.a, y = (event.clientY - scale.f) / scale.d;
+    const found = nearest((spot) => Math.hypot(spot.x - x, spot.y - y));
+    return found && Math.hypot(found.x - x, found.y - y) * scale.a <= NEAR ? found : null;
+  };
+  figure.setAttribute("role", "group");
+  figure.classList.add("live");
+  svg.addEventListener("pointermove", (event) => {
+    if (pinned) return;
+    const spot = pointed(event);
+    svg.style.cursor = spot?.told.runs.length ? "pointer" : "";
+    spot ? answer(spot) : hide();
+  });
+  svg.addEventListener("pointerleave", () => pinned || hide());
+  svg.addEventListener("click", (event) => {
+    const spot = pointed(event);
+    hide();
+    if (spot) answer(spot), act(figure, spot);
+  });
+  figure.addEventListener("keydown", (event) => {
+    const at = spots[current], beside = (sign) => spots.filter((spot) => sign * (spot.y - at.y) > 1);
+    const moves = {
+      ArrowRight: () => spots[(current + 1) % spots.length],
+      ArrowLeft: () => spots[(current - 1 + spots.length) % spots.length],
+      ArrowUp: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(-1) : spots),
+      ArrowDown: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(1) : spots),
+    };
+    if (event.key === "Enter" && at) return event.preventDefault(), act(figure, at);
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    const spot = at || event.key.startsWith("ArrowR") || event.key.startsWith("ArrowL") ? moves[event.key]() : spots[0];
+    if (spot) answer(spot);
+  });
+  figure.addEventListener("blur", () => pinned || hide());
+  // The words of a legend, or of an axis, choose their variant.
+  const names = new Set(groups.map(of));
+  for (const text of svg.querySelectorAll("text")) {
+    const name = [...names].find((each) => each && (text.textContent === each || text.textContent.startsWith(`${each},`)));
+    if (!name) continue;
+    text.style.cursor = "pointer";
+    text.addEventListener("click", () => view.set({ variant: view.get("variant") === name ? null : name }));
+  }
+  view.follow(() => {
+    const chosen = names.has(view.get("variant")) ? view.get("variant") : "";
+    for (const group of groups) group.classList.toggle("dim", chosen !== "" && of(group) !== "" && of(group) !== chosen);
+  });
+}
+
+document.body.append(card);
+card.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+addEventListener("keydown", (event) => event.key === "Escape" && pinned && hide());
+addEventListener("pointerdown", (event) => pinned && !card.contains(event.target) && hide());
+addEventListener("scroll", () => pinned || hide(), { passive: true });
+document.querySelectorAll("figure[data-runs]").forEach(enliven);
