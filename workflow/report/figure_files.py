@@ -17,7 +17,7 @@ from workflow.results.runs_table import Frames, csv_text
 
 
 def add_foot(figure, origin: str) -> None:
-    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY)
+    figure.supxlabel(textwrap.fill(origin, 100), x=0.01, ha="left", fontsize=7, color=GREY, gid="foot")
 
 
 def save(figure, out: Path, title: str, origin: str, trace: str) -> None:

@@ -19,7 +19,9 @@ def main(argv: list[str] | None = None) -> None:
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
     link_pages(site.reports)
-    root = render("root.html.j2", "index.html", **root_page(options.reports, only=options.scale)).encode()
+    root = render(
+        "root.html.j2", "index.html", **root_page(options.results, options.reports, only=options.scale)
+    ).encode()
     manifest = write_archive(options.out, options.results, options.reports, options.scale, root)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 

@@ -20,6 +20,8 @@ CAPTION = (
 VARIANTS = ("fixed", "adaptive", "dynamic")
 SEEN = "best reader of the last w"
 WHOLE = "best reader of all"
+ROOM = 2.2  # factor: beside the smallest and the largest S, so that another window can be seen
+SLIDER = (SEEN, "S", "span")
 
 
 def used(runs: pd.DataFrame) -> pd.DataFrame:
@@ -33,7 +35,8 @@ def data(runs: pd.DataFrame, best_reader: pd.DataFrame) -> pd.DataFrame:
     curves = summarise(runs, ["variant", "label", "S"], "test_bpc")
     rows = curves.rename(columns={"variant": "source"}).to_dict("records")
     if best_bpc(best_reader) is not None:
-        rows += [{"source": SEEN, "S": row.window, "mean": row.bpc} for row in windows(best_reader).itertuples()]
+        seen = {"source": SEEN, "label": SEEN}
+        rows += [seen | {"S": row.window, "mean": row.bpc} for row in windows(best_reader).itertuples()]
         rows.append({"source": WHOLE, "mean": best_bpc(best_reader)})
         rows.append({"source": "pays", "span": paying_window(best_reader)})
     columns = ["source", "label", "S", "layer", "span", "mean", "low", "high", "n"]
@@ -45,7 +48,7 @@ def _heads(runs: pd.DataFrame) -> list[dict]:
     adaptive = pick(runs, variant="adaptive", status="ok")
     adaptive = adaptive[adaptive["S"] == adaptive["S"].max()]
     return [
-        {"source": "heads", "S": row.S, "layer": layer, "span": span}
+        {"source": "heads", "label": row.label, "S": row.S, "layer": layer, "span": span}
         for row in adaptive.itertuples()
         if isinstance(row.spans, list)
         for layer, heads in enumerate(row.spans, 1)
@@ -64,7 +67,9 @@ def draw(data: pd.DataFrame):
 
 
 def _draw_quality(axes, data: pd.DataFrame) -> None:
-    reader = data[data["source"] == SEEN]
+    trained = data[data["source"].isin(VARIANTS)]
+    ends = trained["S"].min() / ROOM, trained["S"].max() * ROOM
+    reader = data[(data["source"] == SEEN) & data["S"].between(*ends)]
     line = axes.plot(reader["S"], reader["mean"], color=INK, linewidth=1, linestyle="--", label=SEEN)
     shows(line, reader.index)
     for variant in VARIANTS:
@@ -72,9 +77,8 @@ def _draw_quality(axes, data: pd.DataFrame) -> None:
         draw_curve(axes, line, "S", COLOURS[variant], line["label"].iloc[0] if len(line) else variant)
     for whole in data[data["source"] == WHOLE]["mean"]:
         axes.axhline(whole, color=INK, linewidth=1, label=WHOLE)
-    trained = data[data["source"].isin(VARIANTS)]
     set_span_axis(axes, trained["S"])
-    axes.set_xlim(trained["S"].min() / 1.6, trained["S"].max() * 1.6)
+    axes.set_xlim(*ends)
     axes.set_xlabel("span limit S, or characters seen w")
     axes.set_ylabel("test bits per character")
 

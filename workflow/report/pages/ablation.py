@@ -105,6 +105,7 @@ def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
     return {
         "said": answer_of(runs, task),
         "score": (title, unit),
+        "texts": badges(runs),
         "table": variant_table(runs, quantity, _names(task)),
         "figures": [_on_page(*each, runs) for each in draw_figures(runs, task)],
     }

@@ -88,4 +88,5 @@ def figure(site: Site, name: str, ablation: str) -> dict:
     files = [site.offer(path.with_suffix(ending)) for ending in (".svg", ".pdf", ".png", ".csv")]
     trace, svg = provenance.read(path), read_svg(path, name)
     told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
+    about["slider"] = getattr(builder, "SLIDER", None)
     return {**about, "svg": svg, "told": told, "files": files, "runs": trace.runs, "texts": trace.texts}

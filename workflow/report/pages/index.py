@@ -5,12 +5,13 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from workflow.config.errors import ConfigError
 from workflow.config.files import list_folder
 from workflow.plan.ablations import Ablation, known_ablations, load_ablation
 from workflow.plan.scales import strength
 from workflow.report.answers.sentence import answer_of
 from workflow.report.pages import artefacts
-from workflow.report.pages.claims import Ledger, count_verdicts
+from workflow.report.pages.claims import Ledger, count_verdicts, read_ledger
 from workflow.report.pages.headlines import forest_of, list_findings, read_limit
 from workflow.report.pages.site import Site
 from workflow.report.published import studies
@@ -22,6 +23,7 @@ from workflow.tasks.spec import TASKS
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
 SHARED = {
     "verdicts": "The headline claims",
+    "budget": "Which net for which cost?",
     "status": "Every table and figure of the papers",
     "pivot": "Pivot table",
     "analytic": "Numbers by formula",
@@ -83,17 +85,34 @@ def _failure(run, status: str, reason: str) -> dict:
     return {"page": page, "label": label, "digest": run.digest, "status": status, "reason": reason}
 
 
-def root_page(reports: Path, only: str | None = None) -> dict:
-    """List the scales, each with its index if it has one, and the other pages that exist. only: one scale."""
+def root_page(results: Path, reports: Path, only: str | None = None) -> dict:
+    """Say what was found, and list the scales, each with its index if it has one, and its other pages. only: one scale.
+
+    The findings are those of the ledger that has most of them: evidence of all scales stands in each.
+    """
     folders = [path for path in list_folder(reports) if path.is_dir() and only in (None, path.name)]
     folders.sort(key=lambda path: (-strength(path.name), path.name))
     scales = [_scale(folder) for folder in folders]
-    return {"title": "Reports", "scales": [scale for scale in scales if scale["index"] or scale["lists"]]}
+    scales = [scale for scale in scales if scale["index"] or scale["lists"]]
+    shown = [scale["name"] for scale in scales if (reports / scale["name"] / "ledger.html").exists()]
+    found = {name: _findings(results / name / "ledger.json") for name in shown}
+    most = max(found, key=lambda name: len(found[name]), default=None)
+    findings = {"findings": found.get(most, []), "ledger": f"{quote(most)}/ledger.html" if most else None}
+    return {"title": "What attention variants cost, and what they buy", "scales": scales} | findings
+
+
+def _findings(path: Path) -> list[dict]:
+    """Read what a ledger found; nothing of one that another version of the suite wrote."""
+    try:
+        ledger = read_ledger(path)
+    except ConfigError:
+        return []
+    return list_findings(ledger.claims) if ledger else []
 
 
 def write_root(results: Path, reports: Path) -> bool:
     """Write the page that leads to all reports, unless there is none; return whether it was written."""
-    context = root_page(reports)
+    context = root_page(results, reports)
     if context["scales"]:
         Site(results, reports).write("root.html.j2", "index.html", **context)
     return bool(context["scales"])

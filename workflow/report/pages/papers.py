@@ -2,13 +2,14 @@
 
 import ast
 import inspect
+import math
+import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from workflow.config.studies import study_file
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.pages import artefacts
@@ -17,36 +18,41 @@ from workflow.report.pages.index import ablations_in
 from workflow.report.pages.site import Site
 from workflow.report.published import Artefact, formulas, studies
 from workflow.report.tables import analytic
-from workflow.report.texts import name_badges
+from workflow.report.texts import badges, name_badges
 from workflow.results.runs_table import describe_runs
 
+NUMBERED = re.compile(r"(?:table|figure)(\d+)")
 SIGNS = {" ** 2": "\N{SUPERSCRIPT TWO}", " * ": "\N{MIDDLE DOT}", " // ": "/", " / ": "/"}  # as a paper writes them
 
 
 def paper_page(site: Site, name: str, runs: pd.DataFrame) -> dict:
     """Collect what the page of a paper shows. runs: those of its ablations."""
     ablations = {key: ablation for key, ablation in ablations_in(runs).items() if ablation.paper == name}
+    makers = {"table": artefacts.table, "figure": artefacts.figure}
+    named = [
+        (order_in_paper(kind, each), kind, each, key)
+        for key, ablation in ablations.items()
+        for kind, names in (("table", ablation.tables), ("figure", ablation.figures))
+        for each in names
+    ]
+    made = [
+        {"order": order, "kind": kind, "shown": makers[kind](site, each, key)}
+        | {"question": ablations[key].question, "page": f"{artefacts.runs_at(key)}index.html"}
+        for order, kind, each, key in sorted(named)
+    ]
     return {
         "title": studies()[name].heading,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "sections": [
-            {
-                "name": key,
-                "question": ablation.question,
-                "tables": [artefacts.table(site, table, key) for table in ablation.tables],
-                "figures": [artefacts.figure(site, figure, key) for figure in ablation.figures],
-            }
-            for key, ablation in sorted(ablations.items(), key=lambda item: order_in_paper(item[1]))
-        ],
+        "texts": badges(runs),
+        "numbered": [each for each in made if each["order"][0] < math.inf],
+        "beside": [each for each in made if each["order"][0] == math.inf],
     }
 
 
-def order_in_paper(ablation: Ablation) -> tuple[int, str]:
-    """Return a key that sorts the paper's questions before ours: by their first table, else by their first figure."""
-    named = {"tables": ablation.tables, "figures": ablation.figures}
-    files = {kind: [study_file(kind, name) for name in names] for kind, names in named.items()}
-    own = [[path.stem for path in paths if path.parents[1].name == ablation.paper] for paths in files.values()]
-    return next(((rank, min(names)) for rank, names in enumerate(own) if names), (len(own), ""))
+def order_in_paper(kind: str, name: str) -> tuple:
+    """Return a key that sorts artefacts as the paper has them: by number, a table before a figure; then the others."""
+    number = NUMBERED.search(name)
+    return (float(number[1]) if number else math.inf, kind == "figure", name)
 
 
 def status_page(site: Site, ablations: Iterable[Ablation]) -> dict:

@@ -6,12 +6,11 @@ anew of what is there by then, so that an answer stands on the index as soon as 
 
 from pathlib import Path
 
-import pandas as pd
-
 from workflow.config.files import list_folder
 from workflow.plan.ablations import known_ablations
 from workflow.plan.row import read_plan
 from workflow.report.claims.ledger import write_ledger
+from workflow.report.pages.budget import budget_page
 from workflow.report.pages.claims import ledger_page, read_ledger
 from workflow.report.pages.index import ablations_in, index_page
 from workflow.report.pages.papers import analytic_page, paper_page, status_page
@@ -24,13 +23,15 @@ from workflow.results.registry import COSTS
 from workflow.results.runs_table import Frames, read_frames
 
 
-def write_shared(site: Site, runs: pd.DataFrame) -> None:
-    """Write the index and the pages beside it. runs: of all questions that have a page, with their costs."""
-    ledger, ablations = read_ledger(site.results / "ledger.json"), ablations_in(runs)
+def write_shared(site: Site, frames: Frames) -> None:
+    """Write the index and the pages beside it. frames: runs of all questions that have a page, with their costs."""
+    runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
+    ablations = ablations_in(runs)
     pages = {
         "index": index_page(site, runs, ledger),
         **({"verdicts": verdicts_page(ledger)} if ledger else {}),
         **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),
+        "budget": budget_page(frames.everything),
         "analytic": analytic_page(),
         "status": status_page(site, ablations.values()),
         "pivot": pivot_page(runs),
@@ -44,7 +45,7 @@ def write_together(site: Site, frames: Frames, evidence: list[Path]) -> None:
     """Write the ledger, then the pages that show it. frames: runs with costs, and layers if they were measured."""
     scale = frames.runs["scale"].iloc[0]
     write_ledger(site.results / "ledger.json", (site.results.name, scale), evidence, frames.layers)
-    write_shared(site, frames.runs)
+    write_shared(site, frames)
 
 
 def write_made(site: Site, others: list[Path]) -> None:

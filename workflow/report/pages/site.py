@@ -19,7 +19,7 @@ from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
-ASSETS |= {"view": "view.js", "script": "page.js", "live": "live.js", "frame": "frame.js"}
+ASSETS |= {"view": "view.js", "script": "page.js", "live": "live.js", "frame": "frame.js", "budget": "budget.js"}
 CITED = re.compile(r"docs/(\w+)\.md")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later

@@ -51,7 +51,8 @@ function neighbours() {
 
 // What stands on the page.
 function contents() {
-  const heads = [...document.querySelectorAll("main h2, main section.artefact > h3")].filter((head) => head.textContent.trim());
+  const all = [...document.querySelectorAll("main h2, main section.artefact > h3")], named = all.map((head) => head.textContent.trim());
+  const heads = all.filter((_, place) => named.indexOf(named[place]) === named.lastIndexOf(named[place]));
   if (heads.length < 3) return;
   const items = heads.map((head, number) => {
     const target = head.closest("section[id]") && head === head.closest("section[id]").querySelector("h2, h3") ? head.closest("section[id]") : head;
@@ -63,13 +64,15 @@ function contents() {
   part("On this page", list(...items)).classList.add("contents");
 }
 
+const MOST = 20; // variants that are offered one by one
+
 // One variant everywhere: chosen here, in a legend or in a row, it is marked in every table and figure, and the rest dimmed.
 function variants() {
   const rows = [...document.querySelectorAll("main tbody tr")];
   const named = [...new Set(rows.map((row) => row.dataset.variant).filter(Boolean))];
   if (!named.length) document.querySelectorAll("figure[data-runs] + script").forEach((each) => named.push(...Object.values(JSON.parse(each.textContent)).map((row) => row.of).filter((of) => of && !named.includes(of))));
-  const names = [...new Set(named)].filter((name) => name).sort((a, b) => b.length - a.length);
-  if (names.length < 2) return;
+  const names = [...new Set(named)].sort((a, b) => b.length - a.length);
+  if (names.length < 2 || names.length > MOST) return;
   for (const row of rows) {
     const text = row.cells[0]?.textContent.trim() ?? "", name = names.find((each) => text === each || text.startsWith(`${each},`) || text.startsWith(`${each} (`));
     if (name) row.dataset.variant ??= name;
@@ -131,7 +134,7 @@ for (const place of document.querySelectorAll("[data-claim]")) {
   if (verdict) place.replaceChildren(create("span", { className: `verdict ${verdict.replaceAll(" ", "-")}`, textContent: verdict }));
 }
 
-search();
+if (globalThis.REPORT) search();
 variants();
 baselines();
 contents();

@@ -77,6 +77,8 @@ function enliven(figure) {
     const found = nearest((spot) => Math.hypot(spot.x - x, spot.y - y));
     return found && Math.hypot(found.x - x, found.y - y) * scale.a <= NEAR ? found : null;
   };
+  tabulate(figure, numbers);
+  if (figure.dataset.slider) slide(figure, spots);
   figure.setAttribute("role", "group");
   figure.classList.add("live");
   svg.addEventListener("pointermove", (event) => {
@@ -117,6 +119,47 @@ function enliven(figure) {
   view.follow(() => {
     const chosen = names.has(view.get("variant")) ? view.get("variant") : "";
     for (const group of groups) group.classList.toggle("dim", chosen !== "" && of(group) !== "" && of(group) !== chosen);
+  });
+}
+
+// The numbers of a figure as a table, behind one click.
+function tabulate(figure, numbers) {
+  const table = create("table", { className: "small" }), box = create("details", { className: "notes" }, create("summary", { textContent: "the numbers of this figure" }));
+  box.addEventListener("toggle", () => {
+    if (table.tBodies.length) return;
+    const rows = Object.values(numbers), names = [...new Set(rows.flatMap((row) => row.told.map(([name]) => name)))];
+    const line = (tag, cells) => create("tr", {}, ...cells.map((text, place) => create(place ? tag : "th", { textContent: text ?? "", scope: place ? "" : "row" })));
+    const lines = rows.map((row) => line("td", [row.of, ...names.map((name) => row.told.find(([each]) => each === name)?.[1])]));
+    table.append(create("thead", {}, line("th", ["", ...names])), create("tbody", {}, ...lines));
+    const scroll = create("div", { className: "scroll", tabIndex: 0 }, table);
+    scroll.setAttribute("role", "region");
+    scroll.setAttribute("aria-label", `The numbers of ${figure.getAttribute("aria-label")}`);
+    box.append(scroll);
+  });
+  figure.nextElementSibling.after(box);
+}
+
+// A slider along one line of a figure: what the line says there, and how many other marks lie beyond.
+function slide(figure, spots) {
+  const [line, along, compared] = figure.dataset.slider.split("|"), svg = figure.querySelector("svg");
+  const by = (spot, name) => valueIn(spot.told, name);
+  const steps = spots.filter((spot) => spot.told.of === line).sort((a, b) => by(a, along) - by(b, along));
+  const others = spots.filter((spot) => by(spot, compared) > 0).sort((a, b) => by(a, compared) - by(b, compared));
+  if (steps.length < 2) return;
+  const field = create("input", { type: "range", min: 0, max: steps.length - 1 }), said = create("output");
+  field.setAttribute("aria-label", `${along} of ${line}`);
+  const bars = [steps, others].map(() => svg.appendChild(document.createElementNS(svg.namespaceURI, "line")));
+  for (const bar of bars) for (const [name, value] of Object.entries({ class: "bar", y1: "25%", y2: "88%" })) bar.setAttribute(name, value);
+  figure.before(create("div", { className: "slider" }, field, said));
+  field.addEventListener("input", () => view.set({ slider: field.value }, false));
+  view.follow(() => {
+    const spot = steps[Math.min(steps.length - 1, view.get("slider") || Math.floor(steps.length / 2))], at = by(spot, along);
+    const beyond = others.filter((other) => by(other, compared) > at).length, last = by(steps.at(-1), "mean"), best = by(spot, "mean");
+    field.value = steps.indexOf(spot);
+    said.textContent = `${line}, at ${at}: ${best}, ${(best - last).toFixed(4)} above that at ${by(steps.at(-1), along)}.${others.length ? ` ${Math.round((100 * beyond) / others.length)} % of ${others.length} learned spans are longer.` : ""}`;
+    const [near, far] = [others[0], others.at(-1)].map((other) => other && [Math.log(by(other, compared)), other.x]);
+    const places = [spot.x, near && far[0] > near[0] ? near[1] + ((Math.log(at) - near[0]) / (far[0] - near[0])) * (far[1] - near[1]) : -9];
+    bars.forEach((bar, number) => ["x1", "x2"].forEach((end) => bar.setAttribute(end, places[number])));
   });
 }
 

@@ -4,6 +4,9 @@ const create = (name, attributes = {}, ...children) => {
   return element;
 };
 
+// A number that a mark of a figure tells under this name.
+const valueIn = (row, name) => Number(row.told.find(([each]) => each === name)?.[1].replaceAll(",", ""));
+
 // A cell's value for sorting: data-sort where it has that, else its text.
 function sortKey(cell) {
   const text = cell?.dataset.sort ?? cell?.innerText.trim() ?? "";

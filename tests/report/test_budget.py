@@ -1,0 +1,55 @@
+"""Which net for which cost: chosen on dev, shown on test, beside the next best."""
+
+import pytest
+
+from tests._runs import as_frame, run
+from workflow.report.pages.budget import budget_page, frontier, nets
+from workflow.report.pages.site import Site
+
+
+def of(variant: str, cost: float, dev: float, test: float, seeds: int = 3) -> list[dict]:
+    return [
+        run(variant=variant, seed=seed, macs_executed=cost, dev_bpc=dev + seed / 1000, test_bpc=test + seed / 500)
+        for seed in range(1, seeds + 1)
+    ]
+
+
+@pytest.fixture
+def runs():
+    """Dear and worse, cheap and best on test though not on dev, and one of too few seeds."""
+    rows = of("a", 1e4, 2.0, 2.2) + of("b", 2e4, 2.1, 2.0) + of("c", 3e4, 1.8, 2.1) + of("d", 4e4, 1.9, 1.7)
+    return as_frame(rows + of("e", 5e4, 1.0, 1.0, seeds=2))
+
+
+def test_dev_chooses_and_test_is_shown(runs):
+    found = nets(runs, "dev_bpc", "test_bpc")
+    assert [name[0] for name in found["variant"]] == ["a", "b", "c", "d"]
+    assert frontier(found) == [0, 2]  # a, and from 3e4 on c
+
+
+def test_the_next_best_is_the_best_of_those_that_cost_no_more_than_is_allowed(runs):
+    (text,) = budget_page(runs)["texts"]
+    first, second = text["lines"]
+    assert (first["cost"], first["until"], second["until"]) == (1e4, 3e4, None)
+    assert first["second"].startswith("b") and second["second"].startswith("d")
+    assert first["sure"].startswith("0.2000") and first["sure"].endswith("sure")  # a is worse on test, without scatter
+    assert text["nets"] == 4
+
+
+def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
+    """By the slider and as a number; where the script does not run, the table says the same."""
+    site = Site(tmp_path / "results", tmp_path)
+    site.write("budget.html.j2", "budget.html", **budget_page(runs))
+    page.goto((tmp_path / "budget.html").as_uri())
+    text = page.locator("section.budget").first
+    rows = text.locator("tr[data-cost]")
+    costs = [float(row.get_attribute("data-cost")) for row in rows.all()]
+    assert costs == sorted(costs)
+    for number, cost in enumerate(costs):
+        text.locator('input[type="text"]').fill(f"{1.001 * cost:.0f}")
+        page.keyboard.press("Enter")
+        assert rows.nth(number).evaluate("row => row.classList.contains('chosen')")
+        assert rows.nth(number).locator("a").inner_text() in text.locator(".take").inner_text()
+    text.locator('input[type="range"]').focus()
+    page.keyboard.press("Home")
+    assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url

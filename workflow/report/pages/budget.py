@@ -1,0 +1,142 @@
+"""The page that says which net to take for what a character may cost: on each text, over all questions and sizes."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import Effect, effect_beside
+from workflow.report.answers.lines import name_score
+from workflow.report.figures.colours import GREY, INK
+from workflow.report.figures.marks import shows, tell
+from workflow.report.figures.style import as_svg, canvas, set_log
+from workflow.report.numbers import to_digits
+from workflow.report.pages.artefacts import runs_at
+from workflow.report.pages.site import embed_svg
+from workflow.report.tables.cells import name_runs
+from workflow.report.texts import name_badges, with_titles
+from workflow.results.registry import REGISTRY
+from workflow.results.runs_table import describe_runs
+from workflow.results.statistics import FEWEST, half_width, mean_interval
+from workflow.tasks.spec import TASKS
+from workflow.tasks.task import TaskSpec
+
+COST = "macs_executed"
+FEWEST_NETS = 4  # on a text: among fewer there is nothing to choose
+CAPTION = (
+    "Every configuration of all questions that was trained with three seeds or more; the line joins those that are "
+    "chosen. Means over seeds."
+)
+
+
+def budget_page(runs: pd.DataFrame) -> dict:
+    """Collect for each text what is best at which cost. runs: of all questions, at all sizes, with their costs."""
+    tried = with_titles(runs[(runs["status"] == "ok") & runs[COST].notna() & (runs["tuning"] != "trial")])
+    texts = [_text(TASKS[task], title, rows) for (task, title), rows in tried.groupby(["task", "title"], sort=False)]
+    return {
+        "title": "Which net for which cost?",
+        "provenance": describe_runs(runs, name_badges(runs)),
+        "texts": [text for text in texts if text],
+    }
+
+
+def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
+    """Describe one text: its nets as a figure, and a line for each that is best at some cost."""
+    decides = f"dev_{task.curve[0]}"
+    score = next(each for each in task.score_columns if each[0].startswith("test_"))
+    numbers = nets(runs, decides, score[0])
+    if len(numbers) < FEWEST_NETS:
+        return None
+    chosen = frontier(numbers)
+    svg = embed_svg(as_svg(draw(numbers, chosen, name_score(score[0], score[1]))), f"budget-{runs['corpus'].iloc[0]}")
+    figure = {
+        "name": f"budget-{runs['corpus'].iloc[0]}",
+        "title": "Cost beside quality",
+        "caption": CAPTION,
+        "texts": [],
+        "svg": svg,
+    }
+    told = tell(numbers.drop(columns="configuration").rename(columns={"decides": decides}), svg)
+    figure |= {"told": told, "runs": [], "runs_at": "", "files": []}
+    lines = [_line(numbers, runs, place, chosen, score[0]) for place in range(len(chosen))]
+    return {
+        "title": title,
+        "of": task.tokens[:-1],
+        "decides": task.curve[1],
+        "score": score[1:],
+        "nets": len(numbers),
+        "axis": REGISTRY[COST].title,
+        "figure": figure,
+        "lines": lines,
+    }
+
+
+def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
+    """Make a row for each configuration with seeds enough: its cost, its score on dev that decides, its test score."""
+    rows = []
+    for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
+        mine = mine[mine[decides].notna() & mine[score].notna()]
+        if len(mine) >= FEWEST:
+            mean, low, high = mean_interval(mine[score].astype(float).tolist())
+            first, cost = mine.iloc[0], float(mine[COST].mean())
+            about = (_name(first), first["ablation"], configuration, cost, float(mine[decides].mean()))
+            rows.append((*about, mean, low, high, len(mine), name_runs(mine, score)))
+    columns = ["variant", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
+    table = pd.DataFrame(rows, columns=columns).rename(columns={decides: "decides"})
+    return table.sort_values([COST, "decides"], kind="stable", ignore_index=True)
+
+
+def _name(run: pd.Series) -> str:
+    """Name a net by its variant, S, k, width and, where it is not the recipe's, what it was trained with."""
+    places = [f"{axis} = {run[axis]:g}" for axis in ("S", "k") if pd.notna(run[axis])]
+    tuned = ["tuned"] if run["tuning"] == "tuned" else []
+    return ", ".join([run["label"], *places, f"width {run['d_model']:g}", *tuned])
+
+
+def frontier(numbers: pd.DataFrame) -> list[int]:
+    """List the rows that no other row is as cheap as and better on dev, the cheapest first. numbers: by rising cost."""
+    best = numbers["decides"].cummin()
+    return [row for row in numbers.index if numbers["decides"][row] == best[row] and (best[:row] > best[row]).all()]
+
+
+def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
+    """Draw every net by cost and score, and a line through those that are chosen."""
+    figure, axes = canvas(height=3.4)
+    shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
+    best = numbers.loc[chosen]
+    bars = half_width(best["low"], best["high"])
+    shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", color=INK, ms=5, lw=1, capsize=3), best.index)
+    set_log(axes.xaxis)
+    axes.set_xlabel("executed multiply-adds")
+    axes.set_ylabel(score)
+    return figure
+
+
+def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[int], score: str) -> dict:
+    """Describe one chosen net beside the next best of those that cost less than the net that is chosen after it."""
+    mine = numbers.loc[chosen[place]]
+    end = numbers[COST][chosen[place + 1]] if place + 1 < len(chosen) else None
+    others = numbers.drop(chosen[place])
+    others = others[others[COST] < end] if end else others
+    second = others.loc[others["decides"].idxmin()] if len(others) else None
+    by = [runs[runs["configuration"] == each["configuration"]] for each in (mine, second) if each is not None]
+    effect = effect_beside(*(each.drop_duplicates("digest") for each in by), score) if second is not None else None
+    half = half_width(mine["low"], mine["high"])
+    return {
+        "name": mine["variant"],
+        "page": f"{runs_at(mine['question'])}index.html",
+        "cost": mine[COST],
+        "until": end,
+        "score": f"{to_digits(mine['mean'], half)} ± {to_digits(half, half)}",
+        "seeds": int(mine["n"]),
+        "others": len(others),
+        "second": second["variant"] if second is not None else None,
+        "sure": how_sure(effect),
+    }
+
+
+def how_sure(effect: Effect | None) -> str:
+    """Give the difference to the next best, and say whether it is more than chance."""
+    if effect is None:
+        return "no other net for so little"
+    if effect.low is None:
+        return f"{to_digits(effect.mean)}, of too few seeds to tell"
+    mean, low, high = (to_digits(each, effect.half) for each in (effect.mean, effect.low, effect.high))
+    return f"{mean} ({low} to {high}, {effect.n} seeds): {'sure' if effect.told else 'cannot be told apart'}"

@@ -1,0 +1,31 @@
+// What a prediction may cost, chosen on a slider: the line of the net to take is marked, and the cost drawn into the figure.
+for (const section of document.querySelectorAll("section.budget")) {
+  const [field, typed] = section.querySelectorAll("input"), rows = [...section.querySelectorAll("tr[data-cost]")];
+  const take = section.querySelector(".take"), svg = section.querySelector("figure svg"), key = `cost.${section.id}`;
+  const costs = rows.map((row) => Number(row.dataset.cost)), ends = [Number(field.min), Number(field.max)].map(Math.log);
+  // The axis is logarithmic: two marks that cost different things say where any cost stands.
+  const numbers = JSON.parse(section.querySelector("figure + script").textContent);
+  const marks = [...svg.querySelectorAll("[data-rows]")].flatMap((group) => {
+    const places = group.dataset.rows.split(" ");
+    return [...group.querySelectorAll("use")].map((use, order) => [Math.log(valueIn(numbers[places[order]], section.dataset.axis)), Number(use.getAttribute("x"))]);
+  });
+  const [near, far] = [Math.min, Math.max].map((end) => marks.find(([cost]) => cost === end(...marks.map(([each]) => each))));
+  const bar = document.createElementNS(svg.namespaceURI, "line");
+  for (const [name, value] of Object.entries({ class: "bar", y1: "8%", y2: "86%" })) bar.setAttribute(name, value);
+  svg.append(bar);
+  Object.assign(field, { min: ends[0], max: ends[1] });
+  field.addEventListener("input", () => view.set({ [key]: Math.exp(field.value).toPrecision(3) }, false));
+  typed.addEventListener("change", () => view.set({ [key]: typed.value.replaceAll(/[^\d.e+]/g, "") || null }));
+  field.closest("p").hidden = take.hidden = false;
+  view.follow(() => {
+    const cost = Number(view.get(key)) || Math.exp((ends[0] + ends[1]) / 2), at = costs.findLastIndex((each) => each <= cost * 1.001);
+    field.value = Math.log(cost);
+    typed.value = Number(cost.toPrecision(6)).toLocaleString("en");
+    rows.forEach((row, number) => row.classList.toggle("chosen", number === Math.max(0, at)));
+    const [, name, score, beside] = rows[Math.max(0, at)].cells;
+    take.replaceChildren("Take ", name.firstChild.cloneNode(true), `: ${score.dataset.label} ${score.firstChild.textContent}. `, create("span", { className: "theirs", textContent: `Less the next best: ${beside.textContent}` }));
+    const x = near[1] + ((Math.log(cost) - near[0]) / (far[0] - near[0])) * (far[1] - near[1]);
+    bar.setAttribute("x1", x);
+    bar.setAttribute("x2", x);
+  });
+}
