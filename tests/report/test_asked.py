@@ -41,9 +41,9 @@ def say(folder, capsys, *words: str) -> str:
 def test_a_question_ends_with_its_answer_and_a_claim_with_its_verdict_and_both_have_their_pages(folder, capsys):
     said, site = say(folder, capsys, "--asked", MINE), folder / "reports" / _site.SCALE
     page, index, ledger = site / "ablations" / MINE / "index.html", site / "index.html", site / "ledger.html"
-    assert "Does a span that depends on the input score as well" in said and "fixed span is 0.1" in said
+    assert "Does a span that depends on the input score as well" in said and "Fixed span is 0.1" in said
     assert f"{page} nothing failed" in said and "claims that rest" not in said  # the failure is another question's
-    assert f"ablations/{MINE}/index.html" in links(index).addresses and "fixed span is 0.1" in index.read_text()
+    assert f"ablations/{MINE}/index.html" in links(index).addresses and "Fixed span is 0.1" in index.read_text()
     check_links(folder / "reports")
     said = say(folder, capsys, "--asked", CLAIM)
     assert "A dynamic span scores as well as an adaptive one. reproduced: " in said and "ledger.html#claim-" in said

@@ -45,7 +45,9 @@ def check_links(reports: Path) -> None:
 
 def test_every_kind_of_page_is_there(reports, site):
     kinds = {path.relative_to(site).parts[0] for path in site.rglob("*.html")}
-    shared = {f"{name}.html" for name in ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot", "audit")}
+    shared = {
+        f"{name}.html" for name in ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot", "audit")
+    }
     assert kinds == {*shared, "papers", "ablations"} and (reports / "index.html").exists()
     assert {path.stem for path in (site / "papers").iterdir()} == set(studies())
     check_links(reports)

@@ -12,7 +12,7 @@ from workflow.results.statistics import FEWEST, half_width
 OURS = ("measured", "setting")
 IN_TABLES = (  # how to read a number, on pages and in LaTeX
     f"± half the 95 % interval over seeds, or over turns of a timing; of fewer than {FEWEST} the values themselves. "
-    "What the paper prints has a difference in per cent where ours is comparable with it."
+    "Per cent: how far our number is from the paper's, where the two can be compared."
 )
 
 

@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from workflow.results.statistics import FEWEST
-
 MINUS = "\N{MINUS SIGN}"
 SUFFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 BYTES = ((2**30, " GiB"), (2**20, " MiB"))
@@ -151,15 +149,9 @@ def to_digits(value: float | None, half: float | None = None) -> str:
     return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)  # no minus before a zero
 
 
-def intervals(bounds: list[tuple[float | None, float | None]]) -> str:
-    """Write `95 % interval −0.03 to 0.01`, or `95 % intervals ... and ...`; too few pairs have none, and it says so."""
-    said = [
-        f"none (fewer than {FEWEST} pairs)"
-        if low is None
-        else f"{to_digits(low, (high - low) / 2)} to {to_digits(high, (high - low) / 2)}"
-        for low, high in bounds
-    ]
-    return f"95 % interval{'s' * (len(said) > 1)} {join(said)}"
+def capital(text: str) -> str:
+    """Begin a sentence: the first letter as a capital, the others as they are."""
+    return text[:1].upper() + text[1:]
 
 
 def join(parts: list[str]) -> str:

@@ -7,8 +7,8 @@ from studies.adaptive_span.figures import _by_limit
 READS = ("runs",)
 TITLE = "Multiply-adds by span limit (Adaptive Attention Span, Figure 3, right)"
 CAPTION = (
-    "The paper's formula at the mean span reached, per predicted character. On the right the fixed curve follows from "
-    "the formula: no digit of the paper's own survives in the texts at hand. The adaptive point is Table 1."
+    "The paper's formula at the mean span reached, per predicted character. The paper prints no numbers for this "
+    "curve: on the right, the fixed curve is its formula, and the adaptive point stands in its Table 1."
 )
 POINTS = {"fixed": {S: f"as.f3.right.fixed.{S}" for S in _by_limit.SPANS}, "adaptive": {8192: "as.t1.as_small.flops"}}
 used = _by_limit.used

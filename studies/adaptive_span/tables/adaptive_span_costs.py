@@ -8,10 +8,10 @@ from workflow.report.texts import with_badge
 READS = ("runs", "memory", "longest_span", "throughput")
 TITLE = "Memory and time by span limit (Adaptive Attention Span, section 3)"
 CAPTION = (
-    "Each configuration measured on one trained net, alone on the device; memory is what a process of its own holds "
-    "above the libraries. The longest S is found by doubling until a training step no longer fits the budget, or "
-    "until the search ends: then it is a lower bound, and says so. The paper's figures are for 8 V100 and its small "
-    "model: compare the direction, not the numbers."
+    "Measured on one trained net of each configuration, alone on the device. Memory: what the process needs beyond "
+    "the libraries it loads. Longest S: found by doubling until a training step no longer fits; where the search "
+    "ended first, it is a lower bound and says so. The paper's numbers are for eight V100 and its small model: "
+    "compare directions, not sizes."
 )
 MEASURED = [
     ("training memory", "memory_train_bytes"),

@@ -7,9 +7,9 @@ from studies.adaptive_span.tables import _models
 READS = ("runs",)
 TITLE = "Character language models on text8 (Adaptive Attention Span, Table 1)"
 CAPTION = (
-    "Our rows are trained at the scale named below, on the text that stands in for text8 there. Comparable with "
-    "the paper: what is computed at paper size, ratios, orderings. Not comparable: bits per character and "
-    "spans. Transformer-XL with 12 layers is a row of ours: the paper's Table 1 has none."
+    "Our rows are trained at this scale, on a text in place of text8. Comparable with the paper: what is computed at "
+    "its sizes, ratios, orderings. Not comparable: bits per character and spans. The paper's Table 1 has no "
+    "Transformer-XL of 12 layers; that row is ours."
 )
 ROWS = [
     ("T12 (Al-Rfou)", "t12", None),

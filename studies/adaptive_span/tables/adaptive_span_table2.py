@@ -7,8 +7,8 @@ from studies.adaptive_span.tables import _models
 READS = ("runs",)
 TITLE = "Character language models on enwik8 (Adaptive Attention Span, Table 2)"
 CAPTION = (
-    "Our rows are trained at the scale named below, on the text that stands in for enwik8 there; bits are per byte. "
-    "Comparable with the paper: what is computed at paper size, ratios, orderings. Not comparable: bits and spans."
+    "Our rows are trained at this scale, on a text in place of enwik8; bits are per byte. Comparable with the paper: "
+    "what is computed at its sizes, ratios, orderings. Not comparable: bits and spans."
 )
 ROWS = [
     ("T12 (Al-Rfou)", "t12", None),

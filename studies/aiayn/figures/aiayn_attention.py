@@ -12,12 +12,11 @@ from workflow.report.tables.cells import pick
 READS = ("runs", "maps")
 TITLE = "What the sharpest heads of the encoder attend to (Attention Is All You Need, attention visualisations)"
 CAPTION = (
-    "The heads of all recorded layers of the encoder whose weights are least spread (lowest mean entropy). Each line "
-    "goes from a word that looks, left, to one that it looks at, right; it is as thick and as dark as its weight, "
-    "from 5 % on. "
-    "Above: what half of the weight goes to, or else the largest weight. The base net on one sentence of "
-    "English-German, written for this project or of test, its first seed that ended well. Comparable: whether heads "
-    "do different things. Not comparable: which, for the net, its text and the sentence are not the paper's."
+    "The heads of the encoder whose weights are least spread (lowest mean entropy), of all recorded layers. A line "
+    "goes from a word that looks, left, to a word that it looks at, right; the thicker and darker, the larger the "
+    "weight, from 5 % on. Above each head: what it gives half of its weight to, or else its largest weight. The base "
+    "net, its first seed, on one sentence of English-German. Comparable with the paper: whether heads do different "
+    "things. Not comparable: which; net, text and sentence are others."
 )
 COLUMNS = ["layer", "head", "query", "key", "query_piece", "key_piece", "weight"]
 SHOWN = 4  # heads

@@ -11,11 +11,10 @@ from workflow.results.statistics import half_width, over_seeds
 READS = ("layers",)
 TITLE = "Time of a layer by the length of its sequence (Attention Is All You Need, Table 1, measured)"
 CAPTION = (
-    "A pass forward and back of one layer over one sequence, both axes logarithmic, so that n^p is a line of slope p; "
-    "bars are 95 % intervals over turns. A slope is fitted over every n drawn, as in the table; the ledger fits over "
-    "the upper half of them, where what every call costs weighs less, so that the two differ. Slopes are comparable "
-    "with the formulas (n^2 for self-attention, n for the others); heights are not, for the kinds stand on libraries "
-    "made with unlike care."
+    "One layer, one sequence, forward and back; both axes are logarithmic, so that n^p is a line of slope p. Bars: "
+    "95 % intervals over turns. Slopes are fitted over every n drawn; the ledger fits the upper half, where the "
+    "fixed cost of a call weighs less. Comparable with the formulas: slopes (2 for self-attention, 1 for the "
+    "others). Not comparable: heights, because some libraries are better tuned than others."
 )
 origin, commits = layer_costs.origin, layer_costs.commits
 

@@ -9,15 +9,14 @@ from workflow.results.statistics import over_seeds
 READS = ("layers",)
 TITLE = "Cost of a layer by the length of its sequence (Attention Is All You Need, Table 1)"
 CAPTION = (
-    "The first four columns are formulas: n places, width d, kernel k, neighbourhood r. Measured is a pass forward and "
-    "back of one layer of width d, alone on the device, and what a process of its own holds while it runs. Comparable: "
-    "the exponent of n, fitted as a slope in logarithms, beside that of the formula. The paper counts only the "
-    "products with keys and values; the layers here also project, which grows with n, so that self-attention comes "
-    "near n^2 only where n is much larger than d: see the exponent with projections, over the same n. Short sequences "
-    "cost mostly what every call costs, which lowers the exponent; memory is known to about a quarter of a MiB. Not "
-    "comparable: the times of different kinds, which stand on libraries made with unlike care (the recurrent layer is "
-    "an LSTM, the convolution has kernel 3, restricted self-attention sees 32 keys of the past, attention one "
-    "head); the ledger sets attention beside the LSTM where n is below d, and says so."
+    "The first four columns are formulas: n places, width d, kernel k, neighbourhood r. Measured: one layer of width "
+    "d, forward and back, alone on the device. Comparable: how time grows with n, fitted as a slope of logarithms, "
+    "beside the formula's exponent. The paper counts the products with keys and values alone. Our layers also "
+    "project, which grows with n, so that self-attention comes near n^2 only where n is much larger than d; the "
+    "exponent with projections allows for that. Short sequences cost mostly what every call costs, which lowers the "
+    "exponent. Memory is known to about a quarter of a MiB. Not comparable: times of different kinds of layers, "
+    "because some libraries are better tuned than others (an LSTM, a convolution of kernel 3, attention with one "
+    "head, restricted attention to 32 past keys). The ledger compares attention with the LSTM where n is below d."
 )
 # complexity per layer, sequential operations, maximum path length, exponent of n in the first
 FORMULAS = {

@@ -9,13 +9,11 @@ from workflow.report.tables.cells import analytic, cited, make_table, measured, 
 READS = ("runs",)
 TITLE = "BLEU and training cost (Attention Is All You Need, Table 2)"
 CAPTION = (
-    "Ours are base and big at the scale named below, on the texts that stand in for WMT 2014; BLEU on the test text, "
-    "as docs/fidelity.md says. Comparable: whether big beats base, each with the dropout that the scale gives it, "
-    "and at how many times the cost. Not comparable: BLEU. The paper's cost is time x 8 GPUs x 9.5 TFLOP/s, "
-    "the speed that it takes a P100 to sustain. Ours is time x the speed that the run itself sustained in its "
-    "training steps: 6 x multiply-adds per target piece (2 operations, forward and twice as much back) x target "
-    "pieces per second; scoring is part of the time. Counted like ours, by 6 x parameters x 25,000 pieces a step, "
-    "the paper's nets would come to 29 % and 42 % of what it prints."
+    "Base and big, trained at this scale on texts in place of WMT 2014. Comparable: whether big beats base, and at "
+    "how many times the cost. Not comparable: BLEU. The paper's cost is time x 8 GPUs x 9.5 TFLOP/s, which it takes "
+    "a P100 to sustain. Ours is time x the speed of the run's own training steps: 6 x multiply-adds per target piece "
+    "x target pieces per second, with the time of scoring. Counted our way, by 6 x parameters x 25,000 pieces a "
+    "step, the paper's nets would come to 29 % and 42 % of what it prints. BLEU: docs/fidelity.md."
 )
 # a row that has every column comes first, so that the columns stand in the paper's order
 CITED = ["gnmt", "convs2s", "moe", "bytenet", "deepatt", "gnmt_ens", "convs2s_ens", "deepatt_ens"]

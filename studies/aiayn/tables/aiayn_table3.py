@@ -9,13 +9,12 @@ from workflow.report.tables.paired import gain
 READS = ("runs",)
 TITLE = "Variations on the Transformer (Attention Is All You Need, Table 3)"
 CAPTION = (
-    "Rows bear the paper's names; our nets change the same sizes by the same factors, from the base of the scale named "
-    "below to the sizes in the row; rows (D) set dropout and smoothing as the paper does, whatever our base has: where "
-    "that has no dropout, P_drop=0.0 is the base itself. The dropout of big is the scale's. Comparable: whether a "
-    "change helps or hurts beside our base, as the gains say. Not comparable: perplexity, which is per piece of "
-    "another vocabulary, and BLEU, on another text; the paper averages no checkpoints here, ours are averaged as the "
-    "scale says. Parameters at the paper's sizes by formula, twice: with the 37,000 pieces that the paper names, and "
-    "with 4,096 more (32,000 + 4,096 for big), which fits every row and has no known cause. Tables of learned "
+    "Rows have the paper's names. Our nets change the same sizes by the same factors, from this scale's base. Rows "
+    "(D) set dropout and smoothing as the paper does; where our base has no dropout, P_drop=0.0 is the base itself. "
+    "Comparable: whether a change helps or hurts. Not comparable: perplexity, which is per piece of another "
+    "vocabulary, and BLEU, on another text. The paper averages no checkpoints here; ours are averaged as the scale "
+    "says. Parameters at the paper's sizes come from a formula, twice: with the 37,000 pieces that the paper names, "
+    "and with 4,096 more (32,000 + 4,096 for big), which fits every row and has no known cause. Tables of learned "
     "positions are not counted."
 )
 VOCABULARY = 37_000  # pieces of the shared vocabulary, section 5.1

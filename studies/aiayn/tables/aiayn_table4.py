@@ -9,12 +9,12 @@ from workflow.report.tables.paired import SOFTMAX, f1, gain, p_value
 READS = ("runs",)
 TITLE = "English constituency parsing (Attention Is All You Need, Table 4)"
 CAPTION = (
-    "F1 of labelled brackets as the standard program counts them (docs/fidelity.md). Ours is the paper's way, words "
-    "translated into a linearised tree, at the size and on the trees of the scale named below: where it reads Python "
-    "statements, brackets and tags are those of Python's own parser. The rows top-k and adaptive span are not the "
-    "paper's. Comparable: what they gain or lose beside softmax. Not comparable: F1. repaired: outputs that were no "
-    "tree over their words, in per cent. p: paired bootstrap of F1 over test sentences, 1,000 resamples, the largest "
-    "over the pairs of seeds, 1 where they disagree which is better."
+    "F1 of labelled brackets (docs/fidelity.md), the paper's way: words translated into a linearised tree, at the "
+    "size and on the trees of this scale. Where it reads Python statements, the tree is that of Python's own parser. "
+    "Top-k and adaptive span are rows of ours. Comparable: what they gain or lose beside softmax. Not comparable: "
+    "F1. Repaired: outputs that were no tree over their words, in per cent. p: a paired bootstrap over test "
+    "sentences with 1,000 resamples for each pair of seeds. The largest is shown, or 1 where the pairs disagree on "
+    "which is better."
 )
 PRINTED = ["vk", "petrov", "zhu", "dyer", "zhu_s", "huang", "mcclosky", "vk_s", "luong", "dyer_g"]
 TRAINED = {"softmax": "ai.t4.tr_wsj", "top_k": None, "adaptive": None}

@@ -15,11 +15,11 @@ from workflow.report.figures.style import WIDTH, canvas, draw_message
 READS = ("runs",)
 TITLE = "Pictures, captions and where they were looked for (Explicit Sparse Transformer, section 4.2)"
 CAPTION = (
-    "Test pictures with the captions that both nets wrote, one seed, right and wrong ones. Below each picture stands "
-    "the nearest of its references; [brackets] are around the words that it has otherwise, which may be true as well. "
-    "Beside it, for the three pieces whose attention is sharpest, the weights of the top layer on the patches of the "
-    "picture, mean over heads, all maps on one scale from 0 to the largest weight among them. ▁ begins a word. The "
-    "paper shows none of this; compare how far the weights spread."
+    "Test pictures with the captions that both nets wrote, one seed, right and wrong ones. Below each picture: the "
+    "nearest of its references; [brackets] mark what it words otherwise, which may be true as well. Beside it, for "
+    "the three pieces with the sharpest attention: the weights of the top layer on the patches of the picture, mean "
+    "over heads, all on one scale. ▁ begins a word. The paper shows none of this; compare how far the weights "
+    "spread."
 )
 COLUMNS = ["picture", "variant", "caption", "reference", "place", "piece", "row", "column", "weight"]
 COLUMNS += ["red", "green", "blue"]

@@ -15,11 +15,11 @@ from workflow.results.statistics import half_width
 READS = ("runs",)
 TITLE = "BLEU by number of kept keys k (Explicit Sparse Transformer, Figure 3)"
 CAPTION = (
-    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey, what "
-    "is known of the paper's own curve on En-Vi: its k, and two BLEU of the same valid set from its Table 5, softmax "
-    "and top-k, where k = 8 is inferred. The curve itself cannot be read off: the texts at hand keep none of its "
-    "points; its text recommends 8 and calls 16 the exception. Comparable: whether BLEU rises to a k and falls after "
-    "it. Not comparable: BLEU, and k itself where our sentences are shorter than the paper's."
+    "Dev BLEU of tokens, means over seeds with 95 % intervals; k = ∞ is softmax over every key. Right, in grey: the "
+    "paper prints no numbers for its curve on En-Vi, but its text names the k, and its Table 5 has two BLEU of the "
+    "same set: softmax, and top-k with a k that we infer to be 8. It recommends 8 and calls 16 the exception. "
+    "Comparable: whether BLEU rises to a k and falls after it. Not comparable: BLEU, and k itself where our "
+    "sentences are shorter."
 )
 AXIS = "est.f3.k_axis"
 PRINTED = {8.0: "est.t5.tp", math.inf: "est.t5.base"}  # k -> id of the dev BLEU on En-Vi that its Table 5 prints

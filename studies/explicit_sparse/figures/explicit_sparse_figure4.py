@@ -9,9 +9,9 @@ from workflow.report.figures import maps
 READS = ("runs", "maps")
 TITLE = "Attention to the source, bottom and top layer (Explicit Sparse Transformer, Figure 4)"
 CAPTION = (
-    "One head of each layer, the one whose largest weight is highest on average over the target's pieces; its number "
-    "stands above the map. One sentence, written for this project or of test, with its translation read in; two nets, "
-    "one seed. ▁ begins a word. Comparable with the paper: how many pieces a row spreads over; not the sentence."
+    "One head of each layer, the one with the sharpest weights; its number stands above the map. One sentence with "
+    "its translation read in; two nets, one seed. ▁ begins a word. Comparable with the paper: how many pieces a row "
+    "spreads over. Not comparable: the sentence."
 )
 used = pick_compared
 

@@ -9,12 +9,10 @@ from workflow.report.tables.paired import P_VALUE_CAPTION, SOFTMAX, gain, p_valu
 READS = ("runs",)
 TITLE = "Translation in three directions (Explicit Sparse Transformer, Table 1)"
 CAPTION = (
-    "Columns En-De, De-En and En-Vi are test BLEU of tokens, as the paper computed it on these corpora "
-    "(docs/fidelity.md); sacreBLEU and chrF of the same outputs stand without a published value, and so does a second "
-    "test, of another year, where a text has one. Our two rows are trained at the scale named below on the texts that "
-    "stand in for the corpora there. Comparable: the gain of top-k over softmax, mean over seeds, a run beside the "
-    "run with the same seed, with the difference of what the paper prints. Not comparable: BLEU itself, and best of "
-    "three seeds (the paper on En-Vi and De-En) with our mean. "
+    "En-De, De-En and En-Vi: test BLEU of tokens, as the paper computed it (docs/fidelity.md). SacreBLEU, chrF and a "
+    "second test have no published value. Our two rows are trained at this scale, on texts in place of the paper's. "
+    "Comparable: the gain of top-k over softmax, paired by seed. Not comparable: BLEU itself, and the paper's best "
+    "of three seeds (En-Vi, De-En) with our mean. "
     f"{P_VALUE_CAPTION}"
 )
 DIRECTIONS = [("En-De", "wmt14-ende", "ende"), ("De-En", "iwslt14-deen", "deen"), ("En-Vi", "iwslt15-envi", "envi")]

@@ -10,11 +10,11 @@ READS = ("runs",)
 TITLE = "Image captioning (Explicit Sparse Transformer, Table 2)"
 CAPTION = (
     "BLEU-4, METEOR and CIDEr on the test pictures, each against all its captions, in per cent (docs/fidelity.md). "
-    "Our two rows are trained at the scale named below, on the pictures that stand in for COCO there; their encoder "
-    "sees pixels, the paper's features of a kind it does not name. Comparable: the gain of top-k over softmax, a run "
-    "beside the run with the same seed. Not comparable: the scores; METEOR by nltk, without synonyms, is another score "
-    "than the paper's METEOR, which takes its Java program. p: paired bootstrap of CIDEr over test pictures, 1,000 "
-    "resamples, the largest over the pairs of seeds, 1 where they disagree which is better."
+    "Our two rows are trained at this scale, on pictures in place of COCO. Our encoder sees pixels; the paper's sees "
+    "features of a kind it does not name. Comparable: the gain of top-k over softmax, paired by seed. Not "
+    "comparable: the scores. METEOR here is nltk's, without synonyms; the paper uses the Java program. p: a paired "
+    "bootstrap of CIDEr over test pictures with 1,000 resamples for each pair of seeds. The largest is shown, or 1 "
+    "where the pairs disagree on which is better."
 )
 SCORES = [("BLEU-4", "bleu_4", "bleu4"), ("METEOR", "meteor", "meteor"), ("CIDEr", "cider", "cider")]
 BESIDE = [("ROUGE-L", "rouge_l")] + [(f"BLEU-{n}", f"bleu_{n}") for n in (1, 2, 3)]

@@ -8,8 +8,8 @@ from workflow.report.tables.cells import analytic, cited, make_table, measured, 
 READS = ("runs", "throughput")
 TITLE = "Top-k selection on enwik8 (Explicit Sparse Transformer, Table 3)"
 CAPTION = (
-    "Our rows are trained at the scale named below on the text that stands in for enwik8. Comparable: whether "
-    "top-k costs or buys quality beside the same net without it. Not comparable: bits per byte."
+    "Our rows are trained at this scale, on a text in place of enwik8. Comparable: whether top-k costs or buys "
+    "quality beside the same net without it. Not comparable: bits per byte."
 )
 CITED = [
     ("LN HyperNetworks", "hyper"),

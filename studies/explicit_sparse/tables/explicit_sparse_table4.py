@@ -9,14 +9,13 @@ from workflow.report.tables.paired import SOFTMAX
 READS = ("runs", "throughput")
 TITLE = "Sparse normalisers and top-k in translation (Explicit Sparse Transformer, Table 4)"
 CAPTION = (
-    "BLEU on test as in Table 1, trained at the scale named below on the texts that stand in for the corpora there. "
-    "Speeds are of target pieces, of a whole update and of the net's steps in a beam (keys and values kept, rows "
-    "copied as beams are; not the search itself), timed in turns, for De-En. Ratios by library are of the "
-    "same net with the entmax library's sorting and bisection, as the paper had; the others are of our Newton steps, "
-    "which give the same weights. "
-    "Comparable: ratios to softmax; the paper's are quotients of the speeds it prints (fp16 on a GPU of 2019). "
-    "Not comparable: BLEU itself and speeds. The learned alpha is the mean over heads and layers; the code released "
-    "with the paper fixes it at 1.5. The paper has no En-Vi for sparsemax and entmax-alpha."
+    "Test BLEU as in Table 1, trained at this scale on texts in place of the paper's. Speeds are of target pieces, "
+    "on De-En, timed in turns: of a whole update, and of the net's steps in a beam search without the search itself. "
+    "Ratios by library: the same net with the sorting and bisection of the entmax library, as the paper used; the "
+    "other ratios use our Newton steps, which give the same weights. Comparable: ratios to softmax; the paper's are "
+    "quotients of the speeds it prints (half precision, a GPU of 2019). Not comparable: BLEU and speeds. The learned "
+    "alpha is a mean over heads and layers; the code released with the paper fixes it at 1.5. The paper has no En-Vi "
+    "for sparsemax and entmax-alpha."
 )
 ROWS = [
     ("softmax", SOFTMAX, "transformer"),

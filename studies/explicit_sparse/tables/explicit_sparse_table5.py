@@ -9,11 +9,9 @@ from workflow.report.tables.paired import SOFTMAX, gain
 READS = ("runs",)
 TITLE = "Top-k in training and in prediction, En-Vi (Explicit Sparse Transformer, Table 5)"
 CAPTION = (
-    "BLEU on dev (the paper's valid set) of tokens, and sacreBLEU of the same outputs. T and T&P are "
-    "the same nets: trained with top-k, decoded with every key (T) or with top-k (T&P). Comparable: gains over the "
-    "base, mean over seeds, a run beside the run with the same seed, with differences of what the paper prints. Not "
-    "comparable: BLEU itself, since our nets are trained at the scale named below on the text that stands in for "
-    "IWSLT15 En-Vi there."
+    "BLEU of tokens on dev (the paper's valid set), and sacreBLEU of the same outputs. T and T&P are the same nets, "
+    "trained with top-k: T decodes with every key, T&P with top-k. Comparable: gains over the base, paired by seed. "
+    "Not comparable: BLEU itself; our nets are trained at this scale on a text in place of IWSLT15 En-Vi."
 )
 ROWS = [
     ("Base (softmax)", SOFTMAX, "", "est.t5.base"),

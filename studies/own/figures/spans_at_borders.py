@@ -10,9 +10,9 @@ from workflow.report.tables.cells import pick
 READS = ("runs", "topic_borders")
 TITLE = "The dynamic span within words and at the borders of topics"
 CAPTION = (
-    "Mean dynamic span by place in a word, 0 the blank before it; test text, all heads, layers and seeds, the largest "
-    "S. Grey: from the least to the largest mean span at blanks near a place where a topic changes, whatever their "
-    "distance before or after it and the topic's duration; all of them are in the data."
+    "Mean dynamic span by place in a word (0 is the blank before it): test text, all heads, layers and seeds, the "
+    "largest S. Grey: all mean spans at blanks near a change of topic, from the least to the largest, whatever their "
+    "distance from it and however long the topic lasts."
 )
 NOTICED = 0.05  # share of the span: a change of topic that moves it by less goes unnoticed
 

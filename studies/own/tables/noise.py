@@ -9,10 +9,10 @@ from workflow.report.tables.cells import make_cell, make_table, measured, pick
 READS = ("runs", "best_reader")
 TITLE = "Few keys beside few words"
 CAPTION = (
-    "Half of the words of this text are drawn whatever its topics, so a query could leave them out. 0 % of what can be "
-    "gained is the best reader that sees its word so far, 100 % the best reader of all of the past. A reader of the "
-    "last m words knows which words a topic governs and sees the last m of these: where m suffices, a query that keeps "
-    "m keys could do as well, a key for each word."
+    "Half of the words of this text are drawn whatever its topic, so a query could leave them out. 0 % of what can "
+    "be gained is the best reader that sees its own word so far; 100 % is the best reader of all of the past. A "
+    "reader of the last m words knows which words a topic governs and sees the last m of these. Where m is enough "
+    "for that reader, m keys could be enough for a query: one for each word."
 )
 COLUMNS = [("test", "test_bpc", "bpc"), ("of what can be gained", "share", "%")]
 

@@ -1,11 +1,14 @@
-"""Comparisons with the first variant in words, each with its number, unit and interval."""
+"""Comparisons with the first variant in words: one finding a sentence, with the one number that carries it.
+
+Intervals stand in the table and the figure beside it.
+"""
 
 from dataclasses import dataclass
 
 import pandas as pd
 
-from workflow.report.answers.effects import Comparison, Effect, beside
-from workflow.report.numbers import intervals, join, to_digits
+from workflow.report.answers.effects import Comparison, Effect
+from workflow.report.numbers import join, to_digits
 from workflow.results.registry import REGISTRY
 
 NAMED = 3  # so many variants are compared one by one; of more, it is counted how many are better or worse
@@ -34,64 +37,30 @@ class Score:
     def size(self, effect: Effect) -> str:
         return f"{to_digits(abs(effect.mean), effect.half)} {self.unit}"
 
-    def bounds(self, effect: Effect) -> tuple[float | None, float | None]:
-        """Return the interval of the size of an effect, in its own direction."""
-        turned = effect.low is not None and effect.mean < 0
-        return (-effect.high, -effect.low) if turned else (effect.low, effect.high)
 
-    def differences(self, effects: list[Effect]) -> str:
-        """Write effects with their signs: `−0.1 and 0.2 bpc, 95 % intervals ...`."""
-        numbers = join([to_digits(effect.mean, effect.half) for effect in effects])
-        return f"{numbers} {self.unit}, {intervals([(effect.low, effect.high) for effect in effects])}"
-
-
-def describe_comparisons(score: Score, paired: list[Comparison]) -> str:
-    """Describe all comparisons that have pairs, in the order of the variants."""
+def describe_comparisons(score: Score, paired: list[Comparison]) -> list[str]:
+    """Write sentences on all comparisons that have pairs, in the order of the variants."""
     by_variant: dict[str, list[Comparison]] = {}
     for each in paired:
         by_variant.setdefault(each.variant, []).append(each)
     if len(by_variant) > NAMED:
         return _count(score, [group[-1] for group in by_variant.values()])
-    said: dict[str, list[tuple[str, str | None, Effect]]] = {}  # what is said -> of whom, where, the effect there
+    said: dict[str, list[str]] = {}  # what is said -> of whom
     for variant, group in by_variant.items():
-        words, where = _one(score, group[0]) if len(group) == 1 else _along(score, group)
-        said.setdefault(words, []).append((variant, where, group[-1].effect))
-    return "; ".join(_of_whom(score, words, whom) for words, whom in said.items())
+        said.setdefault(_one(score, group[0]) if len(group) == 1 else _along(score, group), []).append(variant)
+    return [f"{join(names)} {words.format(_verb(len(names)))}" for words, names in said.items()]
 
 
-def _of_whom(score: Score, words: str, whom: list[tuple[str, str | None, Effect]]) -> str:
-    """Say `a is better` or `a and b are better`, with the differences in brackets where the words have none."""
-    names, (where, *_), effects = zip(*whom, strict=True)
-    said = f"{join([*names])} {words.format(_verb(len(names)))}"
-    if where is None:
-        return said
-    are = "differences are" if len(effects) > 1 else "difference is"
-    return f"{said} ({f'{where} the {are}'.strip()} {score.differences([*effects])})"
-
-
-def _one(score: Score, comparison: Comparison) -> tuple[str, str | None]:
-    """Say how a variant without a grid compares, `{}` for the verb; and where the differences in brackets are from."""
-    effect, first = comparison.effect, score.first
+def _one(score: Score, comparison: Comparison) -> str:
+    """Say how a variant without a grid compares, `{}` for the verb."""
+    effect = comparison.effect
     if not effect.told:
-        return f"cannot be told apart from {first}", ""
-    evidence = f"{_means(score, comparison)}{intervals([score.bounds(effect)])}"
-    return f"{{}} {score.size(effect)} {score.direction(effect)} than {first} ({evidence})", None
+        return f"cannot be told apart from {score.first}"
+    return f"{{}} {score.size(effect)} {score.direction(effect)} than {score.first}"
 
 
-def _means(score: Score, comparison: Comparison) -> str:
-    """Write the means of both sides where one text was read; a mean over several texts says nothing."""
-    runs = score.runs[score.runs["status"] == "ok"]
-    if runs["title"].nunique() > 1:
-        return ""
-    sides = (runs[runs["variant"] == comparison.variant], beside(runs, comparison.S, comparison.k))
-    shared = set(sides[0]["seed"]) & set(sides[1]["seed"])  # those of the pairs that the effect is a mean over
-    means = [side.loc[side["seed"].isin(shared), score.quantity].mean() for side in sides]
-    ours, than = (to_digits(mean, comparison.effect.half) for mean in means)
-    return f"{ours} against {than}, "
-
-
-def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:
-    """Say where on its grid a variant is better, worse, or not told apart; the last place is named."""
+def _along(score: Score, group: list[Comparison]) -> str:
+    """Say where on its grid a variant is better, worse, or not told apart, and by how much at the last place."""
     axes = [axis for axis in "Sk" if len({getattr(each, axis) for each in group}) > 1]
     states: dict[str, list[Comparison]] = {}
     for each in group:
@@ -100,9 +69,10 @@ def _along(score: Score, group: list[Comparison]) -> tuple[str, str]:
     for state, members in states.items():
         than = "it" if parts else score.first
         words = f"cannot be told apart from {than}" if state == ALIKE else f"{{}} {state} than {than}"
-        parts.append(f"{words} {_places(axes, members, group)}")
-    named = members == [group[-1]]  # the last place was named just before
-    return join(parts), "there" if named else group[-1].place.strip()
+        last = members[-1]
+        size = f", by {score.size(last.effect)}{last.place}" if state != ALIKE and last is group[-1] else ""
+        parts.append(f"{words} {_places(axes, members, group)}{size}")
+    return " and ".join(parts)
 
 
 def _places(axes: list[str], members: list[Comparison], group: list[Comparison]) -> str:
@@ -114,32 +84,37 @@ def _places(axes: list[str], members: list[Comparison], group: list[Comparison])
     return f"at {axes[0]} = {join(values)}"
 
 
-def _count(score: Score, last: list[Comparison]) -> str:
+def _count(score: Score, last: list[Comparison]) -> list[str]:
     """Count the variants that are better, worse and neither, and name those farthest from the first."""
     states, first = [score.state(each.effect) for each in last], score.first
     if set(states) == {ALIKE}:
-        widest = max(last, key=lambda each: abs(each.effect.mean))
-        apart = f"the farthest from it is {widest.variant} ({score.differences([widest.effect])})"
-        return f"none of {len(last)} variants can be told apart from {first}; {apart}"
-    words = ", ".join(_part(states.count(state), state, first) for state in STATES if state in states)
-    if len(set(states)) == 1:
-        words = words.replace(str(len(last)), f"all {len(last)} variants", 1)
-    else:
-        words = f"of {len(last)} variants {words}"
-    told = sorted((each for each in last if each.effect.told), key=lambda each: each.effect.mean)
-    ends = told if len(told) < 3 else [told[0], told[-1]]
-    return f"{words}; {join([_extreme(score, each) for each in ends])}"
+        return [f"none of {len(last)} variants can be told apart from {first}"]
+    counts = [(state, states.count(state)) for state in STATES if state in states]
+    parts = [_part(state, number, "it" if place else first) for place, (state, number) in enumerate(counts)]
+    whole = f"all {len(last)} variants {parts[0].partition(' ')[2]}"
+    told = sorted((each for each in last if each.effect.told), key=lambda each: abs(each.effect.mean))
+    return [whole if len(counts) == 1 else f"of {len(last)} variants {join(parts)}", *_ends(score, told)]
 
 
-def _part(number: int, state: str, first: str) -> str:
-    words = "cannot be told apart from" if state == ALIKE else f"{_verb(number)} {state} than"
-    return f"{number} {words} {first}"
+def _part(state: str, number: int, first: str) -> str:
+    return (
+        f"{number} cannot be told apart from {first}"
+        if state == ALIKE
+        else f"{number} {_verb(number)} {state} than {first}"
+    )
+
+
+def _ends(score: Score, told: list[Comparison]) -> list[str]:
+    """Name in each direction the variant that is farthest from the first. told: the nearest first."""
+    farthest = {score.direction(each.effect): each for each in told}
+    ends = {"better": "best", "worse": "worst"}
+    return [f"{ends[way]} is {each.variant}, {score.size(each.effect)} {way}" for way, each in farthest.items()]
 
 
 def _verb(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _extreme(score: Score, comparison: Comparison) -> str:
-    effect, bounds = comparison.effect, intervals([score.bounds(comparison.effect)])
-    return f"{comparison.variant} is {score.size(effect)} {score.direction(effect)} ({bounds})"
+def quoted(variant: str) -> str:
+    """Put the name of a variant that has a comma in quotation marks, so that a sentence shows where it ends."""
+    return f"\N{LEFT DOUBLE QUOTATION MARK}{variant}\N{RIGHT DOUBLE QUOTATION MARK}" if "," in variant else variant

@@ -5,38 +5,27 @@ import math
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
-from workflow.report.numbers import count, is_number, join, to_digits
-from workflow.results.registry import REGISTRY
+from workflow.report.numbers import capital, count, is_number, join, to_digits
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import FLAT, learned_spans, stayed
 
-RATIOS = ("macs_executed", "memory_train_bytes", "train_tokens_per_s", "predict_tokens_per_s")
-WORDS = {"macs_executed": "executed multiply-adds"}  # where the title of the registry needs its table around it
+RATIOS = {"macs_executed": "the multiply-adds", "memory_train_bytes": "the memory of a training step"}
+RATIOS |= {"train_tokens_per_s": "the speed in training", "predict_tokens_per_s": "the speed in prediction"}
 WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
 
 
 def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
-    """List each variant's mean difference on each text, at its largest S and k, for few variants and several texts."""
-    return _on_each_text(f"Difference in {unit}", {each.variant: each.effect for each in comparisons if each.effect})
+    """Name the variants whose difference has another sign on another text, with the difference on each."""
+    last = {each.variant: each.effect for each in comparisons if each.effect}
+    turned = {name: effect for name, effect in last.items() if len({mean > 0 for mean in effect.by_text.values()}) > 1}
+    lines = [f"{name} {_on_each_text(effect)}" for name, effect in turned.items()]
+    return [f"The texts disagree, in {unit}: {'; '.join(lines)}."] if 0 < len(lines) <= NAMED else []
 
 
-def changes_by_text(changes: list[tuple[str, str, Effect]], unit: str) -> list[str]:
-    """List the changes along a grid on each text: the ends, the variant, and what it changes by."""
-    ends = dict.fromkeys(each for each, *_ in changes)
-    by_ends = {each: {variant: effect for end, variant, effect in changes if end == each} for each in ends}
-    return [line for each, effects in by_ends.items() for line in _on_each_text(f"Change in {unit} {each}", effects)]
-
-
-def _on_each_text(what: str, effects: dict[str, Effect]) -> list[str]:
-    if not 0 < len(effects) <= NAMED or max(len(effect.by_text) for effect in effects.values()) < 2:
-        return []
-    lines = []
-    for variant, effect in effects.items():
-        parts = [f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()]
-        lines.append(f"{variant} {join(parts)}")
-    return [f"{what} by text: {'; '.join(lines)}."]
+def _on_each_text(effect: Effect) -> str:
+    return join([f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()])
 
 
 def chance(comparisons: list[Comparison]) -> list[str]:
@@ -46,8 +35,8 @@ def chance(comparisons: list[Comparison]) -> list[str]:
     if told == left:
         return []
     return [
-        f"{count(len(ps), 'comparison')} were made, of which some look like effects by chance: {told} can be told from "
-        f"chance one by one, {left} after Holm's correction for their number."
+        f"Of {count(len(ps), 'difference')} {told} can be told from chance one by one, {left} after correction for "
+        "their number."
     ]
 
 
@@ -65,38 +54,40 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
     first = runs["variant"].iloc[0]
     known = set(runs.loc[runs["variant"] == first, "digest"])
     same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
-    return [f"{join(same)} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."] if same else []
+    return (
+        [f"{capital(join(same))} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."]
+        if same
+        else []
+    )
 
 
 def costs(finished: pd.DataFrame) -> list[str]:
-    """Write each measured cost as a ratio to that of the first variant, at the largest S and k of each."""
+    """Say of a few variants what they cost beside the first, at the largest S and k of each, in a sentence each.
+
+    Of speeds those whose interval over turns does not hold 1. Of many variants the table has the costs.
+    """
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     first, *others = sides
-    lines = []
-    for quantity in (name for name in RATIOS if name in finished):
-        name = WORDS.get(quantity, REGISTRY[quantity].title)
-        if quantity in SPEEDS:
-            shown = {variant: ratio_over_turns(sides[variant], sides[first], quantity) for variant in others}
-            lines += _compare_speeds(name, {variant: ratio for variant, ratio in shown.items() if ratio["value"]})
-            continue
-        ratios = {variant: _ratio(sides[variant], sides[first], quantity) for variant in others}
-        ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
-        if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
-            lines.append(f"{name} {_list_ratios(ratios, {}, alone=len(ratios) == 1)}")
     at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
     where = f" at {at}" if at else ""
-    return [f"Costs{where} as ratios to {first}: {'; '.join(lines)}."] if lines else []
+    said = {variant: _costs_of(sides[variant], sides[first]) for variant in others[:NAMED]}
+    if len(others) > NAMED:
+        return []
+    return [f"Beside {first}{where}, {variant} has {join(parts)}." for variant, parts in said.items() if parts]
 
 
-def _compare_speeds(name: str, shown: dict[str, dict]) -> list[str]:
-    """Write the ratios of speeds whose interval over turns does not hold 1, and say which cannot be told apart."""
-    told = {variant: ratio["value"] for variant, ratio in shown.items() if told_apart(ratio)}
-    alike = [variant for variant in shown if variant not in told]
-    within = {variant: f" ({shown[variant]['low']:.2f} to {shown[variant]['high']:.2f})" for variant in told}
-    parts = [f"{name} {_list_ratios(told, within, alone=len(shown) == 1)}"] if told else []
-    if alike:
-        who = count(len(alike), "variant") if len(alike) > NAMED else join(alike)
-        parts.append(f"{who} cannot be told apart in {name}")
+def _costs_of(rows: pd.DataFrame, base: pd.DataFrame) -> list[str]:
+    parts = []
+    for quantity, words in RATIOS.items():
+        if quantity not in rows:
+            continue
+        if quantity in SPEEDS:
+            shown = ratio_over_turns(rows, base, quantity)
+            ratio = shown["value"] if shown["value"] and told_apart(shown) else math.nan
+        else:
+            ratio = _ratio(rows, base, quantity)
+        if is_number(ratio) and abs(ratio - 1) >= WORTH:
+            parts.append(f"{ratio:.2f} times {words}")
     return parts
 
 
@@ -112,17 +103,8 @@ def growth(finished: pd.DataFrame) -> list[str]:
         ratios = {variant: ratio for variant, ratio in ratios.items() if is_number(ratio)}
         if any(abs(ratio - 1) >= WORTH for ratio in ratios.values()):
             times = join([f"{ratio:.2f} times with {variant}" for variant, ratio in ratios.items()])
-            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the executed multiply-adds become {times}.")
+            lines.append(f"From {axis} = {ends[0]:g} to {ends[1]:g} the multiply-adds grow {times}.")
     return lines
-
-
-def _list_ratios(ratios: dict[str, float], within: dict[str, str], *, alone: bool) -> str:
-    """List ratios with name and interval, or of many the least and the most. alone: whether it needs no name."""
-    if alone:
-        return "".join(f"{ratio:.2f}{within.get(variant, '')}" for variant, ratio in ratios.items())
-    if len(ratios) <= NAMED:
-        return join([f"{ratio:.2f}{within.get(variant, '')} with {variant}" for variant, ratio in ratios.items()])
-    return f"from {min(ratios.values()):.2f} to {max(ratios.values()):.2f}"
 
 
 def _largest(rows: pd.DataFrame) -> pd.DataFrame:
@@ -144,11 +126,13 @@ def spans(finished: pd.DataFrame, tokens: str) -> list[str]:
     lines = []
     for variant, rows in list(learned.groupby("variant", sort=False))[:NAMED]:
         rows = _largest(rows)
-        where = ", where they began" if stayed(rows) else ""
+        where = ", as at the start" if stayed(rows) else ""
         means = rows.groupby("title", sort=False)["mean_span"].mean()
-        shown = join([f"{mean:.0f}{f' on {text}' if len(means) > 1 else ''}" for text, mean in means.items()])
-        lines.append(f"{variant} {shown}, of at most {rows['S'].max():.0f}{where}")
-    return [f"Average span reached, in {tokens}: {'; '.join(lines)}."] if lines else []
+        (text, mean), *others = means.items()
+        on = f" on {text}" if others else ""
+        shown = join([f"{mean:.0f} {tokens} far{on}", *(f"{mean:.0f} on {text}" for text, mean in others)])
+        lines.append(f"{capital(variant)} looks {shown}, of at most {rows['S'].max():.0f}{where}.")
+    return lines
 
 
 def learning(finished: pd.DataFrame) -> list[str]:
@@ -158,8 +142,8 @@ def learning(finished: pd.DataFrame) -> list[str]:
     if not len(late):
         return []
     return [
-        f"{len(late)} of {count(len(gains), 'run')} were still learning: the last quarter of the updates brought up to "
-        f"{late.max():.2f} bits, so more training may change the answer."
+        f"{len(late)} of {count(len(gains), 'run')} were still learning, by up to {late.max():.2f} bits in the last "
+        "quarter of the updates: more training may change the answer."
     ]
 
 

@@ -1,4 +1,4 @@
-"""One sentence that answers the question of an ablation, or says why it cannot be answered yet; written by rule."""
+"""A few short sentences that answer the question of an ablation, or say why it cannot be answered yet; by rule."""
 
 from dataclasses import dataclass, field
 
@@ -6,9 +6,9 @@ import pandas as pd
 
 from workflow.report.answers import remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
-from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons
+from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted
 from workflow.report.figures.colours import as_named
-from workflow.report.numbers import count, intervals, join, to_digits
+from workflow.report.numbers import capital, count, join, to_digits
 from workflow.report.texts import with_titles
 from workflow.results.registry import REGISTRY
 from workflow.results.runs_table import count_seeds
@@ -32,6 +32,7 @@ class Answer:
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     """Answer the question of one ablation. runs: failed ones included, those of the first variant first."""
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
+    runs = runs.assign(variant=runs["variant"].map(quoted))
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     failed = remarks.failures(runs, quantity)
     if not len(finished):
@@ -44,11 +45,10 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     status = EARLY if status == FOUND and still else status
     texts = [*finished["title"].unique()]
     mean = "mean of " if len(texts) > 1 and not alone else ""
-    judged = "" if alone and status == FOUND else f"by {REGISTRY[quantity].title}, "  # of spans there is no score
-    basis = f"{judged}over {count_seeds(finished)} on {mean}{join(texts)}"
+    judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
+    basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
     also = [
         *remarks.by_text(comparisons, unit),
-        *remarks.changes_by_text(changes, unit),
         *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),
@@ -57,7 +57,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     also += remarks.growth(finished)
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     also += [*still, *failed]
-    return Answer(status, f"{sentence}, {basis} at scale {join([*runs['scale'].unique()])}.", also)
+    return Answer(status, f"{sentence} ({basis}).", also)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
@@ -79,8 +79,9 @@ def _say(score: Score, comparisons: list[Comparison], changes: list, finished: p
     if not weighed and not changes:
         return UNANSWERED, _few_seeds(score, paired)
     ps = [effect.p for effect in (*(each.effect for each in weighed), *(effect for *_, effect in changes))]
-    parts = [describe_comparisons(score, weighed)] if weighed else []
-    return _status(ps), "; ".join([*parts, *_describe_changes(score, changes)])
+    parts = describe_comparisons(score, weighed) if weighed else []
+    first, *others = [*parts, *_describe_changes(score, changes)]
+    return _status(ps), ". ".join([first, *(capital(each) for each in others)])
 
 
 def _status(ps: list[float]) -> str:
@@ -145,7 +146,7 @@ def _changes(score: Score) -> list[tuple[str, str, Effect]]:
 
 
 def _describe_changes(score: Score, changes: list[tuple[str, str, Effect]]) -> list[str]:
-    """Write a part of the sentence for each pair of ends; variants that change alike are named together."""
+    """Write a sentence for each pair of ends; variants that change alike are named together."""
     said: dict[str, dict[str, list[tuple[str, Effect]]]] = {}
     for ends, variant, effect in changes:
         said.setdefault(ends, {}).setdefault(score.state(effect), []).append((variant, effect))
@@ -159,8 +160,6 @@ def _describe_alike(score: Score, state: str, members: list[tuple[str, Effect]])
     names, effects = zip(*members, strict=True)
     several = len(names) > 1
     if state == ALIKE:
-        verb = "do" if several else "does"
-        return f"{join([*names])} {verb} not change beyond chance ({score.differences([*effects])})"
+        return f"{join([*names])} {'do' if several else 'does'} not change beyond chance"
     sizes = join([to_digits(abs(effect.mean), effect.half) for effect in effects])
-    bounds = intervals([score.bounds(effect) for effect in effects])
-    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit} ({bounds})"
+    return f"{join([*names])} {'get' if several else 'gets'} {state} by {sizes} {score.unit}"

@@ -10,8 +10,8 @@ from workflow.results.statistics import over_seeds
 SAMPLES = 1000
 SEED = 1
 P_VALUE_CAPTION = (
-    f"p: paired bootstrap of sacreBLEU over test sentences, {SAMPLES:,} resamples, the largest over the pairs of "
-    "seeds, 1 where they disagree which is better; it says nothing about nets trained with other seeds."
+    f"p: a paired bootstrap of sacreBLEU over test sentences with {SAMPLES:,} resamples for each pair of seeds. The "
+    "largest is shown, or 1 where the pairs disagree on which is better; it says nothing of other seeds."
 )
 SOFTMAX = "softmax"  # the variant that the others are compared with
 
