@@ -7,6 +7,8 @@ from typing import NoReturn
 
 from workflow.config.errors import ConfigError, nearest
 
+SHOWN = "-> "  # begins the line with which a script says what it showed
+
 
 class Parser(argparse.ArgumentParser):
     """The words of a command. What it does not know is refused in one line, with the nearest option that there is."""
@@ -41,6 +43,11 @@ def run(main: Callable[[], None]) -> None:
     except (ConfigError, OSError) as error:
         print(f"{sys.argv[0].rsplit('/', 1)[-1]}: {explain(error)}", file=sys.stderr)
         sys.exit(2 if isinstance(error, ConfigError) else 1)
+
+
+def show(line: str) -> None:
+    """Say what was found, as the last line of a script's output: `workflow.plan.progress` shows it."""
+    print(f"{SHOWN}{line}", flush=True)
 
 
 def explain(error: ConfigError | OSError) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from workflow.config.command_line import Parser, run
+from workflow.config.command_line import Parser, run, show
 from workflow.config.environment import CONFIG
 from workflow.config.errors import check_known
 from workflow.config.strict import parse_json
@@ -19,6 +19,7 @@ from workflow.plan.claims import claims_about, costs_claimed
 from workflow.plan.config import load_config
 from workflow.plan.plan import plan
 from workflow.plan.reads import costs_shown, reads
+from workflow.report.answers.sentence import Answer
 from workflow.report.claims.ledger import write_evidence
 from workflow.report.claims.schema import load_claim
 from workflow.report.figure_files import write_figure
@@ -41,7 +42,7 @@ def collect_runs(site: Site, name: str, config: dict) -> Path:
     return out
 
 
-def write_answer(site: Site, name: str, files: list[Path]) -> None:
+def write_answer(site: Site, name: str, files: list[Path]) -> Answer:
     """Write tables, figures and claims of a question, each from what it reads alone, and the pages that show them."""
     rows, places, ablation = collect_rows(files), ", ".join(map(str, files)), load_ablation(name)
 
@@ -53,10 +54,10 @@ def write_answer(site: Site, name: str, files: list[Path]) -> None:
     for figure in ablation.figures:
         write_figure(site.results / "figures" / f"{figure}.svg", figure, frames(reads("figures", figure)))
     write_evidence(site.results / "claims" / f"{name}.json", name, frames(("runs", *costs_claimed(name))))
-    write_pages(site, name, frames(("runs", *costs_shown(name))))
+    return write_pages(site, name, frames(("runs", *costs_shown(name))))
 
 
-def write_pages(site: Site, name: str, frames: Frames) -> None:
+def write_pages(site: Site, name: str, frames: Frames) -> Answer:
     """Write the pages of its runs, then its own, which leads to them; remove pages of runs that it no longer has."""
     runs = frames.everything
     rows = {row["digest"]: row for row in reversed(json.loads(runs.to_json(orient="records")))}
@@ -64,11 +65,13 @@ def write_pages(site: Site, name: str, frames: Frames) -> None:
         record = read_or_refuse(site.runs / digest / "record.json")
         context = run_page(record, uses, rows[digest])
         site.write("run.html.j2", f"ablations/{name}/{digest}.html", wait=False, **context)
-    site.write("ablation.html.j2", f"ablations/{name}/index.html", **ablation_page(site, name, frames))
-    for page in (site.reports / "ablations" / name).glob("*.html"):
-        if page.stem not in (*rows, "index"):
-            page.unlink()
+    page = ablation_page(site, name, frames)
+    site.write("ablation.html.j2", f"ablations/{name}/index.html", **page)
+    for other in (site.reports / "ablations" / name).glob("*.html"):
+        if other.stem not in (*rows, "index"):
+            other.unlink()
     os.sync()
+    return page["answer"]["said"]
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -81,7 +84,8 @@ def main(argv: list[str] | None = None) -> None:
     for claim in claims_about(options.name):
         load_claim(claim)  # a mistake in one ends here, before anything is written
     runs = collect_runs(site, options.name, parse_json(options.config, "config"))
-    write_answer(site, options.name, [runs, *options.costs])
+    said = write_answer(site, options.name, [runs, *options.costs])
+    show(f"{said.status}: {said.sentence}")
 
 
 if __name__ == "__main__":
