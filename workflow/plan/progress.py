@@ -41,7 +41,10 @@ class Step:
 
 
 class Progress(logging.Handler):
-    """Follows the events of Snakemake. training: seconds that each run is expected to take, by digest."""
+    """Follows the events of Snakemake. training: seconds that each run without a record is expected to take, by digest.
+
+    Not all of these need be asked for.
+    """
 
     def __init__(self, stream, *, terminal: bool, training: dict[str, float] | None = None, cores: int = 1):
         super().__init__()
@@ -118,15 +121,13 @@ class Progress(logging.Handler):
         """Estimate the time left: of runs as told from records, of other steps as long as their like took."""
         if self.left["train"] > len(self.training):
             return None
-        others = sum(count * self._usual(rule) for rule, count in self.left.items() if rule != "train")
+        ahead = sum(count * self._usual(rule) for rule, count in self.left.items())
         gone = sum(min(time.monotonic() - step.began, self._usual(step.rule)) for step in self.running.values())
-        seconds = max(0.0, (sum(self.training.values()) + others - gone) / self.cores)
+        seconds = max(0.0, (ahead - gone) / self.cores)
         return f"about {spell(round(seconds))} left" if seconds >= 1 else None
 
     def _usual(self, rule: str) -> float:
-        if rule == "train":
-            return max(self.training.values(), default=SHORT)
-        times = self.took.get(rule, [])
+        times = [*self.training.values()] if rule == "train" else self.took.get(rule, [])
         return sum(times) / len(times) if times else SHORT
 
 
