@@ -46,23 +46,24 @@ def answering(svg: str) -> str:
     return ID.sub(attribute, svg)
 
 
-def tell(numbers: pd.DataFrame, svg: str) -> dict[int, dict]:
+def tell(numbers: pd.DataFrame, svg: str) -> dict:
     """Say of each row of a figure's numbers that a mark of its picture shows what the mark answers.
 
-    of: the variant. told: names and values. runs: digest and value of each seed, where the numbers hold them.
+    names: of the values. rows: by number: the variant, its values as text, and digest and value of each of its runs.
     """
     shown = {int(row) for rows in ROWS.findall(svg) for row in rows.split()}
     names = [name for name in NAMES if name in numbers]
     kinds = [name for name in numbers if name not in UNTOLD and not name.endswith(("_low", "_high"))]
     rows = numbers.loc[sorted(shown)].to_dict("index")
-    return {
-        number: {
-            "of": next((str(row[name]) for name in names if not _missing(row[name])), ""),
-            "told": [(_title(kind), _value(row, kind)) for kind in kinds if not _missing(row[kind])],
-            "runs": _runs(row),
-        }
+    told = {
+        number: [
+            next((str(row[name]) for name in names if not _missing(row[name])), ""),
+            [None if _missing(row[kind]) else _value(row, kind) for kind in kinds],
+            _runs(row),
+        ]
         for number, row in rows.items()
     }
+    return {"names": [*map(_title, kinds)], "rows": told} if told else {}
 
 
 def _missing(value) -> bool:

@@ -130,4 +130,9 @@ def _scale(folder: Path) -> dict:
         for heading, pages in lists.items()
     }
     index = f"{address}/index.html" if (folder / "index.html").exists() else None
-    return {"name": folder.name, "index": index, "lists": {name: pages for name, pages in present.items() if pages}}
+    return {
+        "name": folder.name,
+        "address": address,
+        "index": index,
+        "lists": {name: pages for name, pages in present.items() if pages},
+    }

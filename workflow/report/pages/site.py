@@ -18,8 +18,8 @@ from workflow.report.numbers import to_digits
 from workflow.results.record import write_if_changed
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
-ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js"}  # ours, and not escaped
-ASSETS |= {"view": "view.js", "script": "page.js", "live": "live.js", "frame": "frame.js", "budget": "budget.js"}
+ASSETS = {"style": "style.css", "pivot": "pivot.js", "chart": "chart.js", "budget": "budget.js"}  # ours: not escaped
+SHARED_SCRIPT, SCRIPTS = "suite.js", ("view.js", "page.js", "live.js", "frame.js")  # of all pages of a report
 CITED = re.compile(r"docs/(\w+)\.md")
 SVG = re.compile(r"<svg.*</svg>", re.DOTALL)
 LATER = re.compile(r'<span data-page="([^"#]+)(?:#([^"]+))?">(.*?)</span>')  # as templates name a page that comes later
@@ -40,6 +40,7 @@ class Site:
         """
         page = render(template, place, **context)
         write_if_changed(self.reports / place, page, wait=wait)
+        write_if_changed(self.reports / SHARED_SCRIPT, shared_script(), wait=wait)
         for name in filter(_is_document, dict.fromkeys(CITED.findall(page))):
             write_if_changed(self.reports / f"documents/{name}.txt", _document(name).read_text(encoding="utf-8"))
 
@@ -100,6 +101,13 @@ def link_pages(reports: Path) -> None:
         dates = page.stat()
         write_if_changed(page, LATER.sub(link, page.read_text(encoding="utf-8")))
         os.utime(page, ns=(dates.st_atime_ns, dates.st_mtime_ns))
+
+
+@cache
+def shared_script() -> str:
+    """Join the scripts of all pages; the last two keep their names to themselves."""
+    view, page, *own = ((TEMPLATES / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return view + page + "".join(f"(() => {{\n{script}}})();\n" for script in own)
 
 
 def render(template: str, place: str, **context) -> str:

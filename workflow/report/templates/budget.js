@@ -4,7 +4,7 @@ for (const section of document.querySelectorAll("section.budget")) {
   const take = section.querySelector(".take"), svg = section.querySelector("figure svg"), key = `cost.${section.id}`;
   const costs = rows.map((row) => Number(row.dataset.cost)), ends = [Number(field.min), Number(field.max)].map(Math.log);
   // The axis is logarithmic: two marks that cost different things say where any cost stands.
-  const numbers = JSON.parse(section.querySelector("figure + script").textContent);
+  const numbers = numbersOf(section.querySelector("figure"));
   const marks = [...svg.querySelectorAll("[data-rows]")].flatMap((group) => {
     const places = group.dataset.rows.split(" ");
     return [...group.querySelectorAll("use")].map((use, order) => [Math.log(valueIn(numbers[places[order]], section.dataset.axis)), Number(use.getAttribute("x"))]);

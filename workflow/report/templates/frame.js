@@ -70,7 +70,7 @@ const MOST = 20; // variants that are offered one by one
 function variants() {
   const rows = [...document.querySelectorAll("main tbody tr")];
   const named = [...new Set(rows.map((row) => row.dataset.variant).filter(Boolean))];
-  if (!named.length) document.querySelectorAll("figure[data-runs] + script").forEach((each) => named.push(...Object.values(JSON.parse(each.textContent)).map((row) => row.of).filter((of) => of && !named.includes(of))));
+  if (!named.length) document.querySelectorAll("figure[data-runs]").forEach((each) => named.push(...Object.values(numbersOf(each)).map((row) => row.of).filter((of) => of && !named.includes(of))));
   const names = [...new Set(named)].sort((a, b) => b.length - a.length);
   if (names.length < 2 || names.length > MOST) return;
   for (const row of rows) {

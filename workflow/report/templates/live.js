@@ -60,7 +60,7 @@ function act(figure, spot) {
 }
 
 function enliven(figure) {
-  const numbers = JSON.parse(figure.nextElementSibling.textContent), svg = figure.querySelector("svg");
+  const numbers = numbersOf(figure), svg = figure.querySelector("svg");
   const groups = [...svg.querySelectorAll("[data-rows], [data-with]")];
   const of = (group) => numbers[(group.dataset.rows ?? group.dataset.with).split(" ")[0]]?.of ?? "";
   const spots = groups.filter((group) => group.dataset.rows).flatMap((group) => {

@@ -4,6 +4,13 @@ const create = (name, attributes = {}, ...children) => {
   return element;
 };
 
+// What the marks of a figure tell, by row: of which variant, names with values, and runs.
+function numbersOf(figure) {
+  const { names, rows } = JSON.parse(figure.nextElementSibling.textContent);
+  const told = (values) => names.map((name, place) => [name, values[place]]).filter(([, value]) => value !== null);
+  return Object.fromEntries(Object.entries(rows).map(([row, [of, values, runs]]) => [row, { of, told: told(values), runs }]));
+}
+
 // A number that a mark of a figure tells under this name.
 const valueIn = (row, name) => Number(row.told.find(([each]) => each === name)?.[1].replaceAll(",", ""));
 
