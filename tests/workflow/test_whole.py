@@ -227,7 +227,8 @@ def test_a_documented_command_works_as_it_stands_there(command, done):
     """From the project's folder; dry, where it would train or install."""
     folder = done[0] / "elsewhere" if " -s " in command else done[0]
     folder.mkdir(exist_ok=True)
-    archive.write_archive(done[0] / "other.zip", done[0] / "results", done[0] / "reports", "smoke", b"root")
+    files = archive.list_files(done[0] / "results", done[0] / "reports", "smoke")
+    archive.write_archive(done[0] / "other.zip", files, "smoke", b"root", {})
     for name in ("my.txt", "my.de", "my.en"):
         (done[0] / name).write_text("a line of text\n" * 4000)
     for shown, here in IN_PLACE.items():

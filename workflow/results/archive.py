@@ -1,7 +1,8 @@
 """The archive of a bundle: the records, costs, tables, figures and pages of one scale, with their checksums.
 
 manifest.json: {"version", "scale", "commits", "files": {path: sha256}}; the rest lies under results/ and reports/.
-reports/index.html leads to this scale alone. The same results and pages give the same bytes.
+reports/index.html leads to this scale alone. The same results and pages give the same bytes. What else lies in it
+is for other tools (`workflow.report.crate`, `croissant`), and is never unpacked here.
 """
 
 import hashlib
@@ -21,10 +22,12 @@ from workflow.results.registry import COSTS, OF_TEXTS
 VERSION = 2
 MANIFEST = "manifest.json"
 SCALE = ("*", *(f"{folder}/*" for folder in ("ablations", "claims", "tables", "figures", *COSTS, *OF_TEXTS)))
-RUN = ("job.json", "record.json", "curve.csv")  # without weights and data
+RUN = ("job.json", "record.json", "curve.csv", "weights.safetensors", "card.md")  # those that `share` wrote
 LARGEST = 4 << 30  # bytes that a bundle may unpack to
 LARGEST_MANIFEST = 64 << 20
-PLACE = re.compile(r"(results|reports)(/\w[\w .,=+()-]*)+\.(html|json|csv|parquet|tex|svg|pdf|png|txt)")  # all it holds
+PLACE = re.compile(
+    r"(results|reports)(/\w[\w .,=+()-]*)+\.(html|js|json|csv|parquet|tex|svg|pdf|png|txt|safetensors|md)"
+)  # all it holds
 
 
 class Manifest(StrictModel):
@@ -44,9 +47,12 @@ def list_files(results: Path, reports: Path, scale: str) -> dict[str, Path]:
     return {name: path for name, path in sorted(paths.items()) if PLACE.fullmatch(name) and path.is_file()}
 
 
-def write_archive(out: Path, results: Path, reports: Path, scale: str, root: bytes) -> Manifest:
-    """Write the whole archive or nothing. root: the page that leads to this scale alone."""
-    files = list_files(results, reports, scale)
+def write_archive(out: Path, files: dict[str, Path], scale: str, root: bytes, beside: dict[str, bytes]) -> Manifest:
+    """Write the whole archive or nothing.
+
+    files: from `list_files`. root: the page that leads to this scale alone. beside: what is for other tools, and no
+    part of the bundle.
+    """
     sums = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     sums["reports/index.html"] = hashlib.sha256(root).hexdigest()
     commits = sorted({read_or_refuse(path).origin.commit for path in files.values() if path.name == "record.json"})
@@ -56,6 +62,8 @@ def write_archive(out: Path, results: Path, reports: Path, scale: str, root: byt
         _add(archive, "reports/index.html", root)
         for name, path in files.items():
             _add(archive, name, path.read_bytes())
+        for name, content in beside.items():
+            _add(archive, name, content)
     return manifest
 
 

@@ -1,12 +1,34 @@
-"""Write one archive of a scale's results and pages: `python -m workflow.scripts.bundle OUT --scale SCALE`."""
+"""Write one archive of a scale's results and pages: `python -m workflow.scripts.bundle OUT --scale SCALE`.
 
+It is also a Workflow Run RO-Crate, and describes the texts that it holds by Croissant.
+"""
+
+import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
+from workflow.plan.row import read_plan
+from workflow.report import crate, croissant
 from workflow.report.pages.index import root_page
 from workflow.report.pages.site import link_pages, parse_with_site, render
-from workflow.results.archive import write_archive
+from workflow.results.archive import list_files, write_archive
+
+
+def for_others(results: Path, scale: str, files: dict[str, Path]) -> dict[str, bytes]:
+    """Make what other tools read of an archive: texts, their description, and the crate that describes all of it."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    newest = max(path.stat().st_mtime for name, path in files.items() if name.endswith("/record.json"))
+    jobs = [row["job"] for row in read_plan(results / scale / "plan.json")]
+    texts = croissant.texts_of(results / "data", [(job["task"], job["corpus"]) for job in jobs])
+    made = crate.beside_it() | texts
+    if texts:
+        day = datetime.fromtimestamp(newest, UTC).date().isoformat()
+        made[croissant.DESCRIPTION] = croissant.describe(texts, version, day).encode()
+    made[crate.CRATE] = crate.crate_of(scale, [*files, *made], version, newest).encode()
+    return made
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -19,10 +41,11 @@ def main(argv: list[str] | None = None) -> None:
         if not needed.exists():
             raise ConfigError(f"{needed}: not there; run the workflow first")
     link_pages(site.reports)
-    root = render(
-        "root.html.j2", "index.html", **root_page(options.results, options.reports, only=options.scale)
-    ).encode()
-    manifest = write_archive(options.out, options.results, options.reports, options.scale, root)
+    page = root_page(options.results, options.reports, only=options.scale)
+    files = list_files(options.results, options.reports, options.scale)
+    beside = for_others(options.results, options.scale, files)
+    root = render("root.html.j2", "index.html", **page).encode()
+    manifest = write_archive(options.out, files, options.scale, root, beside)
     print(f"{options.out}: {len(manifest.files):,} files, {options.out.stat().st_size / 2**20:.1f} MiB")
 
 

@@ -1,0 +1,93 @@
+"""What other tools read of an archive: it is a Workflow Run RO-Crate, described as its files lie there."""
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rocrate.model.contextentity import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from workflow.config.files import ROOT
+
+CRATE, WORKFLOW = "ro-crate-metadata.json", ("workflow/Snakefile", "CITATION.cff", "LICENSE")
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+LICENSE = "https://spdx.org/licenses/MIT"
+KINDS = {
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".parquet": "application/vnd.apache.parquet",
+    ".html": "text/html",
+    ".safetensors": "application/octet-stream",
+    ".md": "text/markdown",
+}
+DESCRIBED = {
+    "plan.json": "which question asked for which run",
+    "runs.parquet": "all runs as one table",
+    "runs.csv": "all runs as one table",
+    "runs_columns.csv": "what each column of the table of runs holds",
+    "ledger.json": "every claim with its verdict and the evidence for it",
+    "index.html": "the report",
+    "record.json": "what a run was asked for, what it scored, what it cost, and where it came from",
+}
+RUN = ("record.json", "weights.safetensors", "card.md")
+LISTED = ("plan.json", "runs.parquet", "runs.csv", "runs_columns.csv", "ledger.json", "ledger.csv", "index.html")
+
+
+def crate_of(scale: str, paths: Iterable[str], version: str, newest: float) -> str:
+    """Describe an archive as a Workflow Run RO-Crate, in JSON-LD.
+
+    paths: of all its files. version: of the suite. newest: when its last record was written, in seconds since 1970.
+    """
+    crate, at, paths = (
+        ROCrate(version="1.1"),
+        datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds"),
+        [*paths],
+    )
+    crate.name = f"What attention variants cost, and what they buy: scale {scale}"
+    crate.description = (
+        "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains and evaluates "
+        "attention variants and sets every table, figure and claim of three papers beside what it measured."
+    )
+    crate.root_dataset["license"] = crate.add(ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"}))
+    crate.root_dataset["datePublished"] = at
+    profiles = [
+        crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]}))
+        for address, name in PROFILES.items()
+    ]
+    crate.root_dataset["conformsTo"] = profiles
+    snakefile, *others = WORKFLOW
+    about = {"name": "Snakefile", "encodingFormat": "text/plain", "version": version}
+    main = crate.add_workflow(dest_path=snakefile, main=True, lang="snakemake", properties=about)
+    for name in others:
+        crate.add_file(dest_path=name, properties={"name": name, "encodingFormat": "text/plain"})
+    chosen = [path for path in paths if Path(path).name in LISTED and path.count("/") == 2]
+    kept = (f"results/{scale}/tables/", "texts/", "croissant.json")
+    chosen += [path for path in paths if path.startswith(kept) or Path(path).name in RUN]
+    made = [_file(crate, path) for path in chosen]
+    asked = [each for each in made if each.id.endswith("/plan.json")]
+    results = [each for each in made if each not in asked]
+    action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}", "endTime": at}
+    action["description"] = "Trains, measures and scores every configuration of the scale, and writes its report."
+    crate.root_dataset["mentions"] = crate.add(
+        ContextEntity(crate, "#run", action | {"instrument": main, "object": asked, "result": results})
+    )
+    return json.dumps(crate.metadata.generate(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _file(crate: ROCrate, path: str):
+    """Add a file of the archive; a run's record is named by its digest."""
+    name = Path(path).name
+    about = {"name": path, "encodingFormat": KINDS.get(Path(path).suffix, "application/octet-stream")}
+    if name in DESCRIBED:
+        about["description"] = DESCRIBED[name]
+    return crate.add_file(dest_path=path, properties=about)
+
+
+def beside_it() -> dict[str, bytes]:
+    """Read the files of the suite that an archive holds so that it says what made it."""
+    return {name: (ROOT / name).read_bytes() for name in WORKFLOW}
