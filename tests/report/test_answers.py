@@ -54,7 +54,7 @@ def test_pairs_of_two_texts_scatter_around_the_mean_of_their_own():
     assert said.status == "Found" and "long is 0.310 bpc better than short" in said.sentence
     assert not any("disagree" in line for line in said.remarks)
     turned = say([*rows[:9], *(row | {"dev_bpc": 4.0 - row["dev_bpc"]} for row in rows[9:])])
-    assert "The texts disagree, in bpc: long −0.110 on a and 0.510 on b." in turned.remarks
+    assert "The texts disagree: long is 0.110 bpc better on a and 0.510 bpc worse on b, beside short." in turned.remarks
 
 
 def test_of_one_variant_it_says_how_far_its_heads_look_text_by_text_and_without_learned_spans_its_score():

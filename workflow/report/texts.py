@@ -54,7 +54,11 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
     if not bound:
         return Badge("portable bits", "On another x86 processor every number comes out the same: snakemake audit.")
     commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
-    few = "bits of one machine" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: bits of one machine"
+    few = (
+        "exact on one machine only"
+        if len(bound) == len(once)
+        else f"{len(bound)} of {len(once)} runs: exact on one machine only"
+    )
     return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
 
 

@@ -20,8 +20,8 @@ from workflow.report.texts import with_badge
 from workflow.results.statistics import FEWEST, over_seeds
 
 PART_OF_DEV = (
-    "A point reads the part of dev that the scale gives to curves, the score in the tables what is scored after "
-    "training: the last point may differ from it."
+    "Curves are scored on a part of dev while the net trains, tables after training: the last point may differ from "
+    "the score."
 )
 TOGETHER = 4  # so many configurations can be told apart in one panel
 WIDE = 5  # panels in a row at most; rows are as even as can be

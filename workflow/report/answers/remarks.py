@@ -1,11 +1,13 @@
 """What one should know beside the sentence: each text, chance, costs, spans, whether runs still learned, failures."""
 
 import math
+from dataclasses import replace
 
 import pandas as pd
 
 from workflow.report.answers.effects import Comparison, Effect, axes_of
-from workflow.report.numbers import capital, count, is_number, join, to_digits
+from workflow.report.answers.phrases import Score
+from workflow.report.numbers import capital, count, is_number, join
 from workflow.results.statistics import FEWEST, LEVEL, holm
 from workflow.results.timings import SPEEDS, ratio_over_turns, told_apart
 from workflow.results.trained_enough import FLAT, learned_spans, stayed
@@ -16,16 +18,20 @@ WORTH = 0.02  # a cost that differs by less is not worth a word
 NAMED = 3
 
 
-def by_text(comparisons: list[Comparison], unit: str) -> list[str]:
+def by_text(comparisons: list[Comparison], score: Score) -> list[str]:
     """Name the variants whose difference has another sign on another text, with the difference on each."""
     last = {each.variant: each.effect for each in comparisons if each.effect}
     turned = {name: effect for name, effect in last.items() if len({mean > 0 for mean in effect.by_text.values()}) > 1}
-    lines = [f"{name} {_on_each_text(effect)}" for name, effect in turned.items()]
-    return [f"The texts disagree, in {unit}: {'; '.join(lines)}."] if 0 < len(lines) <= NAMED else []
+    lines = [
+        f"The texts disagree: {name} is {_on_each_text(effect, score)}, beside {score.first}."
+        for name, effect in turned.items()
+    ]
+    return lines if len(lines) <= NAMED else []
 
 
-def _on_each_text(effect: Effect) -> str:
-    return join([f"{to_digits(mean, effect.half)} on {text}" for text, mean in effect.by_text.items()])
+def _on_each_text(effect: Effect, score: Score) -> str:
+    each = [(text, replace(effect, mean=mean)) for text, mean in effect.by_text.items()]
+    return join([f"{score.size(part)} {score.direction(part)} on {text}" for text, part in each])
 
 
 def chance(comparisons: list[Comparison]) -> list[str]:

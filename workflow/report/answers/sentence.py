@@ -48,7 +48,7 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     judged = "" if alone and status == FOUND else f"{REGISTRY[quantity].title}, "  # of spans there is no score
     basis = f"{judged}{count_seeds(finished)}, {mean}{join(texts)}, scale {join([*runs['scale'].unique()])}"
     also = [
-        *remarks.by_text(comparisons, unit),
+        *remarks.by_text(comparisons, score),
         *remarks.chance(comparisons),
         *remarks.few(comparisons),
         *remarks.same_runs(runs),

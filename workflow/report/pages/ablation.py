@@ -3,7 +3,7 @@
 The answer, a sentence, a table and figures, is made without code of its own.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pandas as pd
 
@@ -16,6 +16,7 @@ from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.figures.marks import tell
 from workflow.report.figures.style import as_svg
+from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site, embed_svg
@@ -55,7 +56,7 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
         "paper": studies()[ablation.paper].heading,
         "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(runs, task),
+        "answer": answer(runs, task, sizes_missing(ablation.sizes, frames.at_every_size)),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuning_table(every, task.columns[0][0], f"dev_{task.curve[0]}"),
         "decides": task.curve[0],
@@ -99,11 +100,23 @@ def _line(run, task: TaskSpec) -> dict:
     }
 
 
-def answer(runs: pd.DataFrame, task: TaskSpec) -> dict:
-    """Answer the question in a sentence, a table and figures. runs: of one ablation, with their costs."""
+def sizes_missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
+    """Say that a question about several sizes of nets has runs of some alone. runs: of all sizes."""
+    missing = [size for size in asked if size not in set(runs["size"])]
+    if not missing:
+        return []
+    return [f"Nets of size {join([f'{size:g}' for size in missing])} are not trained yet: what size changes is open."]
+
+
+def answer(runs: pd.DataFrame, task: TaskSpec, also: list[str]) -> dict:
+    """Answer the question in a sentence, a table and figures. runs: of one ablation, with their costs.
+
+    also: what stands before the other remarks.
+    """
     quantity, title, unit = task.columns[0]
+    said = answer_of(runs, task)
     return {
-        "said": answer_of(runs, task),
+        "said": replace(said, remarks=[*also, *said.remarks]),
         "score": (title, unit),
         "texts": badges(runs),
         "table": variant_table(runs, quantity, _names(task)),

@@ -1,5 +1,7 @@
 """The page that says which net to take for what a character may cost: on each text, over all questions and sizes."""
 
+from urllib.parse import urlencode
+
 import pandas as pd
 
 from workflow.report.answers.effects import Effect, effect_beside
@@ -53,7 +55,7 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
         "texts": [],
         "svg": svg,
     }
-    told = tell(numbers.drop(columns="configuration").rename(columns={"decides": decides}), svg)
+    told = tell(numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides}), svg)
     figure |= {"told": told, "runs": [], "runs_at": "", "files": []}
     lines = [_line(numbers, runs, place, chosen, score[0]) for place in range(len(chosen))]
     return {
@@ -76,9 +78,10 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
         if len(mine) >= FEWEST:
             mean, low, high = mean_interval(mine[score].astype(float).tolist())
             first, cost = mine.iloc[0], float(mine[COST].mean())
-            about = (_name(first), first["ablation"], configuration, cost, float(mine[decides].mean()))
-            rows.append((*about, mean, low, high, len(mine), name_runs(mine, score)))
-    columns = ["variant", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
+            about = (_name(first), first["label"], first["ablation"], configuration, cost, float(mine[decides].mean()))
+            placed = mine.assign(digest=runs_at(first["ablation"]) + mine["digest"])  # where their pages lie
+            rows.append((*about, mean, low, high, len(mine), name_runs(placed, score)))
+    columns = ["variant", "of", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
     table = pd.DataFrame(rows, columns=columns).rename(columns={decides: "decides"})
     return table.sort_values([COST, "decides"], kind="stable", ignore_index=True)
 
@@ -102,7 +105,8 @@ def draw(numbers: pd.DataFrame, chosen: list[int], score: str):
     shows(axes.plot(numbers[COST], numbers["mean"], ".", color=GREY, ms=6, ls="none"), numbers.index)
     best = numbers.loc[chosen]
     bars = half_width(best["low"], best["high"])
-    shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", color=INK, ms=5, lw=1, capsize=3), best.index)
+    style = {"color": INK, "ms": 5, "lw": 1, "capsize": 3}
+    shows(axes.errorbar(best[COST], best["mean"], bars, fmt="o-", drawstyle="steps-post", **style), best.index)
     set_log(axes.xaxis)
     axes.set_xlabel("executed multiply-adds")
     axes.set_ylabel(score)
@@ -121,22 +125,27 @@ def _line(numbers: pd.DataFrame, runs: pd.DataFrame, place: int, chosen: list[in
     half = half_width(mine["low"], mine["high"])
     return {
         "name": mine["variant"],
-        "page": f"{runs_at(mine['question'])}index.html",
+        "page": f"{runs_at(mine['question'])}index.html#{urlencode({'variant': mine['of']})}",
         "cost": mine[COST],
         "until": end,
         "score": f"{to_digits(mine['mean'], half)} ± {to_digits(half, half)}",
         "seeds": int(mine["n"]),
         "others": len(others),
         "second": second["variant"] if second is not None else None,
-        "sure": how_sure(effect),
+        "sure": how_sure(effect, REGISTRY[score].better),
+        "cheaper": second is not None and bool(effect) and not effect.told and bool(second[COST] < mine[COST]),
     }
 
 
-def how_sure(effect: Effect | None) -> str:
-    """Give the difference to the next best, and say whether it is more than chance."""
+def how_sure(effect: Effect | None, better: str) -> str:
+    """Say whether the best on dev is better on test than the next best, and whether that is more than chance."""
     if effect is None:
         return "no other net for so little"
+    way = "better" if (effect.mean < 0) == (better == "lower") else "worse"
     if effect.low is None:
-        return f"{to_digits(effect.mean)}, of too few seeds to tell"
-    mean, low, high = (to_digits(each, effect.half) for each in (effect.mean, effect.low, effect.high))
-    return f"{mean} ({low} to {high}, {effect.n} seeds): {'sure' if effect.told else 'cannot be told apart'}"
+        return f"{to_digits(abs(effect.mean))} {way} than the next best, of too few seeds to tell"
+    mean, low, high = (to_digits(each, effect.half) for each in (abs(effect.mean), effect.low, effect.high))
+    between = f"difference {low} to {high}, {effect.n} seeds"
+    if not effect.told:
+        return f"cannot be told apart from the next best ({between})"
+    return f"{mean} {way} than the next best ({between})" + (": dev chose it, test does not" if way == "worse" else "")

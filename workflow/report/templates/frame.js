@@ -2,9 +2,12 @@
 // of a report have in common is one file, report.js, that search and neighbours read; a page works without it.
 const frame = document.querySelector("header.top"), { place: here, up } = document.body.dataset;
 const report = globalThis.REPORT ?? { kinds: {} };
+// In a narrow window all but the search is behind one click.
+const NARROW = 1024;
+const inside = innerWidth < NARROW ? frame.appendChild(create("details", { className: "more" }, create("summary", { textContent: "on this page, variants, theme" }))) : frame;
 const part = (title, ...children) => {
   const box = create("section", {}, create("h2", { textContent: title }), ...children);
-  frame.append(box);
+  inside.append(box);
   return box;
 };
 const link = (address, text) => create("a", { href: address, textContent: text });
@@ -38,7 +41,7 @@ function search() {
     event.preventDefault();
     field.focus();
   });
-  frame.append(create("div", { className: "search" }, field, results));
+  frame.insertBefore(create("div", { className: "search" }, field, results), frame.querySelector("details.more"));
 }
 
 // The page before and after this one, in the order of its kind.
@@ -102,9 +105,10 @@ function baselines() {
   part("Compare with", field);
   view.follow(() => {
     const base = view.get("baseline") in effects ? view.get("baseline") : first;
-    if (field.value === base && head.dataset.base === base) return;
-    field.value = head.dataset.base = base;
+    if (field.value === base && head.dataset.now === base) return;
+    field.value = head.dataset.now = base;
     head.textContent = `difference to ${base}`;
+    document.querySelectorAll("[data-base]").forEach((each) => (each.textContent = base));
     rows.forEach((row, number) => {
       const found = effects[base][number], cells = [...row.cells].slice(from, from + 3);
       cells.forEach((cell, order) => ((cell.textContent = found?.texts[order] ?? ""), (cell.dataset.sort = found?.sorts[order] ?? "")));
