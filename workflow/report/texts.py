@@ -54,11 +54,8 @@ def badge_of_bits(rows: Iterable[Mapping]) -> Badge:
     if not bound:
         return Badge("portable bits", "On another x86 processor every number comes out the same: snakemake audit.")
     commits = ", ".join(sorted({row["commit"][:7] for row in bound}))
-    few = (
-        "exact on one machine only"
-        if len(bound) == len(once)
-        else f"{len(bound)} of {len(once)} runs: exact on one machine only"
-    )
+    some = "" if len(bound) == len(once) else f"{len(bound)} of {len(once)} runs: "
+    few = f"{some}exact on one machine only"
     return Badge(few, f"Made by commit {commits}; elsewhere the last digits are others, within the scatter of seeds.")
 
 

@@ -98,7 +98,7 @@ def describe_timings(rows: Iterable[Mapping]) -> list[str]:
     timed = [row for row in once if any(pd.notna(row.get(name)) for name in SPEEDS)]
     said, beside = [], [_clock(row.get("reference_ms")) for row in timed]
     if without := beside.count(WITHOUT):
-        said.append(f"{_how_many(without, timed)} timed without a reference step")
+        said.append(f"{_how_many(without, timed)} timed without allowing for other work on the machine")
     if len(set(beside)) > 1:
         said.append("timed on several machines, so that not all speeds are compared")
     if restless := sum(row.get("quiet") is False for row in timed):

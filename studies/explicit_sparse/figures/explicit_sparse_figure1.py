@@ -10,9 +10,9 @@ READS = ("runs", "maps")
 TITLE = "One sentence under softmax and under top-k (Explicit Sparse Transformer, Figure 1)"
 CAPTION = (
     "Self-attention of one head of the last encoder layer, the one with the sharpest weights, for one sentence; two "
-    "nets, one seed. Keys: how many a query looks at, k of them in the lower map; a key without colour has no "
-    "weight. ▁ begins a word. Comparable with the paper: that top-k leaves pieces out. Not comparable: the sentence, "
-    "which is another."
+    "nets, one seed. Keys: how many a query looks at, at most k of them in the lower map; a weight below .0005 counts "
+    "as none and has no colour. ▁ begins a word. Comparable with the paper: that top-k leaves pieces out. Not "
+    "comparable: the sentence, which is another."
 )
 used = pick_compared
 

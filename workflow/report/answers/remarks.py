@@ -41,8 +41,8 @@ def chance(comparisons: list[Comparison]) -> list[str]:
     if told == left:
         return []
     return [
-        f"Of {count(len(ps), 'difference')} {told} can be told from chance one by one, {left} after correction for "
-        "their number."
+        f"{told} of {count(len(ps), 'difference')} are more than chance one by one, {left} after correction for "
+        "comparing so often."
     ]
 
 

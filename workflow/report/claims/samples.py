@@ -182,7 +182,7 @@ def _absent(claim: Claim, frames: Frames) -> list[str]:
 def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -> str | None:
     """Say why a claim is not about these runs; None where it is."""
     if claim.scale and set(frames.runs["scale"]) != {claim.scale}:
-        return f"it is about the sizes and texts of scale {claim.scale} alone"
+        return f"it takes the sizes and texts of scale {claim.scale}"
     if absent := _absent(claim, frames):
         return f"{join(_labels(claim, absent))} {'was' if len(absent) == 1 else 'were'} not run"
     ours, than = samples

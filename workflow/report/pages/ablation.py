@@ -26,7 +26,8 @@ from workflow.results.runs_table import Frames, describe_runs
 from workflow.tasks.spec import TASKS, TaskSpec
 
 EFFECT = (
-    "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds."
+    "Means over seeds with 95 % intervals (Student's; none of fewer than three seeds); small marks are single seeds. A "
+    "broken line is the first variant, or one without a grid."
 )
 CURVES = (
     "The loss on dev while training, means over seeds with 95 % intervals; of fewer than three seeds, and of runs that "
@@ -38,7 +39,7 @@ SIZES = (
 )
 COST = (
     "Means over seeds, of speeds over turns of a timing, with 95 % intervals. Small numbers are S or k, where there is "
-    "room. Speeds along a grid are joined where their intervals are apart."
+    "room. A line joins places on a grid where their speeds can be told apart."
 )
 
 

@@ -75,7 +75,7 @@ def _why_untuned(line: dict) -> str:
     """Say why the variants of a claim were not tuned."""
     claim = load_claim(line["name"])
     if claim.scale:
-        return f"about the sizes and texts of scale {claim.scale} alone"
+        return f"takes the sizes and texts of scale {claim.scale}"
     costs = line["ablation"] == LAYERS or any(name in MEASURED_BY for name in line["measure"])
     return COSTS if costs else "its question has no trials here"
 

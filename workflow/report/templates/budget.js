@@ -24,7 +24,7 @@ for (const section of document.querySelectorAll("section.budget")) {
     rows.forEach((row, number) => row.classList.toggle("chosen", number === Math.max(0, at)));
     const [, name, score, beside] = rows[Math.max(0, at)].cells;
     take.replaceChildren("Take ", name.firstChild.cloneNode(true), `: ${score.dataset.label} ${score.firstChild.textContent}. `, create("span", { className: "theirs", textContent: `On test: ${beside.textContent}` }));
-    const x = near[1] + ((Math.log(cost) - near[0]) / (far[0] - near[0])) * (far[1] - near[1]);
+    const x = far[0] > near[0] ? near[1] + ((Math.log(cost) - near[0]) / (far[0] - near[0])) * (far[1] - near[1]) : near[1];
     bar.setAttribute("x1", x);
     bar.setAttribute("x2", x);
   });

@@ -2,13 +2,18 @@
 // their list. The numbers stand behind each figure as JSON, by row; a group of the picture names the rows that it shows.
 const NEAR = 24; // pixels between a pointer and the mark that answers
 
+const STEPS = 24;
+const along = ([x, y], [far, high]) => Array.from({ length: STEPS + 1 }, (_, step) => [x + (step / STEPS) * (far - x), y + (step / STEPS) * (high - y)]);
+
 // The places of a group's marks in the picture, in the order of its rows: of marks, of cells, or of the points of a line.
 function placesOf(group, rows) {
   const marks = [...group.querySelectorAll("use")].map((use) => [Number(use.getAttribute("x")), Number(use.getAttribute("y"))]);
   if (marks.length === rows.length) return marks;
   const paths = [...group.querySelectorAll("path")].filter((path) => !path.closest("defs"));
   if (paths.length === rows.length) return paths.map((path) => path.getBBox()).map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
+  const across = new Set(rows).size === 1 && paths.length === 1;
   const points = [...(paths[0]?.getAttribute("d") ?? "").matchAll(/[ML] ?(\S+) (\S+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+  if (across && points.length === 2) return along(...points); // a level: every place on it answers
   return points.length === rows.length ? points : [];
 }
 
@@ -65,11 +70,12 @@ function enliven(figure) {
   const of = (group) => numbers[(group.dataset.rows ?? group.dataset.with).split(" ")[0]]?.of ?? "";
   const spots = groups.filter((group) => group.dataset.rows).flatMap((group) => {
     const rows = group.dataset.rows.split(" ");
-    return placesOf(group, rows).map(([x, y], order) => ({ x, y, group, told: numbers[rows[order]] })).filter((spot) => inside(group, [spot.x, spot.y]));
+    return placesOf(group, rows).map(([x, y], order) => ({ x, y, group, told: numbers[rows[order] ?? rows[0]] })).filter((spot) => inside(group, [spot.x, spot.y]));
   });
   if (!spots.length) return;
+  const keyed = spots.filter((spot, place) => spots.findIndex((other) => other.told === spot.told) === place); // one of each
   let current = -1;
-  const answer = (spot) => ((current = spots.indexOf(spot)), show(figure, spot, false));
+  const answer = (spot) => ((current = keyed.findIndex((each) => each.told === spot.told)), show(figure, spot, false));
   // The nearest of the marks that are not dimmed, by distance or as `far` measures it.
   const nearest = (far, from = spots) => from.filter((spot) => !spot.group.classList.contains("dim")).reduce((best, spot) => (far(spot) < far(best ?? spot) || !best ? spot : best), null);
   const pointed = (event) => {
@@ -94,17 +100,17 @@ function enliven(figure) {
     if (spot) answer(spot), act(figure, spot);
   });
   figure.addEventListener("keydown", (event) => {
-    const at = spots[current], beside = (sign) => spots.filter((spot) => sign * (spot.y - at.y) > 1);
+    const at = keyed[current], beside = (sign) => keyed.filter((spot) => sign * (spot.y - at.y) > 1);
     const moves = {
-      ArrowRight: () => spots[(current + 1) % spots.length],
-      ArrowLeft: () => spots[(current - 1 + spots.length) % spots.length],
-      ArrowUp: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(-1) : spots),
-      ArrowDown: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(1) : spots),
+      ArrowRight: () => keyed[(current + 1) % keyed.length],
+      ArrowLeft: () => keyed[(current - 1 + keyed.length) % keyed.length],
+      ArrowUp: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(-1) : keyed),
+      ArrowDown: () => nearest((spot) => Math.hypot(4 * (spot.x - at.x), spot.y - at.y), at ? beside(1) : keyed),
     };
     if (event.key === "Enter" && at) return event.preventDefault(), act(figure, at);
     if (!(event.key in moves)) return;
     event.preventDefault();
-    const spot = at || event.key.startsWith("ArrowR") || event.key.startsWith("ArrowL") ? moves[event.key]() : spots[0];
+    const spot = at || event.key.startsWith("ArrowR") || event.key.startsWith("ArrowL") ? moves[event.key]() : keyed[0];
     if (spot) answer(spot);
   });
   figure.addEventListener("blur", () => pinned || hide());
