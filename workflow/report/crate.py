@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 
 from rocrate.model.contextentity import ContextEntity
@@ -38,23 +37,19 @@ RUN = ("record.json", "weights.safetensors", "card.md")
 LISTED = ("plan.json", "runs.parquet", "runs.csv", "runs_columns.csv", "ledger.json", "ledger.csv", "index.html")
 
 
-def crate_of(scale: str, paths: Iterable[str], version: str, newest: float) -> str:
+def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str, str]) -> str:
     """Describe an archive as a Workflow Run RO-Crate, in JSON-LD.
 
-    paths: of all its files. version: of the suite. newest: when its last record was written, in seconds since 1970.
+    paths: of all its files. version: of the suite. between: when the first and the last of its runs began.
     """
-    crate, at, paths = (
-        ROCrate(version="1.1"),
-        datetime.fromtimestamp(newest, UTC).isoformat(timespec="seconds"),
-        [*paths],
-    )
+    crate, paths, (first, last) = ROCrate(version="1.1"), [*paths], between
     crate.name = f"What attention variants cost, and what they buy: scale {scale}"
     crate.description = (
         "Records, costs, tables, figures and pages of one scale of a Snakemake workflow that trains and evaluates "
         "attention variants and sets every table, figure and claim of three papers beside what it measured."
     )
     crate.root_dataset["license"] = crate.add(ContextEntity(crate, LICENSE, {"@type": "CreativeWork", "name": "MIT"}))
-    crate.root_dataset["datePublished"] = at
+    crate.root_dataset["datePublished"] = last
     profiles = [
         crate.add(ContextEntity(crate, address, {"@type": "CreativeWork", "name": name, "version": address[-3:]}))
         for address, name in PROFILES.items()
@@ -71,7 +66,8 @@ def crate_of(scale: str, paths: Iterable[str], version: str, newest: float) -> s
     made = [_file(crate, path) for path in chosen]
     asked = [each for each in made if each.id.endswith("/plan.json")]
     results = [each for each in made if each not in asked]
-    action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}", "endTime": at}
+    action = {"@type": "CreateAction", "name": f"snakemake --config scale={scale}"}
+    action |= {"startTime": first, "endTime": last}
     action["description"] = "Trains, measures and scores every configuration of the scale, and writes its report."
     crate.root_dataset["mentions"] = crate.add(
         ContextEntity(crate, "#run", action | {"instrument": main, "object": asked, "result": results})

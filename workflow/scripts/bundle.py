@@ -4,7 +4,6 @@ It is also a Workflow Run RO-Crate, and describes the texts that it holds by Cro
 """
 
 import tomllib
-from datetime import UTC, datetime
 from pathlib import Path
 
 from workflow.config.command_line import Parser, run
@@ -15,19 +14,20 @@ from workflow.report import crate, croissant
 from workflow.report.pages.index import root_page
 from workflow.report.pages.site import link_pages, parse_with_site, render
 from workflow.results.archive import list_files, write_archive
+from workflow.results.record import read_or_refuse
 
 
 def for_others(results: Path, scale: str, files: dict[str, Path]) -> dict[str, bytes]:
     """Make what other tools read of an archive: texts, their description, and the crate that describes all of it."""
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    newest = max(path.stat().st_mtime for name, path in files.items() if name.endswith("/record.json"))
+    records = [read_or_refuse(path) for name, path in files.items() if name.endswith("/record.json")]
+    began = sorted(record.origin.started for record in records)
     jobs = [row["job"] for row in read_plan(results / scale / "plan.json")]
     texts = croissant.texts_of(results / "data", [(job["task"], job["corpus"]) for job in jobs])
     made = crate.beside_it() | texts
     if texts:
-        day = datetime.fromtimestamp(newest, UTC).date().isoformat()
-        made[croissant.DESCRIPTION] = croissant.describe(texts, version, day).encode()
-    made[crate.CRATE] = crate.crate_of(scale, [*files, *made], version, newest).encode()
+        made[croissant.DESCRIPTION] = croissant.describe(texts, version, began[-1][:10]).encode()
+    made[crate.CRATE] = crate.crate_of(scale, [*files, *made], version, (began[0], began[-1])).encode()
     return made
 
 
