@@ -39,10 +39,10 @@ def lines(of: Progress) -> list[str]:
 
 def test_it_begins_with_what_is_to_do_and_how_long_it_takes(told):
     tell(told, LogEvent.RUN_INFO, stats=STATS)
-    assert lines(told) == ["3 steps, about 1.0 min left"]
+    assert lines(told) == ["3 steps on 2 cores, about 1.0 min left"]
 
 
-def test_a_step_that_ended_says_what_it_showed_and_no_other_line_of_snakemake_is_seen(told, tmp_path, monkeypatch):
+def test_each_step_that_ended_says_what_it_showed_and_no_other_line_of_snakemake_is_seen(told, tmp_path, monkeypatch):
     monkeypatch.setattr(progress, "_scores", {"a" * 12: "dev bpc 1.25"}.get)
     log = tmp_path / "question.log"
     log.write_text(f"a line\n{SHOWN}Found: wide is better.\n")
@@ -54,7 +54,8 @@ def test_a_step_that_ended_says_what_it_showed_and_no_other_line_of_snakemake_is
     for job in (1, 2, 3):
         tell(told, LogEvent.JOB_FINISHED, job_id=job)
     tell(told, LogEvent.PROGRESS, done=2, total=3)
-    assert lines(told)[1:] == ["train fixed, seed 1: dev bpc 1.25 (0 s)", "answer width: Found: wide is better. (0 s)"]
+    found = ["train fixed, seed 1: dev bpc 1.25 (0 s)", "answer width: Found: wide is better. (0 s)"]
+    assert lines(told)[1:] == [*found, "plan the runs (0 s)"]
     assert told.line() == "2 of 3 steps, about 30 s left"  # one run of 60 s, on two cores
 
 

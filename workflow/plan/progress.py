@@ -83,7 +83,8 @@ class Progress(logging.Handler):
     def _begin(self, stats: dict) -> None:
         self.left = Counter({rule: count for rule, count in stats.items() if rule != "total"})
         self.total = self.left.total()
-        self.say(f"{self.total} steps, {self._time_left() or 'how long is not known'}")
+        on = f"{self.cores} core{'s' * (self.cores != 1)}"
+        self.say(f"{self.total} steps on {on}, {self._time_left() or 'how long is not known'}")
         threading.Thread(target=self._tick, daemon=True).start()
 
     def _end(self, job: int) -> None:
@@ -94,8 +95,9 @@ class Progress(logging.Handler):
         self.took.setdefault(step.rule, []).append(seconds)
         digest = Path(step.log[0]).stem if step.log else ""
         self.training.pop(digest, None)
-        if said := _scores(digest) if step.rule == "train" else _shown(step.log):
-            self.say(f"{step.words.partition(': ')[0]}: {printable(said)} ({spell(seconds)})")
+        said = _scores(digest) if step.rule == "train" else _shown(step.log)
+        words = f"{step.words.partition(': ')[0]}: {printable(said)}" if said else step.words
+        self.say(f"{words} ({spell(seconds)})")
 
     def _tick(self) -> None:
         while not self.ended.wait(TERMINAL if self.terminal else LOG):

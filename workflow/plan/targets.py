@@ -21,7 +21,7 @@ from workflow.plan.scales import Measure
 from workflow.results.registry import COSTS, OF_TEXTS
 
 ENDINGS = {"tables": ("csv", "tex", "json"), "figures": ("svg", "pdf", "png", "csv")}
-SHARED_PAGES = ("index", "verdicts", "ledger", "analytic", "status", "pivot")
+SHARED_PAGES = ("index", "verdicts", "budget", "ledger", "analytic", "status", "pivot")
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
     snakefile, *others = WORKFLOW
     about = {"name": "Snakefile", "encodingFormat": "text/plain", "version": version}
     main = crate.add_workflow(dest_path=snakefile, main=True, lang="snakemake", properties=about)
-    for name in others:
+    for name in (name for name in others if name in paths):
         crate.add_file(dest_path=name, properties={"name": name, "encodingFormat": "text/plain"})
     chosen = [path for path in paths if Path(path).name in LISTED and path.count("/") == 2]
     kept = (f"results/{scale}/tables/", "texts/", "croissant.json")
@@ -85,5 +85,5 @@ def _file(crate: ROCrate, path: str):
 
 
 def beside_it() -> dict[str, bytes]:
-    """Read the files of the suite that an archive holds so that it says what made it."""
-    return {name: (ROOT / name).read_bytes() for name in WORKFLOW}
+    """Read the files of the suite that an archive holds so that it says what made it; what was copied with it."""
+    return {name: (ROOT / name).read_bytes() for name in WORKFLOW if (ROOT / name).is_file()}
