@@ -142,7 +142,7 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
         (both(status="oom"), {}, "cannot tell", "nothing measured of adaptive span and fixed span"),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "cannot tell", "the same in every run"),
         (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "cannot tell", "a ratio needs values above 0"),
-        (both(), {"scale": "paper"}, "not tested", "of scale paper alone"),
+        (both(), {"scale": "paper"}, "not tested", "of scale paper"),
         (both(ablation="top_k"), {}, "not tested", "its question was not run"),
         (both(ours=()), {}, "not tested", "adaptive span was not run"),
         (both(), {"than": {"variant": "adaptive"}}, "not tested", "both sides are the same"),

@@ -74,8 +74,8 @@ def test_series_stay_apart_on_a_dark_page(colours):
 
 
 def test_the_papers_are_those_of_the_pages():
-    light, _, dark = (TEMPLATES / "style.css").read_text().partition("prefers-color-scheme: dark")
-    assert f"--paper: {LIGHT_PAPER};" in light and f"--paper: {DARK_PAPER};" in dark
+    style = (TEMPLATES / "style.css").read_text()
+    assert f"--paper: {LIGHT_PAPER};" in style and f"--paper: light-dark({LIGHT_PAPER}, {DARK_PAPER});" in style
 
 
 def test_ink_and_paper_follow_the_page_and_a_map_keeps_its_scale():

@@ -64,7 +64,7 @@ def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_ra
         assert (record.digest, record.job, record.follows) == (tuned.digest, tuned, follows)
         assert record.trained.training.lr == lr
         same = recipe.bits == "portable" and lr == 0.07
-        assert (record.origin.started == recipe.origin.started) == same
+        assert (record.cost.seconds == recipe.cost.seconds) == same
         assert (record.losses == recipe.losses) == (lr == 0.07)
 
 

@@ -5,16 +5,16 @@ Croissant 1.0 (MLCommons): one data set, a file for each split of each text. Tex
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from importlib.util import find_spec
 from pathlib import Path
 
 from workflow.plan.scales import load_corpora
 from workflow.tasks import store
-from workflow.tasks.char_lm import store as characters
+from workflow.tasks.spec import load
 
 OURS = ("embedded", "topics")  # kinds of texts that are generated, or read from what is installed
 FOLDER, DESCRIPTION = "texts", "croissant.json"
-NEWLINE = "<eos>"
 LICENSES = ("BSD-3-Clause", "Unicode-3.0", "MIT")  # of sympy's sources; of babel's names and formats; of the rest
 VOCABULARY = {
     "@language": "en",
@@ -63,37 +63,16 @@ def texts_of(data: Path, names: Iterable[tuple[str, str]]) -> dict[str, bytes]:
     """
     files = {}
     for task, name in sorted(set(names)):
-        path = data / f"{name}.npz"
-        if task in WRITERS and path.exists() and getattr(_entries(task).get(name), "kind", None) in OURS:
-            files |= {f"{FOLDER}/{name}/{file}": text.encode() for file, text in WRITERS[task](path).items()}
+        path, write, entry = data / f"{name}.npz", _writer(task), load_corpora(task).entries.get(name)
+        if write and path.exists() and getattr(entry, "kind", None) in OURS:
+            files |= {f"{FOLDER}/{name}/{file}": text.encode() for file, text in write(path).items()}
     return files
 
 
-def _entries(task: str) -> dict:
-    catalogue = load_corpora(task)
-    return getattr(catalogue, {"char_lm": "corpora", "translation": "pairs"}[task])
-
-
-def _characters(path: Path) -> dict[str, str]:
-    """Write each split of a language model's text, with line breaks for its sign of them."""
-    corpus = characters.read(path)
-    symbols = ["\n" if symbol == NEWLINE else symbol for symbol in corpus.symbols]
-    return {f"{split}.txt": "".join(symbols[id] for id in getattr(corpus, split)) for split in store.SPLITS}
-
-
-def _pairs(path: Path) -> dict[str, str]:
-    """Write each split as a table of two columns, source and target, one pair a line."""
-    pairs = store.read(path)
-    written = {}
-    for split in store.SPLITS:
-        part = getattr(pairs, split)
-        rows = zip(part.source, part.target, strict=True)
-        lines = ("\t".join(store.decode(pairs.symbols, side) for side in row) for row in rows)
-        written[f"{split}.tsv"] = "source\ttarget\n" + "".join(f"{line}\n" for line in lines)
-    return written
-
-
-WRITERS = {"char_lm": _characters, "translation": _pairs}
+def _writer(task: str) -> Callable[[Path], dict[str, str]] | None:
+    """Find what writes out the data sets of a task, in the task's folder; not every task has it."""
+    module = f"workflow.tasks.{task}.plain"
+    return load(f"{module}:plain_files") if find_spec(module) else None
 
 
 def describe(files: dict[str, bytes], version: str, when: str) -> str:

@@ -40,7 +40,7 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
         "first": runs["variant"].iloc[0],
-        "effects": {variant: _against(variant, lines, runs, quantity) for variant in runs["variant"].unique()},
+        "effects": [(variant, _against(variant, lines, runs, quantity)) for variant in runs["variant"].unique()],
         "half": _median([line["half"] for line in lines]),
         "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
     }

@@ -14,7 +14,7 @@ SIZE = 11  # points: panels stand one below the other, so that text stays readab
 ROW, REST = 0.27, 1.6  # inches of height: of a query; of the title and the names of the keys
 # With 50 levels or more the scale would be a bitmap in the SVG. One transparent blue serves light and dark pages: no
 # weight leaves the page as it is, and the least weight can just be told from none.
-BLUE, LEAST, LEVELS = "#2f7fd0", 0.14, 40
+BLUE, LEAST, LEVELS = "#2f7fd0", 0.095, 40
 BLUES = ListedColormap([to_rgba(BLUE, alpha) for alpha in np.linspace(LEAST, 1, LEVELS)]).with_extremes(bad="none")
 
 
