@@ -78,11 +78,12 @@ def effect_of(differences: pd.Series) -> Effect | None:
 
 def pair(runs: pd.DataFrame, base: pd.DataFrame, quantity: str) -> pd.Series:
     """Subtract the base's quantity from that of each run, by (text, seed); pairs with a failed run are left out."""
-    ours, than = (_by_text_and_seed(side, quantity) for side in (runs, base))
+    ours, than = (by_text_and_seed(side, quantity) for side in (runs, base))
     return (ours - than.reindex(ours.index)).dropna()  # in the order of the runs, whichever seeds the base has
 
 
-def _by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
+def by_text_and_seed(runs: pd.DataFrame, quantity: str) -> pd.Series:
+    """Index the quantity of finished runs by (text, seed)."""
     finished = runs[runs["status"] == "ok"].drop_duplicates("digest")  # one text may stand in for two of the paper's
     return finished.groupby(["title", "seed"], sort=False)[quantity].mean().astype(float)
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, beside, effect_beside, places
+from workflow.report.answers.effects import GRID, Effect, by_text_and_seed, effect_of, places
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import to_digits
 from workflow.report.texts import with_titles
@@ -24,10 +24,11 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
     """
     runs = with_titles(as_named(runs))
     lines = [
-        _line(text, *place, runs, quantity)
-        for text, rows in runs.groupby("title", sort=False)
-        for place in places(rows)
+        _line(text, *place, quantity) for text, rows in runs.groupby("title", sort=False) for place in places(rows)
     ]
+    effects = {variant: _against(variant, lines) for variant in runs["variant"].unique()}
+    for line, effect in zip(lines, effects[runs["variant"].iloc[0]], strict=True):
+        line["effect"] = effect
     costs = [name for name in BESIDE_SCORE if name in runs and runs[name].notna().any()]
     if not len(learned_spans(runs)):
         costs = [name for name in costs if name != "mean_span"]
@@ -40,20 +41,34 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
         "costs": [names.get(name, REGISTRY[name].title) for name in costs],
         "compared": any(line["effect"] for line in lines),
         "first": runs["variant"].iloc[0],
-        "effects": [(variant, _against(variant, lines, runs, quantity)) for variant in runs["variant"].unique()],
+        "effects": [(variant, _written(lines, against)) for variant, against in effects.items()],
         "half": _median([line["half"] for line in lines]),
         "difference_half": _median([line["effect"].half for line in lines if line["effect"]]),
     }
 
 
-def _against(base: str, lines: list[dict], runs: pd.DataFrame, quantity: str) -> list[dict | None]:
-    """Write the effect of each line against another variant, at the same S and k; None where there is none."""
-    compared = pd.concat([runs[runs["variant"] == base], runs[runs["variant"] != base]])
-    effects = []
-    for line in lines:
-        same, other = line["all"], beside(compared, line["S"], line["k"])
-        mine = line["variant"] == base
-        effects.append(None if mine else effect_beside(same, other[other["title"] == line["text"]], quantity))
+def _against(base: str, lines: list[dict]) -> list[Effect | None]:
+    """Compute the effect of each line against a variant at the same S and k, or at the only ones that it has."""
+    based = [line for line in lines if line["variant"] == base]
+    return [None if line["variant"] == base else _effect(line, _at(line, based)) for line in lines]
+
+
+def _at(line: dict, based: list[dict]) -> dict | None:
+    based = [each for each in based if each["text"] == line["text"]]
+    for axis in GRID:
+        if len({each[axis] for each in based}) > 1:
+            based = [each for each in based if each[axis] == line[axis]]
+    return next(iter(based), None)
+
+
+def _effect(line: dict, base: dict | None) -> Effect | None:
+    """Compute the effect of a line; None where the two have no pair, or are the same runs."""
+    if base is None or line["digests"] <= base["digests"]:
+        return None
+    return effect_of((line["scores"] - base["scores"].reindex(line["scores"].index)).dropna())
+
+
+def _written(lines: list[dict], effects: list[Effect | None]) -> list[dict | None]:
     half = _median([effect.half for effect in effects if effect])
     return [effect and _write(effect, half, len(line["points"])) for effect, line in zip(effects, lines, strict=True)]
 
@@ -67,8 +82,8 @@ def _write(effect: Effect, half: float | None, runs: int) -> dict:
     return {"texts": [to_digits(effect.mean, half), between, p], "sorts": sorts, "told": effect.told}
 
 
-def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> dict:
-    finished, base = group[(group["status"] == "ok") & group[quantity].notna()], beside(runs, S, k)
+def _line(text: str, variant: str, S, k, group: pd.DataFrame, quantity: str) -> dict:
+    finished = group[(group["status"] == "ok") & group[quantity].notna()]
     values = finished[quantity].astype(float).tolist()
     mean, low, high = mean_interval(values) if values else (None, None, None)
     return {
@@ -82,9 +97,9 @@ def _line(text: str, variant: str, S, k, group: pd.DataFrame, runs: pd.DataFrame
             (run.seed, getattr(run, quantity), run.digest, run.status)
             for run in group[["seed", quantity, "digest", "status"]].itertuples()
         ],
-        "effect": effect_beside(group, base[base["title"] == text], quantity),
         "runs": finished,
-        "all": group,
+        "digests": set(group["digest"]),
+        "scores": by_text_and_seed(group, quantity),
     }
 
 
