@@ -15,7 +15,7 @@ from scipy.stats import ttest_ind
 from workflow.config.command_line import Parser, run
 from workflow.config.errors import ConfigError
 from workflow.report.bundle import Bundle, read_bundle
-from workflow.report.numbers import number, percent
+from workflow.report.numbers import name_places, number, percent
 from workflow.results.record import Record
 from workflow.results.statistics import LEVEL, holm
 from workflow.results.timings import SPEEDS, split_turns
@@ -115,9 +115,8 @@ def _test_difference(quantity: str, a: list[float], b: list[float]) -> dict:
 
 
 def _name(key: tuple) -> str:
-    ablation, paper_corpus, variant, *values = key
-    grid = [f"{axis} = {value:g}" for axis, value in zip("Sk", values, strict=True) if value is not None]
-    return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *grid])
+    ablation, paper_corpus, variant, S, k = key
+    return ", ".join([f"{ablation}: {variant} on {paper_corpus}", *name_places(S, k)])
 
 
 def report_lines(a: Bundle, b: Bundle, lines: list[dict], only: list[list[tuple]]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from mimetypes import MimeTypes
 from pathlib import Path
 
 from rocrate.model.contextentity import ContextEntity
@@ -16,14 +17,7 @@ PROFILES = {
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
 LICENSE = "https://spdx.org/licenses/MIT"
-KINDS = {
-    ".json": "application/json",
-    ".csv": "text/csv",
-    ".parquet": "application/vnd.apache.parquet",
-    ".html": "text/html",
-    ".safetensors": "application/octet-stream",
-    ".md": "text/markdown",
-}
+TYPES = MimeTypes()  # those of Python, whatever the system knows
 DESCRIBED = {
     "plan.json": "which question asked for which run",
     "runs.parquet": "all runs as one table",
@@ -78,7 +72,7 @@ def crate_of(scale: str, paths: Iterable[str], version: str, between: tuple[str,
 def _file(crate: ROCrate, path: str):
     """Add a file of the archive; a run's record is named by its digest."""
     name = Path(path).name
-    about = {"name": path, "encodingFormat": KINDS.get(Path(path).suffix, "application/octet-stream")}
+    about = {"name": path, "encodingFormat": TYPES.guess_type(path)[0] or "application/octet-stream"}
     if name in DESCRIBED:
         about["description"] = DESCRIBED[name]
     return crate.add_file(dest_path=path, properties=about)

@@ -21,6 +21,11 @@ def missing(value) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
+def name_places(S: float | None, k: float | None) -> list[str]:
+    """Name the places of a run on its grids, as far as it has them: `S = 64`, `k = 8`."""
+    return [f"{axis} = {value:g}" for axis, value in (("S", S), ("k", k)) if not missing(value)]
+
+
 def is_number(value) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from workflow.report.numbers import name_places
 from workflow.results.statistics import (
     FEWEST,
     LEVEL,
@@ -58,7 +59,7 @@ class Comparison:
     @property
     def place(self) -> str:
         """` at S = 64, k = 8`, as far as it has them."""
-        values = [f"{axis} = {getattr(self, axis):g}" for axis in GRID if getattr(self, axis) is not None]
+        values = name_places(self.S, self.k)
         return f" at {', '.join(values)}" if values else ""
 
 

@@ -97,11 +97,8 @@ def _count(score: Score, last: list[Comparison]) -> list[str]:
 
 
 def _part(state: str, number: int, first: str) -> str:
-    return (
-        f"{number} cannot be told apart from {first}"
-        if state == ALIKE
-        else f"{number} {_verb(number)} {state} than {first}"
-    )
+    words = "cannot be told apart from" if state == ALIKE else f"{_verb(number)} {state} than"
+    return f"{number} {words} {first}"
 
 
 def _ends(score: Score, told: list[Comparison]) -> list[str]:

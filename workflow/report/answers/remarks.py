@@ -60,11 +60,9 @@ def same_runs(runs: pd.DataFrame) -> list[str]:
     first = runs["variant"].iloc[0]
     known = set(runs.loc[runs["variant"] == first, "digest"])
     same = [variant for variant, rows in runs.groupby("variant", sort=False) if set(rows["digest"]) <= known][1:]
-    return (
-        [f"{capital(join(same))} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."]
-        if same
-        else []
-    )
+    if not same:
+        return []
+    return [f"{capital(join(same))} {'is' if len(same) == 1 else 'are'} the same as {first} at this scale."]
 
 
 def costs(finished: pd.DataFrame) -> list[str]:
@@ -74,11 +72,11 @@ def costs(finished: pd.DataFrame) -> list[str]:
     """
     sides = {variant: _largest(rows) for variant, rows in finished.groupby("variant", sort=False)}
     first, *others = sides
-    at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
-    where = f" at {at}" if at else ""
-    said = {variant: _costs_of(sides[variant], sides[first]) for variant in others[:NAMED]}
     if len(others) > NAMED:
         return []
+    at = join([f"{axis} = {finished[axis].max():g}" for axis in axes_of(finished)])
+    where = f" at {at}" if at else ""
+    said = {variant: _costs_of(sides[variant], sides[first]) for variant in others}
     return [f"Beside {first}{where}, {variant} has {join(parts)}." for variant, parts in said.items() if parts]
 
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import GRID, Effect, by_text_and_seed, effect_of, places
+from workflow.report.answers.effects import GRID, Effect, beside, by_text_and_seed, effect_of, places
 from workflow.report.figures.colours import as_named
 from workflow.report.numbers import to_digits
 from workflow.report.texts import with_titles
@@ -49,21 +49,19 @@ def variant_table(runs: pd.DataFrame, quantity: str, names: dict[str, str]) -> d
 
 def _against(base: str, lines: list[dict]) -> list[Effect | None]:
     """Compute the effect of each line against a variant at the same S and k, or at the only ones that it has."""
-    based = [line for line in lines if line["variant"] == base]
-    return [None if line["variant"] == base else _effect(line, _at(line, based)) for line in lines]
+    places = pd.DataFrame(lines, columns=["variant", "text", *GRID])
+    of_base = {text: rows for text, rows in places[places["variant"] == base].groupby("text")}
+    effects: list[Effect | None] = []
+    for line in lines:
+        known = of_base.get(line["text"]) if line["variant"] != base else None
+        same = beside(known, line["S"], line["k"]).index if known is not None else ()
+        effects.append(_effect(line, lines[same[0]]) if len(same) else None)
+    return effects
 
 
-def _at(line: dict, based: list[dict]) -> dict | None:
-    based = [each for each in based if each["text"] == line["text"]]
-    for axis in GRID:
-        if len({each[axis] for each in based}) > 1:
-            based = [each for each in based if each[axis] == line[axis]]
-    return next(iter(based), None)
-
-
-def _effect(line: dict, base: dict | None) -> Effect | None:
-    """Compute the effect of a line; None where the two have no pair, or are the same runs."""
-    if base is None or line["digests"] <= base["digests"]:
+def _effect(line: dict, base: dict) -> Effect | None:
+    """Compute the effect of a line beside another; None where the two have no pair, or are the same runs."""
+    if line["digests"] <= base["digests"]:
         return None
     return effect_of((line["scores"] - base["scores"].reindex(line["scores"].index)).dropna())
 

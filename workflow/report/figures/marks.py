@@ -9,7 +9,7 @@ from matplotlib.cbook import flatten
 from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
 
-from workflow.report.numbers import to_digits
+from workflow.report.numbers import missing, to_digits
 from workflow.results.registry import REGISTRY
 from workflow.results.statistics import half_width
 
@@ -57,17 +57,13 @@ def tell(numbers: pd.DataFrame, svg: str) -> dict:
     rows = numbers.loc[sorted(shown)].to_dict("index")
     told = {
         number: [
-            next((str(row[name]) for name in names if not _missing(row[name])), ""),
-            [None if _missing(row[kind]) else _value(row, kind) for kind in kinds],
+            next((str(row[name]) for name in names if not missing(row[name])), ""),
+            [None if missing(row[kind]) else _value(row, kind) for kind in kinds],
             _runs(row),
         ]
         for number, row in rows.items()
     }
     return {"names": [*map(_title, kinds)], "rows": told} if told else {}
-
-
-def _missing(value) -> bool:
-    return value is None or (isinstance(value, float) and np.isnan(value))
 
 
 def _title(kind: str) -> str:
@@ -79,7 +75,7 @@ def _value(row: dict, kind: str) -> str:
     if isinstance(value, str | bool):
         return str(value)
     low, high = (row.get(end if kind in VALUES else f"{kind}_{end}") for end in ("low", "high"))
-    if _missing(low) or _missing(high) or low == high:
+    if missing(low) or missing(high) or low == high:
         return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
     half = half_width(low, high)
     return f"{to_digits(value, half)} ({to_digits(low, half)} to {to_digits(high, half)})"

@@ -14,12 +14,10 @@ from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.tuning import tuning_table
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import read_lines
-from workflow.report.figures.marks import tell
-from workflow.report.figures.style import as_svg
 from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
-from workflow.report.pages.site import Site, embed_svg
+from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import badge_of_bits, badges, name_badges, title_of
 from workflow.results.runs_table import Frames, describe_runs
@@ -167,8 +165,6 @@ def _names(task: TaskSpec) -> dict[str, str]:
 
 
 def _on_page(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs: pd.DataFrame) -> dict:
-    """Return a figure as its template takes it; it is made for this page, and has no file of its own."""
-    svg = embed_svg(as_svg(figure), f"answer-{name}")
-    about = {"name": f"answer-{name}", "title": title, "caption": caption, "texts": badges(runs), "svg": svg}
+    """Return a figure of one question as its template takes it."""
     runs_at = artefacts.runs_at(runs["ablation"].iloc[0])
-    return about | {"told": tell(numbers, svg), "runs": [], "runs_at": runs_at, "files": []}
+    return artefacts.drawn_here(f"answer-{name}", title, caption, figure, numbers, runs_at)

@@ -8,8 +8,9 @@ from workflow.config.errors import ConfigError
 from workflow.config.strict import read_json
 from workflow.report.builders import load_builder
 from workflow.report.figures.marks import tell
+from workflow.report.figures.style import as_svg
 from workflow.report.layout import IN_TABLES, Column, list_columns, list_rows, text_of
-from workflow.report.pages.site import Site, read_svg
+from workflow.report.pages.site import Site, embed_svg, read_svg
 from workflow.report.tables.cells import NOT_TRAINED
 from workflow.results import provenance
 from workflow.results.trained_enough import FLAT
@@ -90,3 +91,10 @@ def figure(site: Site, name: str, ablation: str) -> dict:
     told = tell(pd.read_csv(path.with_suffix(".csv")), svg)
     about["slider"] = getattr(builder, "SLIDER", None)
     return {**about, "svg": svg, "told": told, "files": files, "runs": trace.runs, "texts": trace.texts}
+
+
+def drawn_here(name: str, title: str, caption: str, figure, numbers: pd.DataFrame, runs_at: str) -> dict:
+    """Return a figure that is made for one page, and has no file of its own, as its template takes it."""
+    svg = embed_svg(as_svg(figure), name)
+    about = {"name": name, "title": title, "caption": caption, "svg": svg, "told": tell(numbers, svg)}
+    return about | {"texts": [], "runs": [], "runs_at": runs_at, "files": []}

@@ -4,14 +4,14 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
+from workflow.report.answers.cost_figure import DIFFERS
 from workflow.report.answers.effects import Effect, effect_beside
 from workflow.report.answers.lines import name_score
 from workflow.report.figures.colours import GREY, INK
-from workflow.report.figures.marks import shows, tell
-from workflow.report.figures.style import as_svg, canvas, set_log
-from workflow.report.numbers import to_digits
-from workflow.report.pages.artefacts import runs_at
-from workflow.report.pages.site import embed_svg
+from workflow.report.figures.marks import shows
+from workflow.report.figures.style import canvas, set_log
+from workflow.report.numbers import name_places, to_digits
+from workflow.report.pages.artefacts import drawn_here, runs_at
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import name_badges, with_titles
 from workflow.results.registry import REGISTRY
@@ -44,19 +44,12 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
     decides = f"dev_{task.curve[0]}"
     score = next(each for each in task.score_columns if each[0].startswith("test_"))
     numbers = nets(runs, decides, score[0])
-    if len(numbers) < FEWEST_NETS:
-        return None
+    if len(numbers) < FEWEST_NETS or numbers[COST].max() < DIFFERS * numbers[COST].min():
+        return None  # nothing to choose, or not by cost
     chosen = frontier(numbers)
-    svg = embed_svg(as_svg(draw(numbers, chosen, name_score(score[0], score[1]))), f"budget-{runs['corpus'].iloc[0]}")
-    figure = {
-        "name": f"budget-{runs['corpus'].iloc[0]}",
-        "title": "Cost beside quality",
-        "caption": CAPTION,
-        "texts": [],
-        "svg": svg,
-    }
-    told = tell(numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides}), svg)
-    figure |= {"told": told, "runs": [], "runs_at": "", "files": []}
+    told = numbers.drop(columns=["configuration", "of", "question"]).rename(columns={"decides": decides})
+    figure = draw(numbers, chosen, name_score(score[0], score[1]))
+    figure = drawn_here(f"budget-{runs['corpus'].iloc[0]}", "Cost beside quality", CAPTION, figure, told, "")
     lines = [_line(numbers, runs, place, chosen, score[0]) for place in range(len(chosen))]
     return {
         "title": title,
@@ -88,9 +81,8 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
 
 def _name(run: pd.Series) -> str:
     """Name a net by its variant, S, k, width and, where it is not the recipe's, what it was trained with."""
-    places = [f"{axis} = {run[axis]:g}" for axis in ("S", "k") if pd.notna(run[axis])]
     tuned = ["tuned"] if run["tuning"] == "tuned" else []
-    return ", ".join([run["label"], *places, f"width {run['d_model']:g}", *tuned])
+    return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *tuned])
 
 
 def frontier(numbers: pd.DataFrame) -> list[int]:

@@ -12,7 +12,7 @@ from workflow.plan.labels import name_choice
 from workflow.report.answers.curves_figure import PART_OF_DEV
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import on_page, shades
-from workflow.report.numbers import is_number, missing, number, within
+from workflow.report.numbers import is_number, missing, name_places, number, within
 from workflow.report.pages.ablation import read_claims
 from workflow.report.pages.site import Site
 from workflow.report.texts import Badge, badge_of, badge_of_bits, title_of
@@ -138,9 +138,8 @@ def _origin(record: Record) -> dict:
 
 def _label(row: dict) -> str:
     """Name a run by variant, text, S, k and seed."""
-    grid = [f"{axis} = {row[axis]:g}" for axis in "Sk" if not missing(row[axis])]
     text = title_of(row["task"], row["corpus"])
-    return ", ".join([f"{row['label']} on {text}", *grid, f"seed {row['seed']}"])
+    return ", ".join([f"{row['label']} on {text}", *name_places(row["S"], row["k"]), f"seed {row['seed']}"])
 
 
 def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, list[tuple[str, str]]]]:

@@ -9,6 +9,7 @@ from workflow.config.files import ROOT
 from workflow.plan.ablations import Ablation
 from workflow.report.builders import load_builder
 from workflow.report.figures.colours import as_named
+from workflow.report.numbers import name_places
 from workflow.report.pages.artefacts import runs_at
 from workflow.report.pages.claims import Ledger
 from workflow.report.published import studies
@@ -50,8 +51,7 @@ def _variants(runs: pd.DataFrame) -> list[Entry]:
 
 def _runs(runs: pd.DataFrame) -> Iterator[Entry]:
     for run in with_titles(as_named(runs.drop_duplicates("digest"))).itertuples():
-        places = [f"{axis} = {value:g}" for axis, value in (("S", run.S), ("k", run.k)) if pd.notna(value)]
-        about = ", ".join([run.variant, *places, f"seed {run.seed}", run.title])
+        about = ", ".join([run.variant, *name_places(run.S, run.k), f"seed {run.seed}", run.title])
         yield run.digest, f"{runs_at(run.ablation)}{run.digest}.html", about
 
 
