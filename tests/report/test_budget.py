@@ -54,3 +54,14 @@ def test_a_cost_that_is_chosen_names_the_net_to_take(runs, page, tmp_path):
     text.locator('input[type="range"]').focus()
     page.keyboard.press("Home")
     assert rows.first.evaluate("row => row.classList.contains('chosen')") and "cost." in page.url
+
+
+def test_nets_that_were_trained_longer_say_so(runs):
+    assert not any("updates" in name for name in nets(runs, "dev_bpc", "test_bpc")["variant"])
+    longer = runs.assign(steps=runs["steps"].mask(runs["variant"] == "c", 20))
+    named = nets(longer, "dev_bpc", "test_bpc")["variant"].tolist()
+    assert "c, S = 64, width 16, 20 updates" in named and "a, S = 64, width 16, 10 updates" in named
+
+
+def test_where_all_cost_the_same_there_is_nothing_to_choose(runs):
+    assert not budget_page(runs.assign(macs_executed=1e4))["texts"]

@@ -65,13 +65,20 @@ def _text(task: TaskSpec, title: str, runs: pd.DataFrame) -> dict | None:
 
 def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
     """Make a row for each configuration with seeds enough: its cost, its score on dev that decides, its test score."""
-    rows = []
+    rows, updates = [], runs["steps"].nunique() > 1
     for configuration, mine in runs.drop_duplicates("digest").groupby("configuration", sort=False):
         mine = mine[mine[decides].notna() & mine[score].notna()]
         if len(mine) >= FEWEST:
             mean, low, high = mean_interval(mine[score].astype(float).tolist())
             first, cost = mine.iloc[0], float(mine[COST].mean())
-            about = (_name(first), first["label"], first["ablation"], configuration, cost, float(mine[decides].mean()))
+            about = (
+                _name(first, updates=updates),
+                first["label"],
+                first["ablation"],
+                configuration,
+                cost,
+                float(mine[decides].mean()),
+            )
             placed = mine.assign(digest=runs_at(first["ablation"]) + mine["digest"])  # where their pages lie
             rows.append((*about, mean, low, high, len(mine), name_runs(placed, score)))
     columns = ["variant", "of", "question", "configuration", COST, decides, "mean", "low", "high", "n", "runs"]
@@ -79,10 +86,11 @@ def nets(runs: pd.DataFrame, decides: str, score: str) -> pd.DataFrame:
     return table.sort_values([COST, "decides"], kind="stable", ignore_index=True)
 
 
-def _name(run: pd.Series) -> str:
-    """Name a net by its variant, S, k, width and, where it is not the recipe's, what it was trained with."""
-    tuned = ["tuned"] if run["tuning"] == "tuned" else []
-    return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *tuned])
+def _name(run: pd.Series, *, updates: bool) -> str:
+    """Name a net by its variant, S, k, width and how it was trained. updates: whether nets differ in their number."""
+    trained = [f"{run['steps']:,} updates"] if updates else []
+    trained += ["tuned"] if run["tuning"] == "tuned" else []
+    return ", ".join([run["label"], *name_places(run["S"], run["k"]), f"width {run['d_model']:g}", *trained])
 
 
 def frontier(numbers: pd.DataFrame) -> list[int]:
