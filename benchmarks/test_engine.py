@@ -1,12 +1,12 @@
 """Time every backend beside the definition: a forward pass and a training step of a character model, by span limit S.
 
-    python -m pytest benchmarks/test_engine.py --benchmark-group-by=param:S,param:span,param:work
+    python -m pytest benchmarks/test_engine.py --benchmark-group-by=param:bits,param:S,param:span,param:work
 
-The cases take turns, so that a machine that slows down slows all of them. A backend is timed only if it gives the
-definition's numbers.
+On a GPU in 32 bits and in 16. The cases take turns, so that a machine that slows down slows all of them. A backend is
+timed only if it gives the definition's numbers.
 """
 
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import pytest
@@ -34,7 +34,8 @@ NET = {
 }
 BLOCK, STREAMS, SYMBOLS, RAMP = 256, 8, 200, 32
 REACHED = ((0, 0.001, 0.01, 0.02), (0, 0.001, 0.01, 0.5))  # z / S by layer and head: most short, one long, as learned
-CASES = [*product(range(TURNS), LENGTHS, ("fixed", "adaptive"), ("forward", "train"), BACKENDS[::-1][:-1])]
+BITS = (32, 16) if torch.cuda.is_available() else (32,)
+CASES = [*product(range(TURNS), BITS, LENGTHS, ("fixed", "adaptive"), ("forward", "train"), BACKENDS[::-1][:-1])]
 
 
 def build_net(span: str, S: int, backend: str, device: torch.device, dtype: torch.dtype = torch.float32):
@@ -65,25 +66,27 @@ def find_numbers(span: str, S: int, backend: str, device: torch.device) -> list[
     return [each.detach() for each in (first, second, *(parameter.grad for parameter in net.parameters()))]
 
 
-def make_step(net, work: str, tokens: torch.Tensor):
+def make_step(net, work: str, tokens: torch.Tensor, bits: int):
     """Make a function that does the work once, with caches that are full."""
     net.train(work == "train")
-    past = fill_caches(net, tokens[:, :-1])
+    half = partial(torch.autocast, tokens.device.type, torch.bfloat16, enabled=bits == 16)
+    with half():
+        past = fill_caches(net, tokens[:, :-1])
 
     def step() -> None:
         nonlocal past
-        with torch.set_grad_enabled(work == "train"):
+        with torch.set_grad_enabled(work == "train"), half():
             logits, past = net(tokens[:, :-1], past)
         if work == "train":
-            (cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()).backward()
+            (cross_entropy(logits.float().flatten(0, 1), tokens[:, 1:].flatten()) + net.penalty()).backward()
             net.zero_grad(set_to_none=True)
         synchronise(tokens.device)
 
     return step
 
 
-@pytest.mark.parametrize("turn, S, span, work, backend", CASES)
-def test_engine(benchmark, turn, S, span, work, backend):
+@pytest.mark.parametrize("turn, bits, S, span, work, backend", CASES)
+def test_engine(benchmark, turn, bits, S, span, work, backend):
     device = pick_device("auto")
     try:
         ours, theirs = (find_numbers(span, S, name, device) for name in (backend, "definition"))
@@ -91,6 +94,6 @@ def test_engine(benchmark, turn, S, span, work, backend):
         pytest.skip(str(error))
     apart = [((one - other).abs().max() / other.abs().max()).item() for one, other in zip(ours, theirs, strict=True)]
     assert not [each for each in apart if not each <= BOUND]
-    benchmark.extra_info.update(turn=turn, S=S, span=span, work=work, backend=backend)
-    step = make_step(build_net(span, S, backend, device), work, draw_tokens(device))
+    benchmark.extra_info.update(turn=turn, bits=bits, S=S, span=span, work=work, backend=backend)
+    step = make_step(build_net(span, S, backend, device), work, draw_tokens(device), bits)
     benchmark.pedantic(step, rounds=ROUNDS, warmup_rounds=1)

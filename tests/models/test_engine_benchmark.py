@@ -16,7 +16,7 @@ def time_case(span: str, work: str, backend: str) -> dict:
     """Time one case; give what was noted."""
     noted, benchmarked = {}, SimpleNamespace(pedantic=lambda step, rounds, warmup_rounds: step())
     benchmarked.extra_info = noted
-    benchmark.test_engine(benchmarked, 0, 24, span, work, backend)
+    benchmark.test_engine(benchmarked, 0, 32, 24, span, work, backend)
     return noted
 
 
