@@ -8,15 +8,19 @@ from tests._jobs import job
 from tests._layers import layers
 from tests._runs import everything, run, write_inputs
 from tests._training import origin
-from workflow.results.record import Record
+from workflow.results.record import Point, Record
 from workflow.results.runs_table import as_frame, build_rows, describe_runs, read_frames
 
 
 @pytest.fixture
 def rows():
+    return rows_of()
+
+
+def rows_of(**about) -> list[dict]:
     planned = {"ablation": "a", "paper": "p", "variant": "v", "paper_corpus": "c", "corpus": "toy", "S": 24, "k": None}
     planned |= {"digest": job().digest, "configuration": job().configuration}
-    record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin())
+    record = Record(status="ok", digest=job().digest, job=job(), metrics={"dev_bpc": 2.0}, origin=origin(), **about)
     return build_rows([planned], {job().digest: record})
 
 
@@ -25,6 +29,13 @@ def test_costs_stand_on_every_run_of_their_configuration(rows):
     runs = as_frame([row | {"ablation": name} for row in rows for name in "ab"], {"flops": [flops]})
     assert set(runs["macs_torch"]) == {7} and runs["dev_bpc"][0] == 2 and pd.isna(runs["macs_fvcore"][0])
     assert "train_ms" not in runs and describe_runs(runs).startswith("scale test; cpu: ")
+
+
+def test_a_net_that_learned_nothing_has_no_score_to_compare():
+    flat = [Point(step=step, train_bpc=2.0, dev_bpc=2.0, tokens_per_s=1.0) for step in (10, 100)]
+    [row] = rows_of(curve=flat)
+    assert (row["status"], row["dev_bpc"], len(row["curve"])) == ("stuck", None, 2)
+    assert row["reason"] == "learned nothing: dev at 2.00 bits after 10 updates, at best 2.00 later"
 
 
 def test_an_infinite_number_is_a_missing_one():

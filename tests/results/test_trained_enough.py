@@ -1,8 +1,8 @@
-"""What the last quarter of a curve brought, worked out by hand."""
+"""What the last quarter of a curve brought, and whether a net learned at all, worked out by hand."""
 
 import pytest
 
-from workflow.results.trained_enough import late_gain
+from workflow.results.trained_enough import late_gain, learned_nothing
 
 
 def curve(**points):
@@ -34,3 +34,20 @@ def test_a_point_that_is_no_number_is_no_point(end):
     points = [{"step": step, "dev_ppl": 2.0 ** (4 - step / 50)} for step in (50, 100)]
     assert late_gain([*points, {"step": 200, "dev_ppl": end}]) == late_gain(points)
     assert late_gain([{"step": step, "dev_ppl": end} for step in (1, 2)]) is None
+
+
+@pytest.mark.parametrize(
+    "points, learned",
+    [
+        ({"at10": 5.0, "at50": 4.94, "at100": 5.1}, True),  # its best point counts, not its last
+        ({"at10": 5.0, "at50": 4.97, "at100": 4.96}, False),
+        ({"at10": 4.0, "at50": 5.0, "at100": 5.0}, False),
+        ({"at20": 2.0, "at100": 2.0}, True),  # begins too late to say
+        ({"at100": 5.0}, True),
+        ({}, True),
+    ],
+)
+def test_a_net_whose_curve_is_flat_from_the_start_learned_nothing(points, learned):
+    told = learned_nothing(curve(**points))
+    assert (told is None) == learned
+    assert learned or told.startswith("learned nothing: dev at ")

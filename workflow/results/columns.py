@@ -51,7 +51,11 @@ _NAMED = {  # column: (type, meaning, source)
     "task": ("text", f"what is learned: {' or '.join(TASKS)}", JOB),
     "seed": ("integer", "the seed of weights, batches and dropout", JOB),
     "scale": ("text", "how much is run: config/scales/", JOB),
-    "status": ("text", "ok, diverged, oom, timeout or error; only an ok run has scores", RECORD),
+    "status": (
+        "text",
+        "ok, diverged, oom, timeout, error, or stuck: it learned nothing; only an ok run has scores",
+        RECORD,
+    ),
     "reason": ("text", "why the run failed, or which scores it lacks and why", RECORD),
     "device": ("text", "the processor that trained it", RECORD),
     "follows": ("text", "the digest of the trial whose settings it has", RECORD),

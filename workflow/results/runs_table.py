@@ -16,7 +16,7 @@ from workflow.results.record import Record, Status
 from workflow.results.registry import COSTS, REGISTRY, names
 from workflow.results.rows import read_rows
 from workflow.results.timings import describe_timings
-from workflow.results.trained_enough import late_gain
+from workflow.results.trained_enough import late_gain, learned_nothing
 
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")  # first characters of a text that a spreadsheet computes
 SHAPE = ("layers", "d_model", "heads", "key_heads", "d_ff", "d_k", "d_v", "dropout")
@@ -33,11 +33,15 @@ def build_rows(plan: list[dict], records: dict[str, Record]) -> list[dict]:
 
 def _row(planned: dict, record: Record) -> dict:
     job, cost = record.trained, record.cost
+    curve = [point.model_dump() for point in record.curve]
+    nothing = learned_nothing(curve) if record.status == "ok" else None
+    metrics = {} if nothing else record.metrics
     row = {key: planned[key] for key in PLANNED}
     row |= {"label": planned.get("label") or planned["variant"], "colour": planned.get("colour")}
     row |= {"size": planned.get("size", 1.0), "tuning": planned.get("tuning")}
     row |= {"factors": planned.get("factors") or {}, "follows": record.follows}
     row |= {"task": job.task, "seed": job.seed, "scale": job.scale, "status": record.status, "reason": record.why}
+    row |= {"status": "stuck", "reason": nothing} if nothing else {}
     row |= {"missing": record.missing, "device": record.origin.device, "steps": job.training.steps, "net": job.net.name}
     row |= {"source": record.origin.source, "commit": record.origin.commit, "bits": record.bits}
     row["signature"] = record.signature
@@ -46,12 +50,11 @@ def _row(planned: dict, record: Record) -> dict:
     row |= {key: getattr(job.net, key, None) for key in SHAPE}
     row |= {"lr": job.training.lr, "smoothing": getattr(job.training, "smoothing", None)}
     row["sentences"] = getattr(job.evaluation, "sentences", None)
-    row |= {name: record.metrics.get(name) for name in names("metric")}
+    row |= {name: metrics.get(name) for name in names("metric")}
     row |= {name: record.facts.get(name) for name in names("fact")}
     row |= {name: getattr(cost, name, None) for name in names("run") if not name.startswith("macs_")}
     macs = cost.macs if cost else None
     row |= {f"macs_{key}": getattr(macs, key, None) for key in ("paper", "dense", "executed")}
-    curve = [point.model_dump() for point in record.curve]
     return row | {"curve": curve, "late_gain": late_gain(curve)}
 
 

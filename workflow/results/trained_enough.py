@@ -1,7 +1,8 @@
-"""Was it trained enough? Stated rules on the last part of a learning curve, and on how far spans grew.
+"""Was it trained enough, and did it learn at all? Stated rules on a learning curve, and on how far spans grew.
 
 The curve is read in bits per character, or per piece: bpc, or the logarithm of the perplexity. It had flattened where
-the last quarter of the updates brought less than `FLAT` bits on dev.
+the last quarter of the updates brought less than `FLAT` bits on dev. A net whose curve was flat from the start learned
+nothing: it guesses by how often each character occurs, and what it is compared with would win by bits.
 """
 
 import math
@@ -10,6 +11,8 @@ import pandas as pd
 
 FLAT = 0.02  # bits; claims are about differences of this size
 LATE = 0.25  # of all updates
+EARLY = 0.15  # of all updates: where a curve must begin, to say whether a net learned
+NOTHING = 0.05  # bits; all nets at hand gain .14 or more after their first tenth, or .04 or less
 GROWN = 1.25  # times its start and one key that a span must reach to have grown
 
 
@@ -20,7 +23,7 @@ def late_gain(curve: list[dict]) -> float | None:
 
     Between two points of the curve its course is taken as straight.
     """
-    points = [(point["step"], bits) for point in curve if math.isfinite(bits := _dev_bits(point))]
+    points = _points(curve)
     if len(points) < 2:
         return None
     last, final = points[-1]
@@ -31,6 +34,25 @@ def late_gain(curve: list[dict]) -> float | None:
     if following > step:
         bits += (after - bits) * max(0.0, begins - step) / (following - step)
     return bits - final
+
+
+def learned_nothing(curve: list[dict]) -> str | None:
+    """Say that a net learned nothing: its dev score gained less than `NOTHING` bits after the first point of its curve.
+
+    None where it learned, and where the curve begins too late to say.
+    """
+    points = _points(curve)
+    if len(points) < 2 or points[0][0] > EARLY * points[-1][0]:
+        return None
+    (step, first), best = points[0], min(bits for _, bits in points[1:])
+    if first - best >= NOTHING:
+        return None
+    return f"learned nothing: dev at {first:.2f} bits after {step:,} updates, at best {best:.2f} later"
+
+
+def _points(curve: list[dict]) -> list[tuple[int, float]]:
+    """List updates and bits on dev, where they are numbers."""
+    return [(point["step"], bits) for point in curve if math.isfinite(bits := _dev_bits(point))]
 
 
 def _dev_bits(point: dict) -> float:
