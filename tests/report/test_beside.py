@@ -15,6 +15,7 @@ from workflow.report.figures.style import as_svg
 from workflow.report.pages.claims import Ledger
 from workflow.report.pages.verdicts import verdicts_page
 from workflow.results.runs_table import Frames, join_frames
+from workflow.tasks.spec import TASKS
 
 NAME = "adaptive_as_good_as_fixed"
 CLAIM = load_claim(NAME)
@@ -99,6 +100,22 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
     assert mine["effect"].round(2).tolist() == [0.2, 0.1, 0.05, -0.2] and mine["n"].tolist() == [3] * 4
     assert numbers[numbers["variant"] == "fixed span"]["effect"].isna().all()
     assert "adaptive span" in as_svg(sizes.draw(numbers, "dev_bpc", "dev bpc", "character"))
+
+
+def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
+    runs, task = ladder.at_every_size, TASKS["char_lm"]
+    grows = "as nets grow from 62 to 4,000 parameters."
+    adaptive = f"Adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
+    xl = f"Transformer-XL beside fixed span does not change beyond chance {grows}"
+    assert sizes.say([0.25, 0.5, 1, 2], runs, task) == [adaptive, xl]
+    lost = "learned nothing: dev at 5.00 bits after 9 updates, at best 5.00 later"
+    stuck = (runs["size"] == 2) & (runs["variant"] == "txl")
+    runs.loc[stuck, ["status", "reason", "dev_bpc"]] = ("stuck", lost, None)
+    said = sizes.say([0.25, 0.5, 1, 2, 4], runs, task)
+    assert said[0] == "Nets of size 4 are not trained yet: what size changes is open."
+    assert said[-1] == f"Transformer-XL at size 2: 3 runs failed ({lost})."
+    assert "from 62 to 1,000 parameters" in said[-2]
+    assert sizes.say([1], runs[runs["size"] == 1], task) == []
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):

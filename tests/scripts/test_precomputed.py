@@ -1,6 +1,8 @@
 """Records that came with the project: taken as they are, with their costs; they are what their scale asks for."""
 
+import hashlib
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,10 +12,12 @@ from tests._jobs import job
 from tests._records import SCALES
 from tests._training import origin, write_job
 from workflow.config.errors import ConfigError
+from workflow.config.files import ROOT
 from workflow.costs.trained_net import TrainedRun
 from workflow.plan import plan as planning
 from workflow.plan import precomputed_files
 from workflow.plan.scales import load_scale
+from workflow.plan.sources import DIGITS
 from workflow.plan.targets import Targets
 from workflow.results import precomputed as room
 from workflow.results.record import Record, read_record, write_record, write_text
@@ -101,7 +105,24 @@ def test_every_record_that_came_belongs_to_a_scale_that_came():
     records = {path.parent.name: read_record(path) for path in room.PRECOMPUTED.glob("runs/*/record.json")}
     assert set(records) == {digest for scale in SCALES for digest in records_of(scale)}
     assert all(digest == record.digest == record.job.digest for digest, record in records.items())
-    assert not [digest for digest, record in records.items() if record.origin.dirty]  # of code that is in no commit
+
+
+@pytest.mark.slow
+def test_every_record_that_came_is_of_code_that_is_in_a_commit():
+    """Where something was not committed, the files that can change the numbers are those of the commit it names."""
+    origins = [read_record(path).origin for path in room.PRECOMPUTED.glob("runs/*/record.json")]
+    dirty = [origin for origin in origins if origin.dirty]
+    sources = {(origin.commit, file, digest) for origin in dirty for file, digest in origin.sources.items()}
+    assert all(origin.sources for origin in dirty)
+    assert not [(commit, file) for commit, file, digest in sources if digest_at(commit, file) != digest]
+
+
+def digest_at(commit: str, file: str) -> str:
+    """Digest a file as it was in a commit; skip the test in a clone without its history."""
+    asked = subprocess.run(["git", "show", f"{commit}:{file}"], cwd=ROOT, capture_output=True)
+    if asked.returncode:
+        pytest.skip(f"{asked.stderr.decode().strip()}: this clone has no history, or is no clone")
+    return hashlib.sha256(asked.stdout).hexdigest()[:DIGITS]
 
 
 def records_of(scale: str) -> set[str]:

@@ -14,7 +14,6 @@ from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.tuning import tuning_table
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import read_lines
-from workflow.report.numbers import join
 from workflow.report.pages import artefacts
 from workflow.report.pages.claims import write_details, write_numbers
 from workflow.report.pages.site import Site
@@ -55,7 +54,7 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
         "paper": studies()[ablation.paper].heading,
         "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(runs, task, sizes_missing(ablation.sizes, frames.at_every_size)),
+        "answer": answer(runs, task, sizes.say(ablation.sizes, frames.at_every_size, task)),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuning_table(every, task.columns[0][0], f"dev_{task.curve[0]}"),
         "decides": task.curve[0],
@@ -97,14 +96,6 @@ def _line(run, task: TaskSpec) -> dict:
         "tuning": run.tuning,
         "size": run.size,
     }
-
-
-def sizes_missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
-    """Say that a question about several sizes of nets has runs of some alone. runs: of all sizes."""
-    missing = [size for size in asked if size not in set(runs["size"])]
-    if not missing:
-        return []
-    return [f"Nets of size {join([f'{size:g}' for size in missing])} are not trained yet: what size changes is open."]
 
 
 def answer(runs: pd.DataFrame, task: TaskSpec, also: list[str]) -> dict:
