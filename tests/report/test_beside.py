@@ -1,5 +1,7 @@
 """What stands beside a verdict on one recipe: tuned variants, and nets of other sizes, worked out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests._costs import split_costs
@@ -86,6 +88,11 @@ def ladder() -> Frames:
     return frames(rows)
 
 
+def test_runs_that_follow_trials_and_make_no_pair_are_no_verdict(tuned):
+    alone = tuned.beside[~((tuned.beside["tuning"] == "tuned") & (tuned.beside["variant"] == "fixed"))]
+    assert collect_tuned(NAME, CLAIM, tuned) and collect_tuned(NAME, CLAIM, replace(tuned, beside=alone)) is None
+
+
 def test_a_claim_with_a_ladder_has_its_effect_at_each_size(ladder):
     rungs = collect_sizes(NAME, CLAIM, ladder)
     assert [rung["size"] for rung in rungs] == [0.25, 0.5, 1.0, 2.0]
@@ -130,7 +137,24 @@ def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_
     bare = line | {"sets": [shown | {"tuned": None, "sizes": None}]}
     (told,) = next(lines for _, lines in verdicts_page(Ledger("laptop", [], [bare]))["papers"])
     assert (told["tuned"], told["sizes"], told["forecasts"]) == (None, [], [])
-    assert told["untuned"] == "its question has no trials here"
+    assert told["untuned"] == "what follows its trials is not trained here"
+
+
+def test_the_longest_ladder_is_shown_and_all_of_them_test_the_predictors(ladder):
+    rungs = collect_sizes(NAME, CLAIM, ladder)
+    (line,) = judge_all(collect([NAME], ladder))
+    sets = [line | {"set": name, "scale": name, "tuned": None} for name in ("small", "overnight", "laptop")]
+    for each, sizes_of in zip(sets, (rungs[2:3], rungs, rungs[1:]), strict=True):
+        each["sizes"] = sizes_of
+    line |= {"sets": sets, "overall": line["verdict"], "strongest": "small", "abstract": "It is as good."}
+    page = verdicts_page(Ledger("small", [], [line]))
+    (told,) = next(lines for _, lines in page["papers"])
+    assert (told["of_sizes"], len(told["sizes"])) == ("overnight", 4)
+    assert {each.ladders for each in page["scores"]} == {2} and page["few"] and not page["trusted"]
+    for _ in range(2):
+        line["sets"] += sets[1:2]
+    page = verdicts_page(Ledger("small", [], [line]))
+    assert not page["few"] and {each.ladders for each in page["scores"]} == {4}
 
 
 def test_a_ladder_of_what_does_not_exist_is_refused():

@@ -3,6 +3,7 @@
 A forecast is no verdict: it stands in a colour and a word of its own, with how often its predictor was right.
 """
 
+from workflow.plan.ablations import known_ablations, load_ablation
 from workflow.report.claims.backtest import back_test
 from workflow.report.claims.forecast import Forecast, Score, forecast, score
 from workflow.report.claims.ledger import speaking
@@ -17,12 +18,12 @@ from workflow.results.statistics import LOOKS
 
 COSTS = "a rate changes no cost"
 SIGNS, COVERED = 0.75, 0.5  # of the ladders: what a predictor has to call, and to cover, for anybody to trust it
+FEWEST = 4  # ladders: of fewer a guess calls all signs too often
 
 
 def verdicts_page(ledger: Ledger) -> dict:
     """Collect what the page shows."""
-    ladders = [each["sizes"] for line in ledger.claims if (each := _strongest(line, "sizes"))]
-    scores = score(ladders)
+    scores = score([each["sizes"] for line in ledger.claims for each in line["sets"] if each["sizes"]])
     of = {each.predictor: each for each in scores if each.ladders}
     lines = list_headlines(ledger.claims)
     papers = [(study.heading, [line for line in lines if line["paper"] == name]) for name, study in studies().items()]
@@ -32,24 +33,32 @@ def verdicts_page(ledger: Ledger) -> dict:
         "papers": [(title, [_line(line, of) for line in mine]) for title, mine in papers if mine],
         "scores": [*of.values()],
         "trusted": [each.predictor for each in of.values() if _is_trusted(each)],
+        "few": any(each.ladders < FEWEST for each in of.values()),
         "calls": back_test(ledger.claims),
         "looks": LOOKS,
     }
 
 
 def _is_trusted(each: Score) -> bool:
-    return each.sign >= SIGNS * each.ladders and each.covered >= COVERED * each.ladders
+    called = each.sign >= SIGNS * each.ladders and each.covered >= COVERED * each.ladders
+    return called and each.ladders >= FEWEST
 
 
-def _strongest(line: dict, key: str) -> dict | None:
-    """Return the evidence of the strongest set that has this: sets stand strongest first."""
-    return next((each for each in line["sets"] if each[key]), None)
+def _longest_ladder(sets: list[dict]) -> dict | None:
+    """Return the set with the most sizes, and of several the strongest: sets stand strongest first."""
+    longest = max(sets, key=lambda each: len(_known(each["sizes"])))
+    return longest if _known(longest["sizes"]) else None
+
+
+def _known(rungs: list[dict] | None) -> list[dict]:
+    """Select the sizes at which there is an effect."""
+    return [rung for rung in rungs or [] if rung["effect"] is not None]
 
 
 def _line(line: dict, scores: dict[str, Score]) -> dict:
     """Write a claim. scores: of each predictor that has one."""
     evidence, unit = speaking(line), line["unit"] or ""
-    tuned, sized = _strongest(line, "tuned"), _strongest(line, "sizes")
+    tuned, sized = next((each for each in line["sets"] if each["tuned"]), None), _longest_ladder(line["sets"])
     return {
         "name": line["name"],
         "claim": line["claim"],
@@ -77,7 +86,10 @@ def _why_untuned(line: dict) -> str:
     if claim.scale:
         return f"takes the sizes and texts of scale {claim.scale}"
     costs = line["ablation"] == LAYERS or any(name in MEASURED_BY for name in line["measure"])
-    return COSTS if costs else "its question has no trials here"
+    if costs:
+        return COSTS
+    tried = line["ablation"] in known_ablations() and load_ablation(line["ablation"]).trials
+    return "what follows its trials is not trained here" if tried else "its question has no trials"
 
 
 def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) -> Form:
@@ -86,7 +98,7 @@ def _form(effects: list[float], bounds: list[tuple[float, float]], unit: str) ->
 
 def _sizes(rungs: list[dict], line: dict) -> list[dict]:
     """Write the effect at each size, with its interval."""
-    known = [rung for rung in rungs if rung["effect"] is not None]
+    known = _known(rungs)
     bounds = [(rung["low"], rung["high"]) for rung in known if rung["low"] is not None]
     write = _form([rung["effect"] for rung in known], bounds, line["unit"] or "").text
     return [
