@@ -13,7 +13,7 @@ from workflow.config.errors import ConfigError
 from workflow.plan.labels import name_choice
 from workflow.report.pages.run import run_page
 from workflow.results.record import Record, read_record, write_record, write_text
-from workflow.results.trials import best_of, read_choice
+from workflow.results.trials import best_of, equal_run, read_choice
 from workflow.scripts import choose, train
 
 TRIALS = {"a" * 12: {"lr": 0.5}, "b" * 12: {"lr": 1.0}}
@@ -66,6 +66,24 @@ def test_a_run_that_follows_the_recipe_takes_its_numbers_and_one_with_another_ra
         same = recipe.bits == "portable" and lr == 0.07
         assert (record.cost.seconds == recipe.cost.seconds) == same
         assert (record.losses == recipe.losses) == (lr == 0.07)
+
+
+def test_numbers_are_taken_from_what_came_whatever_its_bits_and_else_if_they_travel_by_the_same_code(
+    tmp_path, monkeypatch
+):
+    digest = job().digest
+
+    def found(code="here", **about) -> bool:
+        made = origin().model_copy(update={"source": code})
+        write_record(tmp_path / digest / "record.json", tried(digest, origin=made, **about))
+        return equal_run(job(), tmp_path, "here") is not None
+
+    assert found(bits="portable") and not found(bits="this machine")
+    assert not found(bits="portable", code="before")
+    came = tmp_path / digest / "record.json"
+    monkeypatch.setattr("workflow.results.trials.precomputed", lambda each: came if each == digest else None)
+    assert found(bits="this machine", code="before")
+    assert not found(bits="portable", status="diverged", reason="mean loss nan")
 
 
 def test_the_page_of_a_run_that_follows_a_trial_names_it_and_how_to_train_it_again():

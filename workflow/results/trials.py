@@ -40,10 +40,11 @@ def read_choice(path: Path | None, job: Job) -> str | None:
 
 
 def equal_run(job: Job, runs: Path, source: str) -> Record | None:
-    """Find a run of this very job whose bits travel, by the same code, or whose record came with the project."""
+    """Find a run of this very job whose record came with the project, or by the same code, if its bits travel."""
     made, came = runs / job.digest / "record.json", precomputed(job.digest)
     for path in filter(Path.exists, [made, *([came] if came else [])]):
         record = read_record(path)
-        if record.status == "ok" and record.bits == "portable" and (path == came or record.origin.source == source):
+        travels = record.bits == "portable" and record.origin.source == source
+        if record.status == "ok" and (path == came or travels):
             return record
     return None

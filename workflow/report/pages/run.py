@@ -155,7 +155,10 @@ def find_uses(site: Site, name: str, runs: pd.DataFrame) -> dict[str, dict[str, 
         if digest in uses and ablation != name:
             uses[digest]["questions"].append(ablation)
     for _, group in runs.drop_duplicates("digest").groupby("configuration"):
-        others = [(each.digest, each.seed) for each in group.sort_values("seed").head(SEEDS + 1).itertuples()]
+        others = [
+            (each.digest, each.seed)
+            for each in group[["digest", "seed"]].sort_values("seed").head(SEEDS + 1).itertuples()
+        ]
         for run in group["digest"]:
             links = [(f"{digest}.html", f"seed {seed}") for digest, seed in others if digest != run]
             uses[run]["seeds"] += links[:SEEDS]

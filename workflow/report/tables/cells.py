@@ -68,7 +68,8 @@ def measured(
     ok = runs[runs["status"] == "ok"] if len(runs) else runs
     values = values_of(ok, quantity)
     refusals = _refusals(ok, quantity, bool(values))
-    failures = [f"seed {run.seed}: {why}" for run in runs.itertuples() if (why := why_missing(run, quantity))]
+    told = runs[["seed", "status", "reason", "missing"]] if len(runs) else runs
+    failures = [f"seed {run.seed}: {why}" for run in told.itertuples() if (why := why_missing(run, quantity))]
     failures += refusals
     status = "failed" if refusals else "ok" if values else "failed" if failures else "not run"
     missing = "" if values else "no run of this variant" if not len(runs) else "not measured"
