@@ -9,7 +9,8 @@ from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.report.answers import sizes
-from workflow.report.answers.tuning import tuning_table
+from workflow.report.answers.phrases import Score
+from workflow.report.answers.tuning import say, tuning_table
 from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
 from workflow.report.claims.schema import Claim, load_claim
@@ -75,6 +76,20 @@ def test_the_table_of_trials_says_what_was_chosen_what_it_changes_and_where_the_
     assert adaptive["effect"].mean == pytest.approx(-0.2) and table["seed"] == 101
     assert table["edges"] == [adaptive["variant"]]
     assert tuning_table(tuned.runs, "dev_bpc", "dev_bpc") is None
+    assert (fixed["recipe"], adaptive["recipe"]) == (True, False)
+
+
+def test_it_is_said_whom_its_own_rate_helps(tuned):
+    table, score = tuning_table(tuned.everything, "dev_bpc", "dev_bpc"), Score("dev_bpc", "bpc", tuned.runs)
+    assert say(table, score) == ["Adaptive span gets 0.2000 bpc better at its own best rate."]
+    assert say({"lines": table["lines"][:1]}, score) == [
+        "Every variant was tried at other rates too: the recipe's is the best for each of them."
+    ]
+    unlike = table["lines"][1] | {"effect": replace(table["lines"][1]["effect"], p=0.5)}
+    assert say({"lines": [unlike]}, score) == [
+        "Adaptive span at its own best rate cannot be told apart from itself at the recipe's."
+    ]
+    assert say(None, score) == [] == say({"lines": [unlike | {"lr": None}]}, score)  # what follows is not trained
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import effect_of
+from workflow.report.answers.effects import Effect, effect_of
+from workflow.report.answers.phrases import ALIKE, Score
 from workflow.report.figures.colours import as_named
+from workflow.report.numbers import capital
 from workflow.report.texts import with_titles
 
 CELL = ["title", "S", "k", "seed"]  # what two runs of a variant have in common
@@ -24,17 +26,33 @@ def tuning_table(runs: pd.DataFrame, quantity: str, decides: str) -> dict | None
     return {"lines": lines, "edges": edges, "texts": sorted(set(tried["title"])), "seed": int(tried["seed"].iloc[0])}
 
 
+def say(table: dict | None, score: Score) -> list[str]:
+    """Say what following the trials changes: for whom, by how much, and where the recipe's rate was best."""
+    lines = [line for line in table["lines"] if line["lr"] is not None] if table else []
+    if lines and all(line["recipe"] for line in lines):
+        return ["Every variant was tried at other rates too: the recipe's is the best for each of them."]
+    return [_change(line["variant"], line["effect"], score) for line in lines if not line["recipe"] and line["effect"]]
+
+
+def _change(variant: str, effect: Effect, score: Score) -> str:
+    if score.state(effect) == ALIKE:
+        return f"{capital(variant)} at its own best rate cannot be told apart from itself at the recipe's."
+    return f"{capital(variant)} gets {score.size(effect)} {score.direction(effect)} at its own best rate."
+
+
 def _line(rows: pd.DataFrame, quantity: str, decides: str) -> dict:
     """Make the line of a variant. rows: its runs of the recipe, its trials, and what follows one."""
     trials, tuned = rows[rows["tuning"] == "trial"], rows[rows["tuning"] == "tuned"]
     follows = next(iter(tuned["follows"].dropna()), None)
     told = [_trial(run, decides, follows) for run in trials.to_dict("records")]
     chosen = [number for number, trial in enumerate(told) if trial["chosen"]]
+    best = trials.iloc[chosen[0]]["factors"] if chosen else {}
     return {
         "variant": rows["variant"].iloc[0],
         "trials": told,
         "lr": float(tuned["lr"].iloc[0]) if len(tuned) else None,
         "edge": bool(chosen) and chosen[0] in (0, len(told) - 1),
+        "recipe": bool(best) and set(best.values()) == {1},  # its own runs stand for it
         "effect": effect_of(_gains(tuned, rows[rows["tuning"].isna()], quantity)),
     }
 

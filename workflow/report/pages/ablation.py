@@ -9,9 +9,9 @@ import pandas as pd
 
 from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
-from workflow.report.answers import cost_figure, curves_figure, effect_figure, sizes
+from workflow.report.answers import cost_figure, curves_figure, effect_figure, sizes, tuning
+from workflow.report.answers.phrases import Score
 from workflow.report.answers.sentence import answer_of
-from workflow.report.answers.tuning import tuning_table
 from workflow.report.answers.variants import variant_table
 from workflow.report.claims.ledger import read_lines
 from workflow.report.pages import artefacts
@@ -48,15 +48,18 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
     runs, every = frames.runs, frames.everything
     ablation = load_ablation(name)
     task = TASKS[ablation.task]
+    quantity, _, unit = task.columns[0]
+    tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
+    also = [*tuning.say(tuned, Score(quantity, unit, runs)), *sizes.say(ablation.sizes, frames.at_every_size, task)]
     return {
         "title": ablation.question,
         "name": name,
         "paper": studies()[ablation.paper].heading,
         "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(runs, task, sizes.say(ablation.sizes, frames.at_every_size, task)),
+        "answer": answer(runs, task, also),
         "sizes": of_sizes(frames.at_every_size, task),
-        "tuning": tuning_table(every, task.columns[0][0], f"dev_{task.curve[0]}"),
+        "tuning": tuned,
         "decides": task.curve[0],
         "tables": [artefacts.table(site, table, name) for table in ablation.tables],
         "figures": [artefacts.figure(site, figure, name) for figure in ablation.figures],
