@@ -63,6 +63,26 @@ def judged(verdict: str, effect: float | None = 1.0) -> dict:
     return line | {"claimed": [None, 0.0], "pairs": [], "texts": [], "digests": [], "signed": {}}
 
 
+def test_a_set_that_has_the_effect_in_nets_of_some_size_alone_is_shown():
+    rung = {"size": 0.5, "effect": -0.1}
+    for theirs, sets in (({}, ["laptop"]), ({"sizes": [rung]}, ["small", "laptop"])):
+        other = {"set": "small", "scale": "small", "claims": [judged("cannot tell", None) | theirs]}
+        (line,) = stand_side_by_side([judged("consistent")], ("laptop", "laptop"), [other])
+        assert [each["set"] for each in line["sets"]] == sets and line["strongest"] == "laptop"
+
+
+def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe():
+    told = {"p": 0.02, "p_none": None, "low": -1.2, "high": -0.8}
+    lines = [
+        judged(None, -1.0) | told | {"name": name}
+        for name in ("adaptive_as_good_as_fixed", "adaptive_better_than_xl", "deeper_is_better")
+    ]
+    lines[0]["tuned"] = {**lines[0], "tuned": None}
+    first, *others = judge_all(lines)
+    assert first["holm"] == pytest.approx(0.06) and first["tuned"]["holm"] == pytest.approx(0.06)
+    assert first["tuned"]["verdict"] == first["verdict"] and [line["tuned"] for line in others] == [None, None]
+
+
 @pytest.mark.parametrize(
     "own, others, overall, strongest",
     [

@@ -32,18 +32,17 @@ SHOWN += ("by_text", "texts", "pairs", "of", "at", "digests", "signed", "looks",
 def judge_all(lines: list[dict]) -> list[dict]:
     """Judge all claims together, sorted by name: p is corrected for how many claims were tested.
 
-    Their verdicts where variants are tuned are a family of their own.
+    Where variants are tuned they are judged once more, in place of their verdicts on one recipe: for as many claims.
     """
-    tuned = _judge_family([line["tuned"] for line in lines if line["tuned"]])
-    judged = [line | {"tuned": tuned.get(line["name"])} for line in _judge_family(lines).values()]
+    tuned = _judge_family([line["tuned"] or line for line in lines])
+    judged = [line | {"tuned": line["tuned"] and tuned[line["name"]]} for line in _judge_family(lines).values()]
     return sorted(judged, key=lambda line: line["name"])
 
 
 def _judge_family(lines: list[dict]) -> dict[str, dict]:
     """Judge claims by name."""
-    tested = [line for line in lines if line["p"] is not None]
-    for line, p in zip(tested, holm([line["p"] for line in tested]), strict=True):
-        line["holm"] = p
+    corrected = iter(holm([line["p"] for line in lines if line["p"] is not None]))
+    lines = [line if line["p"] is None else line | {"holm": next(corrected)} for line in lines]
     return {line["name"]: line if line["verdict"] else line | judge(line, load_claim(line["name"])) for line in lines}
 
 
@@ -101,13 +100,18 @@ def _compare(line: dict, own: tuple[str, str], others: list[dict]) -> dict:
     sets = [mine := _of_set(*own, line)]
     for other in others:
         theirs = next((claim for claim in other["claims"] if claim["name"] == line["name"]), None)
-        if theirs is not None and theirs["effect"] is not None and theirs["ablation"] is not None:
+        if theirs is not None and theirs["ablation"] is not None and _is_told(theirs):
             sets.append(_of_set(other["set"], other["scale"], theirs))
     sets.sort(key=lambda each: -strength(each["scale"]))  # stable: among equals the own comes first
     telling = [each for each in sets if each["verdict"] in TELLING]
     tested = [each for each in (mine, *sets) if each["verdict"] != "not tested"]
     best = (telling or tested or [mine])[0]
     return {"sets": sets, "overall": best["verdict"], "strongest": best["set"]}
+
+
+def _is_told(line: dict) -> bool:
+    """Whether a set has an effect: of the claim itself, or in nets of some size."""
+    return any(each["effect"] is not None for each in (line, *(line["sizes"] or ())))
 
 
 def speaking(line: dict) -> dict:
