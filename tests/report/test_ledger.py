@@ -72,7 +72,7 @@ def test_a_set_that_has_the_effect_in_nets_of_some_size_alone_is_shown():
 
 
 def test_tuned_verdicts_are_corrected_for_as_many_claims_as_those_on_one_recipe():
-    told = {"p": 0.02, "p_none": None, "low": -1.2, "high": -0.8}
+    told = {"p": 0.02, "p_none": None, "low": -1.2, "high": -0.8, "unit": "", "late_gain": None}
     lines = [
         judged(None, -1.0) | told | {"name": name}
         for name in ("adaptive_as_good_as_fixed", "adaptive_better_than_xl", "deeper_is_better")
