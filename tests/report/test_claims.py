@@ -139,7 +139,12 @@ def test_what_follows_from_spans_that_have_not_grown_comes_too_early():
     [
         (both(ours=(2.0,), than=(2.5,)), {}, "cannot tell", "1 seed on a text: an interval takes 3"),
         (both(ours=(2.0, 2.1), than=(2.3, 2.41)), {}, "cannot tell", "2 seeds on a text: an interval takes 3"),
-        (both(status="oom"), {}, "cannot tell", "nothing measured of adaptive span and fixed span"),
+        (
+            both(status="oom"),
+            {},
+            "cannot tell",
+            "nothing measured of adaptive span and fixed span, whose runs failed (oom)",
+        ),
         (both(ours=(2.0, 2.1), than=(2.0, 2.1)), {}, "cannot tell", "the same in every run"),
         (both().assign(longest_S=[0.0, 0, 0, 8, 8, 8]), LONGEST, "cannot tell", "a ratio needs values above 0"),
         (both(), {"scale": "paper"}, "not tested", "of scale paper"),

@@ -126,7 +126,7 @@ def weigh(claim: Claim, effects: list[float], texts: list[str]) -> dict:
 
 def _untested(claim: Claim, samples: list[Sample | None], effects: list[float]) -> dict:
     """Give the verdict on a claim that was not tested: spans have not grown, or all runs agree."""
-    if any(sample.stuck for sample in samples if sample):
+    if any(sample.stayed for sample in samples if sample):
         return {"verdict": "too early", "why": "learned spans have hardly moved from their start", "p": None}
     neutral = float(claim.by == "ratio")
     if claim.expect != "equal" and all(effect == neutral for effect in effects):

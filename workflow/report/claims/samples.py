@@ -21,14 +21,15 @@ NOT_ASKED = "its question was not run"
 class Sample:
     """One side of a claim. values: by (text, seed), timings by (text, (clock, turn)). runs: digests behind each.
 
-    A text counts once, even where it stands in for two texts of the papers. stuck: whether the learned spans have
+    A text counts once, even where it stands in for two texts of the papers. stayed: whether the learned spans have
     hardly moved from their start, so that nothing that follows from them was tested. late_gains: digest -> bits that
-    the last quarter of the updates still brought. at: the S and k that the side names; for layers length and width.
+    the last quarter of the updates still brought. failed: statuses of runs that have no value. at: the S and k that the side names; for layers length and width.
     """
 
     values: dict[tuple, float]
     runs: dict[tuple, list[str]]
-    stuck: bool = False
+    stayed: bool = False
+    failed: set[str] = field(default_factory=set)
     late_gains: dict[str, float] = field(default_factory=dict)
     at: dict[str, list[int]] = field(default_factory=dict)
 
@@ -51,7 +52,8 @@ def read_sample(claim: Claim, side: Side, frames: Frames) -> Sample:
     points = _drop_incomplete(points, rows)
     gains = finished.set_index("digest")["late_gain"].dropna().astype(float).to_dict()
     at = _places(finished, {column: column for column in ("S", "k") if getattr(side, column) is not None})
-    return _fold(claim, points, stuck=stayed(finished), late_gains=gains, at=at)
+    failed = {*rows.loc[rows["status"] != "ok", "status"]}
+    return _fold(claim, points, stayed=stayed(finished), failed=failed, late_gains=gains, at=at)
 
 
 def _places(rows: pd.DataFrame, named: dict[str, str]) -> dict[str, list[int]]:
@@ -194,10 +196,12 @@ def why_not_tested(claim: Claim, samples: list[Sample | None], frames: Frames) -
 def what_is_missing(claim: Claim, samples: list[Sample | None]) -> str | None:
     """Say why a claim cannot be weighed; None where it can."""
     sides = zip((claim.ours, claim.than), samples, strict=True)
-    empty = [side.variant for side, sample in sides if side and not sample.values]
+    empty = {side.variant: sample.failed for side, sample in sides if side and not sample.values}
     if empty and claim.best_of and samples[0].digests:
         return f"the printed score is the best of {claim.best_of} runs, here are {len(samples[0].digests)}"
-    return f"nothing measured of {join(_labels(claim, empty))}" if empty else None
+    why = join(sorted(set().union(*empty.values())))
+    failed = f", whose runs failed ({why})" if why else ""
+    return f"nothing measured of {join(_labels(claim, [*empty]))}{failed}" if empty else None
 
 
 def _labels(claim: Claim, variants: list[str]) -> list[str]:
