@@ -1,7 +1,7 @@
 """Lay out a table, the same on a page and in LaTeX: our rows first, then cited ones; each column with its digits.
 
-What the papers print stands in a column of its own, without a difference, unless every number in the column is
-comparable with it: see `workflow.report.published.is_comparable`.
+What the papers print stands apart, without a difference, unless every number in the column is comparable with it: see
+`workflow.report.published.is_comparable`. On a page it has a table of its own, in LaTeX a column.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ IN_TABLES = (  # how to read a number, on pages and in LaTeX
 
 @dataclass(frozen=True)
 class Column:
-    """One column. form: of our numbers; printed: of published ones. apart: whether those have a column of their own."""
+    """One column. form: of our numbers; printed: of published ones. apart: whether those stand apart from ours."""
 
     title: str
     unit: str
@@ -45,7 +45,7 @@ def _column(title: str, cells: list[dict]) -> Column:
     units = {cell["unit"] for cell in cells}
     unit = units.pop() if len(units) == 1 else ""
     published = [cell for cell in cells if cell["published_value"] is not None]
-    # what the paper prints for a setting stands beside ours: it needs no column of its own
+    # what the paper prints for a setting stands beside ours
     apart = not any(cell["comparable"] for cell in published) and any(cell["kind"] != "setting" for cell in published)
     form = form_of((cell["value"] for cell in cells), map(half_of, cells), unit)
     return Column(title, unit, form, printed_form(cell["published_value"] for cell in published), apart)

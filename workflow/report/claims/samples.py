@@ -23,7 +23,8 @@ class Sample:
 
     A text counts once, even where it stands in for two texts of the papers. stayed: whether the learned spans have
     hardly moved from their start, so that nothing that follows from them was tested. late_gains: digest -> bits that
-    the last quarter of the updates still brought. failed: statuses of runs that have no value. at: the S and k that the side names; for layers length and width.
+    the last quarter of the updates still brought. failed: the statuses of runs that failed. at: the S and k that the
+    side names; for layers length and width.
     """
 
     values: dict[tuple, float]

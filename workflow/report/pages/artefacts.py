@@ -33,7 +33,10 @@ def read_table(path: Path) -> dict:
 
 
 def table(site: Site, name: str, ablation: str) -> dict:
-    """Lay out a table, each cell with its measured and its published value. ablation: whose runs it is made from."""
+    """Lay out a table, each cell with its measured and its published value. ablation: whose runs it is made from.
+
+    Columns whose published values cannot be compared with ours have these in a table of their own, `printed`.
+    """
     path = site.results / "tables" / f"{name}.json"
     if not path.exists():
         return {"name": name, "title": name, "missing": NOT_MADE}
@@ -42,14 +45,14 @@ def table(site: Site, name: str, ablation: str) -> dict:
     columns = list_columns(cells)
     forms = {column.title: column for column in columns}
     grid = {(cell["row"], cell["column"]): _as_shown(cell, forms[cell["column"]]) for cell in cells}
+    rows = [(row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)]
     return {
         **content,
         "name": name,
         "runs_at": runs_at(ablation),
         "columns": [_head(column, texts) for column in columns],
-        "rows": [
-            (row, cited, [grid.get((row, column.title)) for column in columns]) for row, cited in list_rows(cells)
-        ],
+        "rows": [(row, cited, line) for row, cited, line in rows if any(map(_is_beside, line))],
+        "printed": _printed(columns, rows),
         "texts": texts,
         "how": IN_TABLES,
         "still_learning": any(cell["still_learning"] for cell in grid.values()),
@@ -58,11 +61,25 @@ def table(site: Site, name: str, ablation: str) -> dict:
     }
 
 
+def _is_beside(cell: dict | None) -> bool:
+    """Whether a cell holds something of ours, or a published value that stands beside ours."""
+    return cell is not None and not (cell["apart"] and cell["kind"] == "cited")
+
+
+def _printed(columns: list[Column], rows: list[tuple[str, bool, list[dict | None]]]) -> dict | None:
+    """Collect the published values that cannot be compared with ours; None where there are none."""
+    apart = [number for number, column in enumerate(columns) if column.apart]
+    lines = [(row, [line[number] for number in apart]) for row, _, line in rows]
+    lines = [(row, line) for row, line in lines if any(cell and cell["published_value"] is not None for cell in line)]
+    heads = [{"title": columns[number].title, "unit": columns[number].unit} for number in apart]
+    return {"columns": heads, "rows": lines} if lines else None
+
+
 def _head(column: Column, texts: list[dict]) -> dict:
-    """Describe a column: title, unit, whether published values stand apart, and badges if it lacks a text."""
+    """Describe a column: title, unit, and badges if it lacks a text."""
     read = [text["badge"] for text in texts if column.title in text["columns"]]
     badges = read if len(read) < len(texts) else []
-    return {"title": column.title, "unit": column.unit, "apart": column.apart, "badges": badges}
+    return {"title": column.title, "unit": column.unit, "badges": badges}
 
 
 def _as_shown(cell: dict, column: Column) -> dict:
