@@ -31,6 +31,7 @@ for name, question in targets.ablations.items():
             requests.group_of_pages
         conda:
             "../../environment.yml"
+        priority: 1 + len(question.tables) + len(question.figures)  # the longest first, so that no core waits at the end
         params:
             name=name,
             scale=targets.folder,

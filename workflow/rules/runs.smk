@@ -12,6 +12,7 @@ rule plan:
         f"logs/{targets.folder}/plan.log",
     conda:
         "../../environment.yml"
+    priority: 9  # all others wait for it
     params:
         rows=targets.runs.digest_of(),
     message:
@@ -76,6 +77,7 @@ rule precomputed:
         f"logs/{targets.folder}/precomputed.log",
     conda:
         "../../environment.yml"
+    priority: 9
     message:
         "take what came with the project"
     shell:
