@@ -27,11 +27,11 @@ for name, question in targets.ablations.items():
             [shown("figures", each) for each in question.figures],
         log:
             f"logs/{targets.folder}/question/{name}.log",
+        priority: 1 + len(question.tables) + len(question.figures)  # the longest first, so that no core waits at the end
         group:
             requests.group_of_pages
         conda:
             "../../environment.yml"
-        priority: 1 + len(question.tables) + len(question.figures)  # the longest first, so that no core waits at the end
         params:
             name=name,
             scale=targets.folder,

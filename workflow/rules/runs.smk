@@ -10,9 +10,9 @@ rule plan:
         plan=f"{targets.results}/plan.json",
     log:
         f"logs/{targets.folder}/plan.log",
+    priority: 9  # all others wait for it
     conda:
         "../../environment.yml"
-    priority: 9  # all others wait for it
     params:
         rows=targets.runs.digest_of(),
     message:
@@ -75,9 +75,9 @@ rule precomputed:
         targets.precomputed.missing,
     log:
         f"logs/{targets.folder}/precomputed.log",
+    priority: 9
     conda:
         "../../environment.yml"
-    priority: 9
     message:
         "take what came with the project"
     shell:
