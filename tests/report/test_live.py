@@ -91,7 +91,7 @@ def test_differences_follow_the_baseline(site, page):
 def test_search_finds_each_kind_of_thing(site, page):
     page.goto((site / f"{SPANS}/index.html").as_uri())
     for words, kind in (
-        ("stay flat", "questions"),
+        ("stays flat", "questions"),
         ("span_limit-fixed-32", "runs"),
         ("best possible prediction", "words"),
     ):

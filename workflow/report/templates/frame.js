@@ -13,14 +13,15 @@ const part = (title, ...children) => {
 const link = (address, text) => create("a", { href: address, textContent: text });
 const list = (...items) => create("ul", {}, ...items.map((item) => create("li", {}, item)));
 
-// Search: every word must occur; what begins with the words comes first. `/` begins, Escape ends.
+// Search: every word must occur, without its ending; what begins with the words comes first. `/` begins, Escape ends.
 const EACH = 6; // results of a kind
+const stem = (word) => (word.length > 4 ? word.replace(/(ies|es|s|ing|ed)$/, "") : word);
 function search() {
   const field = create("input", { type: "search", placeholder: "search  /" }), results = create("div", { className: "results" });
   field.setAttribute("aria-label", "Search this report");
   results.setAttribute("role", "status");
   const find = () => {
-    const text = field.value.trim().toLowerCase(), words = text.split(/\s+/);
+    const text = field.value.trim().toLowerCase(), words = text.split(/\s+/).map(stem);
     results.replaceChildren();
     if (!text) return;
     for (const [kind, entries] of Object.entries(report.kinds)) {
