@@ -9,7 +9,9 @@ from tests._runs import run
 from workflow.config.errors import ConfigError
 from workflow.config.strict import parse
 from workflow.report.answers import sizes
+from workflow.report.answers.growth import missing
 from workflow.report.answers.phrases import Score
+from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.tuning import say, tuning_table
 from workflow.report.claims.beside import collect_sizes, collect_tuned
 from workflow.report.claims.ledger import collect, judge_all
@@ -129,15 +131,20 @@ def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     grows = "as nets grow from 62 to 4,000 parameters."
     adaptive = f"Adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
     xl = f"Transformer-XL beside fixed span does not change beyond chance {grows}"
-    assert sizes.say([0.25, 0.5, 1, 2], runs, task) == [adaptive, xl]
+    answer = answer_of(runs, task)
+    assert answer.sentence.startswith(f"{adaptive} {xl} Adaptive span is ")
     lost = "learned nothing: dev at 5.00 bits after 9 updates, at best 5.00 later"
     stuck = (runs["size"] == 2) & (runs["variant"] == "txl")
     runs.loc[stuck, ["status", "reason", "dev_bpc"]] = ("stuck", lost, None)
-    said = sizes.say([0.25, 0.5, 1, 2, 4], runs, task)
-    assert said[0] == "Nets of size 4 are not trained yet: what size changes is open."
-    assert said[-1] == f"Transformer-XL at size 2: 3 runs failed ({lost})."
-    assert "from 62 to 1,000 parameters" in said[-2]
-    assert sizes.say([1], runs[runs["size"] == 1], task) == []
+    answer = answer_of(runs, task)
+    assert answer.remarks[-1] == f"Transformer-XL at size 2: 3 runs failed ({lost})."
+    assert (
+        "Transformer-XL beside fixed span does not change beyond chance as nets grow from 62 to 1,000"
+        in answer.sentence
+    )
+    assert answer_of(runs[runs["size"] == 1], task).sentence.startswith("adaptive span is ")
+    assert missing([0.25, 0.5, 1, 2], runs) == []
+    assert missing([1, 4], runs) == ["Nets of size 4 are not trained yet: what size changes is open."]
 
 
 def test_the_page_of_headlines_has_forecasts_only_with_their_score_and_says_why_something_is_missing(ladder, tuned):

@@ -79,3 +79,13 @@ def test_p_is_corrected_for_three_looks_and_so_is_the_smallest_effect():
     assert statistics.over_looks(0.5) == 1.0
     assert [statistics.count_looks(seeds) for seeds in (2, 3, 5, 6, 12, 20)] == [0, 1, 1, 2, 3, 3]
     assert statistics.smallest_effect(1.0, 3, 1, 0.019) > statistics.smallest_effect(1.0, 3)
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+def test_resampled_intervals_that_are_widened_hold_the_mean_19_times_of_20(texts):
+    generator = np.random.default_rng(0)
+    pairs = generator.normal(size=(2000, texts, 3))
+    drawn = np.take_along_axis(pairs[:, :, None], generator.integers(3, size=(2000, texts, 200, 3)), 3)
+    bounds = np.quantile(drawn.mean((1, 3)), (0.025, 0.975), axis=1) - (means := pairs.mean((1, 2)))
+    plain, wide = (np.mean(np.prod(means + by * bounds, 0) < 0) for by in (1, statistics.widening(3, texts)))
+    assert plain < 0.85 and wide == pytest.approx(0.95, abs=0.02)

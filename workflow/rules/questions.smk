@@ -23,8 +23,7 @@ for name, question in targets.ablations.items():
             targets.rows_of(name),
             targets.claims_of(name),
             targets.page_of(name),
-            [shown("tables", each) for each in question.tables],
-            [shown("figures", each) for each in question.figures],
+            [shown(kind, each) for kind in ("tables", "figures") for each in getattr(question, kind)],
         log:
             f"logs/{targets.folder}/question/{name}.log",
         priority: 1 + len(question.tables) + len(question.figures)  # the longest first, so that no core waits at the end

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from workflow.report.answers import remarks
+from workflow.report.answers import growth, remarks
 from workflow.report.answers.effects import Comparison, Effect, axes_of, change_along, compare
 from workflow.report.answers.phrases import ALIKE, Score, describe_comparisons, quoted
 from workflow.report.figures.colours import as_named
@@ -30,9 +30,13 @@ class Answer:
 
 
 def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
-    """Answer the question of one ablation. runs: failed ones included, those of the first variant first."""
+    """Answer the question of one ablation. runs: failed ones included, those of the first variant first.
+
+    Of nets of several sizes it is said first what size changes; all else is about those of the scale's own size.
+    """
     (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
     runs = runs.assign(variant=runs["variant"].map(quoted))
+    grown, lost, runs = growth.trends(Score(quantity, unit, runs)), growth.failures(runs), runs[runs["size"] == 1]
     finished = runs[(runs["status"] == "ok") & runs[quantity].notna()]
     failed = remarks.failures(runs, quantity)
     if not len(finished):
@@ -56,8 +60,9 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     ]
     also += remarks.growth(finished)
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
-    also += [*still, *failed]
-    return Answer(status, f"{sentence} ({basis}).", also)
+    also += [*still, *failed, *lost]
+    status = EARLY if status == UNANSWERED and grown else status
+    return Answer(status, " ".join([*grown, capital(sentence) if grown else sentence]) + f" ({basis}).", also)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:

@@ -2,17 +2,14 @@
 
 import pandas as pd
 
-from workflow.report.answers.effects import Effect, effect_beside, effect_of, pair
+from workflow.report.answers.effects import effect_beside
 from workflow.report.answers.lines import MARKS, name_score, panels
-from workflow.report.answers.phrases import Score, quoted
 from workflow.report.figures.colours import as_named
 from workflow.report.figures.marks import shows
 from workflow.report.figures.style import fold, set_log, share_legend
-from workflow.report.numbers import capital, count, join, number
 from workflow.report.tables.cells import name_runs
 from workflow.report.texts import with_badge, with_titles
 from workflow.results.statistics import FEWEST, mean_interval
-from workflow.tasks.spec import TaskSpec
 
 COST = "macs_executed"
 COLUMNS = ["text", "variant", "colour", "size", "parameters", "cost", "score", "low", "high", "n"]
@@ -45,49 +42,6 @@ def data(runs: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS).sort_values(["text", "size"], kind="stable", ignore_index=True)
 
 
-def say(asked: list[float], runs: pd.DataFrame, task: TaskSpec) -> list[str]:
-    """Say what is not trained, what size changes, and what failed. asked: sizes. runs: of all sizes."""
-    missing = [f"{size:g}" for size in asked if size not in set(runs["size"])]
-    lines = [f"Nets of size {join(missing)} are not trained yet: what size changes is open."] if missing else []
-    (quantity, _, unit), runs = task.columns[0], with_titles(as_named(runs))
-    score = Score(quantity, unit, runs.assign(variant=runs["variant"].map(quoted)))
-    return [*lines, *_trends(score), *_failures(runs[runs["size"] != 1])]
-
-
-def _trends(score: Score) -> list[str]:
-    """Say of each variant how its effect beside the first changes from the smallest nets to the largest."""
-    base, lines = score.runs[score.runs["variant"] == score.first], []
-    for variant, mine in score.runs.groupby("variant", sort=False):
-        effects = {size: pair(rows, base[base["size"] == size], score.quantity) for size, rows in mine.groupby("size")}
-        effects = {size: effect for size, effect in effects.items() if len(effect)}
-        if variant == score.first or len(effects) < 2:
-            continue
-        ends = min(effects), max(effects)
-        small, large = (effects[size] for size in ends)
-        change = effect_of((large - small.reindex(large.index)).dropna())
-        if change and change.p is not None:
-            of = [number(round(mine.loc[mine["size"] == size, "parameters"].mean())) for size in ends]
-            grow = f"as nets grow from {of[0]} to {of[1]} parameters"
-            lines.append(_trend(score, variant, grow, effect_of(small), effect_of(large), change))
-    return lines
-
-
-def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
-    if not change.told:
-        return f"{capital(variant)} beside {score.first} does not change beyond chance {grow}."
-    before, after = (f"{score.size(each)} {score.direction(each)}" for each in (small, large))
-    return f"{capital(variant)} goes from {before} than {score.first} to {after} {grow}."
-
-
-def _failures(runs: pd.DataFrame) -> list[str]:
-    """Count the runs of other sizes than the scale's that failed."""
-    broken = runs[runs["status"] != "ok"].groupby(["variant", "size"], sort=False)
-    return [
-        f"{capital(variant)} at size {size:g}: {count(len(rows), 'run')} failed ({rows['reason'].iloc[0]})."
-        for (variant, size), rows in broken
-    ]
-
-
 def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     """Draw for each text the effects over the number of parameters, and the scores over cost. of: what cost is for."""
     texts = list(data.groupby("text", sort=False))
@@ -96,8 +50,8 @@ def draw(data: pd.DataFrame, quantity: str, title: str, of: str):
     for text, rows in texts:
         effects, scores = next(places), next(places)
         effects.axhline(0, lw=0.8, ls="--", color=rows["colour"].iloc[0])
-        for place, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
-            style = {"marker": MARKS[place % len(MARKS)], "color": mine["colour"].iloc[0], "label": variant}
+        for number, (variant, mine) in enumerate(rows.groupby("variant", sort=False)):
+            style = {"marker": MARKS[number % len(MARKS)], "color": mine["colour"].iloc[0], "label": variant}
             if variant != first:
                 _draw_line(effects, mine["parameters"], mine, ("effect", "effect_low", "effect_high"), style)
             _draw_line(scores, mine["cost"], mine, ("score", "low", "high"), style)

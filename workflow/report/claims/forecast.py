@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workflow.results.statistics import LEVEL
+from workflow.results.statistics import FEWEST as SEEDS
+from workflow.results.statistics import LEVEL, widening
 
 DRAWS = 1000  # of seeds, for an interval
 FEWEST = 2  # rungs that a line needs
@@ -18,7 +19,7 @@ SIDES = ("ours", "than")
 
 
 class Forecast(NamedTuple):
-    """An effect that was predicted, with the 95 % interval over resampled seeds."""
+    """An effect that was predicted, with its 95 % interval."""
 
     effect: float
     low: float
@@ -74,24 +75,37 @@ PREDICTORS: dict[str, Callable[[Sequence[Rung], tuple[float, float]], np.ndarray
 }
 
 
-def predict(predictor: str, rungs: Sequence[Rung], n: tuple[float, float]) -> Forecast:
-    """Predict the effect on one text for sides of n parameters; pairs of seeds are drawn anew within each size."""
-    generator = np.random.default_rng(0)
-    means, drawn = [], []
-    for rung in rungs:
-        seeds = rung.scores.shape[1]
-        means.append(rung._replace(scores=rung.scores.mean(1, keepdims=True)))
-        drawn.append(rung._replace(scores=rung.scores[:, generator.integers(seeds, size=(DRAWS, seeds))].mean(2)))
-    low, high = np.quantile(PREDICTORS[predictor](drawn, n), (LEVEL / 2, 1 - LEVEL / 2))
-    return Forecast(float(PREDICTORS[predictor](means, n)[0]), float(low), float(high))
+def predict(predictor: str, ladders: Sequence[Sequence[Rung]], n: tuple[float, float]) -> Forecast:
+    """Predict the mean effect over texts for sides of n parameters. ladders: of each text.
+
+    Pairs of seeds are drawn anew within each size, the texts averaged in each draw, and the percentiles moved as far
+    from the effect as Student's interval of so few pairs lies (`widening`).
+    """
+    rule, generator = PREDICTORS[predictor], np.random.default_rng(0)
+    effect = float(np.mean([rule([_mean(rung) for rung in rungs], n)[0] for rungs in ladders]))
+    drawn = np.mean([rule([_draw(rung, generator) for rung in rungs], n) for rungs in ladders], 0)
+    wide = widening(min(rung.scores.shape[1] for rungs in ladders for rung in rungs), len(ladders))
+    low, high = effect + wide * (np.quantile(drawn, (LEVEL / 2, 1 - LEVEL / 2)) - effect)
+    return Forecast(effect, float(low), float(high))
+
+
+def _mean(rung: Rung) -> Rung:
+    return rung._replace(scores=rung.scores.mean(1, keepdims=True))
+
+
+def _draw(rung: Rung, generator: np.random.Generator) -> Rung:
+    seeds = rung.scores.shape[1]
+    return rung._replace(scores=rung.scores[:, generator.integers(seeds, size=(DRAWS, seeds))].mean(2))
 
 
 def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
-    """Part a ladder into one for each text; a size without pairs on a text is left out."""
+    """Part a ladder into one for each text; a size with fewer than three pairs on a text is left out."""
     ladders: dict[str, list[Rung]] = {}
     for rung in sizes:
         for text in dict.fromkeys(pair["text"] for pair in rung["pairs"]):
             pairs = [pair for pair in rung["pairs"] if pair["text"] == text]
+            if len(pairs) < SEEDS:
+                continue
             scores = np.array([[pair[side] for pair in pairs] for side in SIDES], float)
             n = tuple(rung["parameters"][side] for side in SIDES)
             ladders.setdefault(text, []).append(Rung(n, scores))
@@ -101,8 +115,7 @@ def by_text(sizes: list[dict]) -> dict[str, list[Rung]]:
 def forecast(sizes: list[dict], n: tuple[float, float]) -> dict[str, Forecast]:
     """Forecast by each predictor the mean effect over texts; none from a single size."""
     ladders = [rungs for rungs in by_text(sizes).values() if len(rungs) >= FEWEST]
-    told = {name: [predict(name, rungs, n) for rungs in ladders] for name in PREDICTORS}
-    return {name: Forecast(*np.mean(each, 0).tolist()) for name, each in told.items() if each}
+    return {name: predict(name, ladders, n) for name in PREDICTORS} if ladders else {}
 
 
 def score(ladders: list[list[dict]]) -> list[Score]:
@@ -113,7 +126,7 @@ def score(ladders: list[list[dict]]) -> list[Score]:
         sign = covered = 0
         for rungs in cases:
             *smaller, last = rungs
-            seen, told = float(np.subtract(*last.scores.mean(1))), predict(name, smaller, last.n)
+            seen, told = float(np.subtract(*last.scores.mean(1))), predict(name, [smaller], last.n)
             sign += (seen > 0) == (told.effect > 0)
             covered += told.low <= seen <= told.high
         scores.append(Score(name, len(cases), sign, covered))

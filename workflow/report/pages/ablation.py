@@ -9,7 +9,7 @@ import pandas as pd
 
 from workflow.config.studies import study_file
 from workflow.plan.ablations import load_ablation
-from workflow.report.answers import cost_figure, curves_figure, effect_figure, sizes, tuning
+from workflow.report.answers import cost_figure, curves_figure, effect_figure, growth, sizes, tuning
 from workflow.report.answers.phrases import Score
 from workflow.report.answers.sentence import answer_of
 from workflow.report.answers.variants import variant_table
@@ -50,14 +50,14 @@ def ablation_page(site: Site, name: str, frames: Frames) -> dict:
     task = TASKS[ablation.task]
     quantity, _, unit = task.columns[0]
     tuned = tuning.tuning_table(every, quantity, f"dev_{task.curve[0]}")
-    also = [*tuning.say(tuned, Score(quantity, unit, runs)), *sizes.say(ablation.sizes, frames.at_every_size, task)]
+    also = [*tuning.say(tuned, Score(quantity, unit, runs)), *growth.missing(ablation.sizes, frames.at_every_size)]
     return {
         "title": ablation.question,
         "name": name,
         "paper": studies()[ablation.paper].heading,
         "study": ablation.paper,
         "provenance": describe_runs(runs, name_badges(runs)),
-        "answer": answer(runs, task, also),
+        "answer": answer(frames, task, also),
         "sizes": of_sizes(frames.at_every_size, task),
         "tuning": tuned,
         "decides": task.curve[0],
@@ -101,13 +101,13 @@ def _line(run, task: TaskSpec) -> dict:
     }
 
 
-def answer(runs: pd.DataFrame, task: TaskSpec, also: list[str]) -> dict:
-    """Answer the question in a sentence, a table and figures. runs: of one ablation, with their costs.
+def answer(frames: Frames, task: TaskSpec, also: list[str]) -> dict:
+    """Answer the question in a sentence, a table and figures. frames: the runs of one ablation, with their costs.
 
     also: what stands before the other remarks.
     """
-    quantity, title, unit = task.columns[0]
-    said = answer_of(runs, task)
+    (quantity, title, unit), runs = task.columns[0], frames.runs
+    said = answer_of(frames.at_every_size, task)
     return {
         "said": replace(said, remarks=[*also, *said.remarks]),
         "score": (title, unit),

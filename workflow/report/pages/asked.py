@@ -68,7 +68,7 @@ def _tell_question(site: Site, name: str) -> list[str]:
     if not rows.exists():
         return []
     ablation = load_ablation(name)
-    answer = answer_of(read_frames([rows]).runs, TASKS[ablation.task])
+    answer = answer_of(read_frames([rows]).at_every_size, TASKS[ablation.task])
     page = site.reports / "ablations" / name / "index.html"
     return [ablation.question, f"{answer.status}: {answer.sentence}", str(page)]
 

@@ -17,7 +17,7 @@ from workflow.report.pages.site import Site
 from workflow.report.published import studies
 from workflow.report.texts import name_badges
 from workflow.results.registry import COSTS
-from workflow.results.runs_table import describe_runs
+from workflow.results.runs_table import Frames, describe_runs
 from workflow.tasks.spec import TASKS
 
 OPENING = "limit"  # the question, its table and its figure, that the report opens with
@@ -30,11 +30,12 @@ SHARED = {
 }
 
 
-def index_page(site: Site, runs: pd.DataFrame, ledger: Ledger | None) -> dict:
-    """Collect what the index shows. runs: of all ablations, with their costs."""
+def index_page(site: Site, frames: Frames, ledger: Ledger | None) -> dict:
+    """Collect what the index shows. frames: runs of all ablations, with their costs."""
+    runs, grown = frames.runs, frames.at_every_size
     ablations = ablations_in(runs)
     told = {name: study for name, study in studies().items() if name in set(runs["paper"])}
-    answers = {name: answer_of(runs[runs["ablation"] == name], TASKS[each.task]) for name, each in ablations.items()}
+    answers = {name: answer_of(grown[grown["ablation"] == name], TASKS[each.task]) for name, each in ablations.items()}
     return {
         "title": "What attention variants cost, and what they buy",
         "limit": read_limit(site) if OPENING in ablations else None,

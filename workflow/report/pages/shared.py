@@ -28,7 +28,7 @@ def write_shared(site: Site, frames: Frames) -> None:
     runs, ledger = frames.runs, read_ledger(site.results / "ledger.json")
     ablations = ablations_in(runs)
     pages = {
-        "index": index_page(site, runs, ledger),
+        "index": index_page(site, frames, ledger),
         **({"verdicts": verdicts_page(ledger)} if ledger else {}),
         **({"ledger": ledger_page(site, ledger, ablations.values())} if ledger else {}),
         "budget": budget_page(frames.everything),

@@ -1,0 +1,51 @@
+"""What size changes, in words: nets that grow in width, layers and updates together."""
+
+import pandas as pd
+
+from workflow.report.answers.effects import Effect, effect_of, pair
+from workflow.report.answers.phrases import Score
+from workflow.report.numbers import capital, count, join, number
+
+
+def missing(asked: list[float], runs: pd.DataFrame) -> list[str]:
+    """Say which of the sizes that a question asks for have no runs."""
+    sizes = [f"{size:g}" for size in asked if size not in set(runs["size"])]
+    return [f"Nets of size {join(sizes)} are not trained yet: what size changes is open."] if sizes else []
+
+
+def trends(score: Score) -> list[str]:
+    """Say of each variant how its effect beside the first changes from the smallest nets to the largest.
+
+    score: with the runs of nets of all sizes; of nets of one size there is nothing to say.
+    """
+    base, lines = score.runs[score.runs["variant"] == score.first], []
+    for variant, mine in score.runs.groupby("variant", sort=False):
+        effects = {size: pair(rows, base[base["size"] == size], score.quantity) for size, rows in mine.groupby("size")}
+        effects = {size: effect for size, effect in effects.items() if len(effect)}
+        if variant == score.first or len(effects) < 2:
+            continue
+        ends = min(effects), max(effects)
+        small, large = (effects[size] for size in ends)
+        change = effect_of((large - small.reindex(large.index)).dropna())
+        if change and change.p is not None:
+            of = [number(round(mine.loc[mine["size"] == size, "parameters"].mean())) for size in ends]
+            grow = f"as nets grow from {of[0]} to {of[1]} parameters"
+            lines.append(_trend(score, variant, grow, effect_of(small), effect_of(large), change))
+    return lines
+
+
+def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
+    if not change.told:
+        return f"{capital(variant)} beside {score.first} does not change beyond chance {grow}."
+    before, after = (f"{score.size(each)} {score.direction(each)}" for each in (small, large))
+    return f"{capital(variant)} goes from {before} than {score.first} to {after} {grow}."
+
+
+def failures(runs: pd.DataFrame) -> list[str]:
+    """Count the runs of nets of other sizes than the scale's that failed."""
+    runs = runs[runs["size"] != 1]
+    broken = runs[runs["status"] != "ok"].groupby(["variant", "size"], sort=False)
+    return [
+        f"{capital(variant)} at size {size:g}: {count(len(rows), 'run')} failed ({rows['reason'].iloc[0]})."
+        for (variant, size), rows in broken
+    ]
