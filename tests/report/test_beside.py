@@ -129,7 +129,7 @@ def test_effects_and_scores_over_size_are_numbers_and_a_figure(ladder):
 def test_what_size_changes_is_said_with_what_is_missing_and_what_failed(ladder):
     runs, task = ladder.at_every_size, TASKS["char_lm"]
     grows = "as nets grow from 62 to 4,000 parameters."
-    adaptive = f"Adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
+    adaptive = f"adaptive span goes from 0.1997 bpc worse than fixed span to 0.2003 bpc better {grows}"
     xl = f"Transformer-XL beside fixed span does not change beyond chance {grows}"
     answer = answer_of(runs, task)
     assert answer.sentence.startswith(f"{adaptive} {xl} Adaptive span is ")

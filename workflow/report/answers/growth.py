@@ -36,9 +36,9 @@ def trends(score: Score) -> list[str]:
 
 def _trend(score: Score, variant: str, grow: str, small: Effect, large: Effect, change: Effect) -> str:
     if not change.told:
-        return f"{capital(variant)} beside {score.first} does not change beyond chance {grow}."
+        return f"{variant} beside {score.first} does not change beyond chance {grow}."
     before, after = (f"{score.size(each)} {score.direction(each)}" for each in (small, large))
-    return f"{capital(variant)} goes from {before} than {score.first} to {after} {grow}."
+    return f"{variant} goes from {before} than {score.first} to {after} {grow}."
 
 
 def failures(runs: pd.DataFrame) -> list[str]:

@@ -62,7 +62,8 @@ def answer_of(runs: pd.DataFrame, task: TaskSpec) -> Answer:
     also += remarks.spans(finished, task.tokens) if not alone or status == ALONE else []
     also += [*still, *failed, *lost]
     status = EARLY if status == UNANSWERED and grown else status
-    return Answer(status, " ".join([*grown, capital(sentence) if grown else sentence]) + f" ({basis}).", also)
+    first, *others = [*grown, f"{sentence} ({basis})."]
+    return Answer(status, " ".join([first, *map(capital, others)]), also)
 
 
 def _behind(finished: pd.DataFrame, comparisons: list[Comparison], changes: list) -> pd.DataFrame:
